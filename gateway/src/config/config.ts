@@ -59,6 +59,12 @@ export interface ServerConfig {
   readonly privateOrigins: readonly string[];
 }
 
+/** The name of a provider, a target or a credential: without characters that a header or a label would escape. */
+export const SHORT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The most that a weight can be: enough to send one request in a thousand elsewhere. */
+export const WEIGHT_MAX = 1_000;
+
 /** What a target may promise about data, and a key, workspace or request may require: `eu`, `zdr`. */
 export const DATA_TAG = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 

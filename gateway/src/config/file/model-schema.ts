@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { formatNanoUsd } from '../../billing/money.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
-import { AFFINITIES, DEFAULT_ROUTING, FALLBACK_CLASSES, ROUTING_STRATEGIES } from '../config.ts';
+import { AFFINITIES, DEFAULT_ROUTING, FALLBACK_CLASSES, ROUTING_STRATEGIES, WEIGHT_MAX } from '../config.ts';
 import { priceSchema } from './price-schema.ts';
-import { timeoutsSchema, WEIGHT_MAX } from './provider-schema.ts';
+import { timeoutsSchema } from './provider-schema.ts';
 import { choice, modelName, plainText, shortName, tag, usdAmount, wholeNumber } from './scalar-schema.ts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;

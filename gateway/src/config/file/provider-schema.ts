@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PRESETS } from '../../providers/presets.ts';
 import type { ProviderKind } from '../../providers/provider.ts';
 import { KINDS } from '../../providers/registry.ts';
+import { SHORT_NAME, WEIGHT_MAX } from '../config.ts';
 import {
   baseUrl,
   choice,
@@ -17,8 +18,6 @@ import {
 /** The presets that `preset` may name; the others have their own kind. */
 const NAMED_PRESETS = PRESETS.filter(({ kind }) => kind.takes.includes('preset'));
 
-/** The most that a weight can be: enough to send one request in a thousand elsewhere. */
-export const WEIGHT_MAX = 1_000;
 const SETTING_CHARACTERS_MAX = 256;
 
 const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
@@ -105,9 +104,7 @@ function describeKinds(kinds: readonly ProviderKind[]): string {
 
 export const providerSchema = createProviderSchema(KINDS);
 
-export const providerName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
+export const providerName = z.string().regex(SHORT_NAME, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
 
 export type ApiKeyShape = z.output<typeof apiKeySchema>;
 export type ProviderShape = z.output<typeof providerSchema>;

@@ -8,7 +8,7 @@ import { type NanoUsd, parseUsd } from '../../billing/money.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
-import { DATA_TAG } from '../config.ts';
+import { DATA_TAG, SHORT_NAME } from '../config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
 
 export interface BaseUrl {
@@ -89,16 +89,16 @@ export const plainText = (expected: string, charactersMax: number) =>
 
 export const modelName = plainText('a model name', 256);
 
-/** A name of an entry of a list, without characters that a header or a label would escape. */
+/** A name of an entry of a list. */
 export const shortName = scalar({
   expected: 'a name of 1 to 64 letters, digits, ., _ or -, beginning with a letter or digit',
   advice: 'Choose another name.',
   json: {
     title: 'name',
     type: 'string',
-    pattern: `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$|${EXPRESSION_PATTERN}`,
+    pattern: `${SHORT_NAME.source}|${EXPRESSION_PATTERN}`,
   },
-  parse: (text) => (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text) ? text : UNFIT),
+  parse: (text) => (SHORT_NAME.test(text) ? text : UNFIT),
 });
 
 /** A promise of a target about data. */

@@ -3,6 +3,7 @@
  * roles. Secrets are sealed for the provider's address and never shown.
  */
 import { z } from 'zod';
+import { SHORT_NAME, WEIGHT_MAX } from '../../config/config.ts';
 import type { Served } from '../../config/console-entries.ts';
 import { type ConsoleProvider, findConsoleKind, lastFour, readSecrets } from '../../config/console-providers.ts';
 import type { StoredCredential } from '../../store/ports/providers.ts';
@@ -13,11 +14,10 @@ import { auditRouting, findCredential, findProvider, readServed } from './routin
 import { viewCredentials, viewEntered } from './routing-views.ts';
 
 const POOL_MAX = 100;
-const WEIGHT_MAX = 1_000;
 const WEIGHT_EXPECTED = `expected a whole number from 0 to ${WEIGHT_MAX}`;
 const MODELS_MAX = 500;
 
-const newName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+const newName = z.string().regex(SHORT_NAME, {
   error: 'expected a name of 1 to 64 letters, digits, ., _ or -, beginning with a letter or digit',
 });
 const secrets = z.record(z.string().max(64), z.string().min(1).max(8_192));
