@@ -57,8 +57,25 @@ const ENTRIES: readonly Column<Entry>[] = [
   },
 ];
 
+type LostAttempt = CallDetail['call']['attempts'][number];
+
+/** Only operators get the members that these show. */
+const LOST: readonly Column<LostAttempt>[] = [
+  { id: 'target', head: 'Target', cell: ({ target, provider, model }) => target ?? `${provider}/${model}` },
+  { id: 'billed', head: 'Billed', cell: ({ billed }) => (billed === 'yes' ? 'Yes' : 'Maybe (estimate)') },
+  { id: 'input', head: 'Input', align: 'right', cell: ({ usage }) => wholeNumber(usage?.input ?? 0) },
+  { id: 'output', head: 'Output', align: 'right', cell: ({ usage }) => wholeNumber(usage?.output ?? 0) },
+  {
+    id: 'cost',
+    head: 'Cost (USD)',
+    align: 'right',
+    cell: ({ cost_nano_usd: cost }) => (cost === undefined || cost === null ? 'No price' : exactUsd(cost)),
+  },
+];
+
 export function CallCost({ detail }: { readonly detail: CallDetail }) {
   const { call, cost, entries } = detail;
+  const lost = call.attempts.filter(({ billed }) => billed !== undefined);
   return (
     <>
       <Section
@@ -97,6 +114,16 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
           </p>
         )}
       </Section>
+      {lost.length > 0 && (
+        <Section title="Failed attempts (paid by operator)">
+          <Table
+            label="Failed attempts"
+            columns={LOST}
+            rows={lost}
+            rowKey={({ provider, start_ms }) => `${provider} ${start_ms}`}
+          />
+        </Section>
+      )}
       {entries.length > 0 && (
         <Section title="Ledger entries">
           <Table label="Ledger entries" columns={ENTRIES} rows={entries} rowKey={({ seq, kind }) => `${seq} ${kind}`} />

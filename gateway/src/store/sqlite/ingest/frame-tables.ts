@@ -60,13 +60,14 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     } else change.available -= posted;
     change.charged += posted;
     change.writtenOff += writtenOff;
-    change.absorbedAttempts += sumAttempts(record);
+    const attempts = sumAttempts(record);
+    if (attempts !== 0n) change.absorbedAttempts += attempts;
     keep(record, [amount, posted, writtenOff, at_ms, seq]);
   }
 
   function refused(record: CallRecord, seq: number): void {
     const attempts = sumAttempts(record);
-    if (attempts > 0n) balances.of(record.account).absorbedAttempts += attempts;
+    if (attempts !== 0n) balances.of(record.account).absorbedAttempts += attempts;
     keep(record, [null, null, null, null, seq]);
   }
 
