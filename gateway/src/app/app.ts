@@ -17,7 +17,8 @@ import type { Limits } from '../config/limits.ts';
 import { longestCallMs } from '../config/resolve-settings.ts';
 import type { ListedModels } from '../config/served-models.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
-import { FROM_COMMAND_LINE } from '../control/command.ts';
+import { readStates } from '../console-api/models/routing-states.ts';
+import { FROM_COMMAND_LINE, type Json } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
@@ -153,6 +154,10 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           book: store.providers,
           served: () => models.deps.running(),
           seal: (credential, origin, secrets) => sealCredential(models.deps.seal, credential, origin, secrets),
+          live: {
+            close: (model, target) => closeTarget(deps, model, target),
+            states: () => readStates(stateParts) as unknown as Json,
+          },
         },
         nowMs: Date.now,
       },
@@ -205,6 +210,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
+    const stateParts = {
+      models: models.deps,
+      states: routing,
+      choice: deps.choice,
+      clocks: () => ({ steadyMs: performance.now(), unixMs: Date.now() }),
+    };
     const people = openPeople({
       people: store.people,
       changes,
@@ -227,6 +238,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       usage: store.usage,
       billing: money.billing,
       models: models.deps,
+      states: stateParts,
       contentOf: createContentOf(store.content, (request_id, cause) =>
         log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
       ),
@@ -308,6 +320,14 @@ async function addOllama(config: Config): Promise<{ config: Config; listed: List
   const names = await detectOllama(AbortSignal.timeout(1_000));
   if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
+}
+
+/** Closes the breakers of a target by hand. False: no calls go to it. */
+function closeTarget({ settings, routing }: CallDeps, model: string, name: string): boolean {
+  const target = settings.routes.get(model)?.targets.find((one) => one.name === name);
+  if (target === undefined) return false;
+  routing.close(target, performance.now());
+  return true;
 }
 
 /** All public names of the model that a name refers to; for a name that is not served, the name itself. */

@@ -10,6 +10,8 @@ import { logHandlers } from '../console-api/logs/logs.ts';
 import type { ModelDeps } from '../console-api/models/model-deps.ts';
 import { modelHandlers } from '../console-api/models/models.ts';
 import { providerHandlers } from '../console-api/models/providers.ts';
+import { routeHandlers } from '../console-api/models/routes.ts';
+import { type StateParts, stateHandlers } from '../console-api/models/routing-states.ts';
 import { type StatusParts, statusHandlers } from '../console-api/models/status.ts';
 import { meHandlers, passkeyHandlers } from '../console-api/people/me.ts';
 import { invitationHandlers, memberHandlers, resetHandlers } from '../console-api/people/members.ts';
@@ -37,6 +39,7 @@ interface ConsoleParts {
   readonly usage: UsageReader;
   readonly billing: BillingDeps;
   readonly models: ModelDeps;
+  readonly states: StateParts;
   /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
   readonly status: Omit<StatusParts, 'models'>;
@@ -53,6 +56,7 @@ export function openConsole({
   usage,
   billing,
   models,
+  states,
   contentOf,
   status,
   bodyTimes,
@@ -81,6 +85,8 @@ export function openConsole({
       ...logHandlers({ ...usageParts, contentOf }),
       ...modelHandlers(models),
       ...providerHandlers(models),
+      ...routeHandlers({ models, control: policy.control }),
+      ...stateHandlers(states),
       ...statusHandlers({ models, ...status }),
       ...policyHandlers(policy),
     },

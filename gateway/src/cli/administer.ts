@@ -113,6 +113,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         book: store.providers,
         served: () => readServed(store.providers, seal),
         seal: (credential, origin, secrets) => seal.seal(bindingOf(credential, origin), secrets),
+        live: null,
       },
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },

@@ -38,12 +38,22 @@ export type SealCredential = (
   secrets: { readonly [name: string]: Secret },
 ) => string;
 
+/** The routing of the running server. */
+export interface LiveRouting {
+  /** Closes the breakers of a target by hand and ends the pauses of its credentials. False: it is out of rotation. */
+  close(model: string, target: string): boolean;
+  /** The states of providers, targets and credentials. */
+  states(): Json;
+}
+
 /** What commands on routes and credentials use. */
 export interface RoutingContext {
   readonly book: ProviderStore;
   /** Null: not known here, because no server runs and no configuration file names the providers. */
   served(): Served | null | Promise<Served | null>;
   readonly seal: SealCredential;
+  /** Null: no server runs. */
+  readonly live: LiveRouting | null;
 }
 
 /** The context of commands: first what is on disk, then what is in memory. */

@@ -93,6 +93,7 @@ beforeAll(async () => {
       kind: 'key',
       model: 'ok',
       provider: 'lab',
+      credential: 'default',
       person,
       invitation: invited.invitation.id,
       token: String(invited.link).split('/').at(-1) ?? '',
@@ -121,7 +122,7 @@ async function callOnce(url: string, key: string): Promise<string> {
 function namesFor(route: ConsoleRoute, account: string): Names {
   const known = names[account] ?? {};
   if (!route.startsWith('DELETE ')) return known;
-  return { ...known, invitation: 'inv_none', person: 'usr_none', provider: 'none' };
+  return { ...known, invitation: 'inv_none', person: 'usr_none', provider: 'none', model: 'none', credential: 'none' };
 }
 
 const bodyFor = (route: ConsoleRoute) => (rowOf(route).body === undefined ? {} : { body: NO_BODY });

@@ -8,6 +8,7 @@ import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
 import { peopleRoutes } from './people.ts';
 import { policyRoutes } from './policy.ts';
+import { routingRoutes } from './routing.ts';
 import type { RouteRow } from './row.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -17,6 +18,7 @@ export const CONSOLE_ROUTES = {
   ...usageRoutes,
   ...logRoutes,
   ...modelRoutes,
+  ...routingRoutes,
   ...policyRoutes,
 } as const;
 

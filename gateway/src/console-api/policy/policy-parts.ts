@@ -54,9 +54,21 @@ export async function runCommand(control: Control, asking: Asking, name: string,
   if (reply.ok) return reply.result as Result;
   if (reply.kind === 'failed') throw new ConsoleFailure('conflict', reply.message);
   if (reply.kind === 'forbidden') throw new ConsoleFailure('forbidden', reply.message);
-  const [, argument = ''] = /^([a-z_]+)(?:\.\d+)*: /.exec(reply.message) ?? [];
-  const member = CAPS.has(argument) ? `caps.${argument}` : argument;
-  throw new ConsoleFailure('invalid', reply.message, member === '' ? {} : { member });
+  const faults = reply.message.split('\n').flatMap((message) => {
+    const member = memberOf(message);
+    return member === '' ? [] : { member, message };
+  });
+  const [first] = faults;
+  if (first === undefined) throw new ConsoleFailure('invalid', reply.message);
+  if (faults.length === 1) throw new ConsoleFailure('invalid', reply.message, { member: first.member });
+  throw new ConsoleFailure('invalid', first.message, { member: first.member, faults });
+}
+
+/** The member that a message of a command begins with: `targets.0.weight`; of an item of a plain list: the list. */
+function memberOf(message: string): string {
+  const [, path = ''] = /^([a-z_]+(?:\.\w+)*): /.exec(message) ?? [];
+  const argument = path.replace(/^(\w+)(?:\.\d+)+$/, '$1');
+  return CAPS.has(argument) ? `caps.${argument}` : argument;
 }
 
 /**

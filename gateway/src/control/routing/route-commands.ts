@@ -8,7 +8,14 @@ import type { Served } from '../../config/console-entries.ts';
 import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
 import type { ProviderChange, RotationSubject, RouteDefinition } from '../../store/ports/providers.ts';
 import { givenId, modelName } from '../arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from '../command.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  defineCommand,
+  type Json,
+  type LiveRouting,
+} from '../command.ts';
 import type { ShownMembers } from '../policy-changes.ts';
 import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
@@ -67,6 +74,11 @@ const remove = defineCommand(z.strictObject({ model: modelName }), async (run, {
   return { model, removed: true };
 });
 
+const states = defineCommand(z.strictObject({}), async (run) => {
+  await readServed(run);
+  return requireLive(run, 'no states to show: a server starts with everything closed').states();
+});
+
 const ofTarget = z.strictObject({ model: modelName, target: givenId });
 
 const disable = defineCommand(ofTarget, async (run, given) => {
@@ -96,6 +108,25 @@ const enable = defineCommand(ofTarget, async (run, given) => {
     await rotate(run, subject, true);
   return viewAfter(run, model.name);
 });
+
+const close = defineCommand(ofTarget, async (run, given) => {
+  const served = await readServed(run);
+  const model = findServed(served, given.model);
+  const { name } = findTarget(model, given.target);
+  const live = requireLive(run, 'no breaker to close: a server starts with all of them closed');
+  if (!live.close(model.name, name)) {
+    throw new CommandFailure(`The target ${name} of ${model.name} is out of rotation; put it back first`);
+  }
+  const subject = { kind: 'target', id: `${model.name} ${name}` };
+  await run.routing.book.save([], auditRouting(run, subject, null, { breaker: 'closed' }));
+  return { model: model.name, target: name, closed: true };
+});
+
+/** @throws CommandFailure without a running server. */
+function requireLive({ routing }: CommandRun, without: string): LiveRouting {
+  if (routing.live !== null) return routing.live;
+  throw new CommandFailure(`No server is running, so there is ${without}.`);
+}
 
 /** Takes a target or credential out of rotation, or puts it back, with its audit entry. */
 export function rotate(run: CommandRun, subject: RotationSubject, isIn: boolean): Promise<void> {
@@ -163,4 +194,6 @@ export const ROUTE_COMMANDS: readonly (readonly [name: string, command: ControlC
   ['routes.remove', remove],
   ['routes.disable', disable],
   ['routes.enable', enable],
+  ['routes.close', close],
+  ['routes.states', states],
 ];

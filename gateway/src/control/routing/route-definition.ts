@@ -88,6 +88,9 @@ const targets = z.array(target).max(TARGETS_MAX);
 export const newDefinition = { targets, ...others };
 export const changedDefinition = { targets: targets.optional(), ...others };
 
+/** A definition as it is shown. */
+export const shownDefinition = z.object({ targets, ...others });
+
 type Given = { readonly [member: string]: unknown };
 
 /** The definition after a change: given members replace the former ones, and null removes one. */

@@ -35,6 +35,8 @@ const ENTERED: StoredProvider = {
 export interface RoutingRig extends ControlRig {
   readonly book: ProviderStore;
   readonly audited: NewAuditEntry[];
+  /** The targets whose breakers were closed by hand. */
+  readonly closed: string[];
   served(): Promise<Served>;
 }
 
@@ -59,10 +61,15 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
       listCatalogNames: () => [],
       openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
     });
+  const closed: string[] = [];
   const rig = createControlRig({
     book,
     served,
     seal: (credential, origin, given) => seal.seal(bindingOf(credential, origin), given),
+    live: {
+      close: (model, target) => closed.push(`${model} ${target}`) > 0,
+      states: () => ({ targets: [] }),
+    },
   });
-  return Object.assign(rig, { book, audited, served });
+  return Object.assign(rig, { book, audited, served, closed });
 }

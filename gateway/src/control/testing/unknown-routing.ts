@@ -8,4 +8,5 @@ export const UNKNOWN_ROUTING: RoutingContext = {
   seal: () => {
     throw new Error('this test seals no credential');
   },
+  live: null,
 };

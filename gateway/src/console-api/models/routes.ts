@@ -1,0 +1,99 @@
+/**
+ * Serves the routes about routing: routes with their targets, and the pools of credentials. Leaves the changes to
+ * commands, which the command line runs too.
+ */
+import type { Control } from '../../control/control.ts';
+import { viewCredentials, viewRoute, viewRoutes } from '../../control/routing/routing-views.ts';
+import { ConsoleFailure } from '../../errors/console-failure.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../policy/policy-parts.ts';
+import type { ModelDeps } from './model-deps.ts';
+
+export interface RoutingParts {
+  readonly models: Pick<ModelDeps, 'running'>;
+  readonly control: Control;
+}
+
+type RouteView = Reply<'GET /accounts/{account}/routes/{model}'>;
+type CredentialView = Reply<'GET /accounts/{account}/providers/{provider}/credentials'>['credentials'][number];
+
+/** The handlers of the routes about routes and credentials. */
+export function routeHandlers({ models, control }: RoutingParts) {
+  const { running } = models;
+  const findModel = (name: string) => {
+    if (running().models.has(name) || running().routes.some(({ entry }) => entry.model === name)) return name;
+    throw new ConsoleFailure('not_found', 'there is no such model; GET routes lists them', { page: '/app/models' });
+  };
+  const findCredential = ({ provider, credential }: { readonly provider: string; readonly credential: string }) => {
+    if (viewCredentials(running(), provider).some(({ name }) => name === credential))
+      return { provider, name: credential };
+    throw new ConsoleFailure('not_found', 'there is no such credential; see the credentials of the provider', {
+      page: '/app/providers',
+    });
+  };
+  const findProvider = (name: string) => {
+    const { config, providers } = running();
+    if (config.providers.has(name) || providers.some(({ entry }) => entry.name === name)) return name;
+    throw new ConsoleFailure('not_found', 'there is no such provider; GET providers lists them', {
+      page: '/app/providers',
+    });
+  };
+  return {
+    // The views have the members that the contract lists.
+    'GET /accounts/{account}/routes': async () => ({ routes: viewRoutes(running()) as unknown as RouteView[] }),
+    'GET /accounts/{account}/routes/{model}': async ({ path }) => {
+      const served = running();
+      const model = served.models.get(findModel(path.model));
+      const view =
+        model === undefined
+          ? viewRoutes(served).find((one) => one.model === path.model && one.served === false)
+          : viewRoute(model, served);
+      return view as unknown as RouteView;
+    },
+    'POST /accounts/{account}/routes': async (call) =>
+      (await runCommand(control, call, 'routes.create', call.body)) as unknown as RouteView,
+    'PATCH /accounts/{account}/routes/{model}': async (call) => {
+      const model = findModel(call.path.model);
+      return (await runCommand(control, call, 'routes.set', { model, ...call.body })) as unknown as RouteView;
+    },
+    'DELETE /accounts/{account}/routes/{model}': async (call) => {
+      await runCommand(control, call, 'routes.remove', { model: findModel(call.path.model) });
+      return {};
+    },
+    'POST /accounts/{account}/routes/{model}/rotation': async (call) => {
+      const { target, in_rotation } = call.body;
+      const given = { model: findModel(call.path.model), target };
+      const view = await runCommand(control, call, in_rotation ? 'routes.enable' : 'routes.disable', given);
+      return view as unknown as RouteView;
+    },
+    'GET /accounts/{account}/providers/{provider}/credentials': async ({ path }) => ({
+      credentials: viewCredentials(running(), findProvider(path.provider)) as unknown as CredentialView[],
+    }),
+    'POST /accounts/{account}/providers/{provider}/credentials': async (call) => {
+      const provider = findProvider(call.path.provider);
+      const view = await runCommand(control, call, 'credentials.add', { provider, ...call.body });
+      return view as unknown as CredentialView;
+    },
+    'PATCH /accounts/{account}/providers/{provider}/credentials/{credential}': async (call) => {
+      const given = { ...findCredential(call.path), ...call.body };
+      return (await runCommand(control, call, 'credentials.set', given)) as unknown as CredentialView;
+    },
+    'POST /accounts/{account}/providers/{provider}/credentials/{credential}/replace': async (call) => {
+      const given = { ...findCredential(call.path), ...call.body };
+      return (await runCommand(control, call, 'credentials.replace', given)) as unknown as CredentialView;
+    },
+    'POST /accounts/{account}/providers/{provider}/credentials/{credential}/rotation': async (call) => {
+      const name = call.body.in_rotation ? 'credentials.enable' : 'credentials.disable';
+      return (await runCommand(control, call, name, findCredential(call.path))) as unknown as CredentialView;
+    },
+    'DELETE /accounts/{account}/providers/{provider}/credentials/{credential}': async (call) => {
+      await runCommand(control, call, 'credentials.remove', findCredential(call.path));
+      return {};
+    },
+    'POST /accounts/{account}/routes/{model}/close': async (call) => {
+      await runCommand(control, call, 'routes.close', { model: findModel(call.path.model), target: call.body.target });
+      return {};
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,202 @@
+/**
+ * Tests routes and pools of credentials end to end: they apply from the next call, survive restarts, yield to the file,
+ * show no secret, and belong to operators.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { control, createKey } from '../http-contract/make-key.ts';
+import {
+  ACCOUNT,
+  type Administrator,
+  administratorOf,
+  askApi,
+  CANARY,
+  call,
+  configBeside,
+  entryAt,
+  scriptModels,
+} from './models-rig.ts';
+
+setDefaultTimeout(30_000);
+
+const ROUTES = `${ACCOUNT}/routes`;
+const CREDENTIALS = `${ACCOUNT}/providers/entered/credentials`;
+const SPARE = 'spare-credential-1c9a44f0d3e7';
+
+let fake: FakeUpstream;
+let gateway: RunningGateway;
+let admin: Administrator;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+  scriptModels(fake);
+  gateway = await startGateway({ config: configBeside(fake) });
+  admin = await administratorOf(gateway);
+  expect((await admin.ask('POST', `${ACCOUNT}/providers`, entryAt(fake))).status).toBe(200);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await fake.stop();
+});
+
+type RouteView = Reply<'GET /accounts/{account}/routes/{model}'>;
+type States = Reply<'GET /accounts/{account}/routing/states'>;
+
+/** Calls the model, and returns the upstream model that answered. */
+async function servedBy(model: string): Promise<string | undefined> {
+  const before = fake.served().length;
+  expect(await call(gateway, model)).toBe(200);
+  const body: unknown = JSON.parse(fake.served()[before]?.body ?? '{}');
+  return (body as { readonly model?: string }).model;
+}
+const credentialOf = () => /Bearer (\S+)/.exec(fake.served().at(-1)?.headLines.join('\n') ?? '')?.[1];
+const TARGETS = [
+  { provider: 'entered', model: 'second-of-theirs', name: 'main' },
+  { provider: 'filed', model: 'of-the-file', priority: 2 },
+];
+
+describe('a route entered in the console', () => {
+  test('applies from the next call, as do changes of it', async () => {
+    expect(await call(gateway, 'new')).toBe(403);
+    const made = await admin.ask('POST', ROUTES, { model: 'new', targets: TARGETS, alias: ['nick/name'] });
+    expect(made).toMatchObject({ status: 200, json: { source: 'console', served: true, problem: null } });
+    expect([await servedBy('new'), await servedBy('nick/name')]).toEqual(['second-of-theirs', 'second-of-theirs']);
+    const changed = await admin.ask('PATCH', `${ROUTES}/new`, { targets: [...TARGETS].reverse().map(levelled) });
+    expect((changed.json as RouteView).targets.map(({ name }) => name)).toEqual(['filed/of-the-file', 'main']);
+    expect(await servedBy('new')).toBe('of-the-file');
+    expect((await admin.ask('GET', `${ROUTES}/${encodeURIComponent('nick/name')}`)).json).toEqual(changed.json);
+  });
+
+  test('has targets that go out of rotation and stay out over a restart', async () => {
+    const out = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'filed/of-the-file', in_rotation: false });
+    expect((out.json as RouteView).targets[0]?.out_of_rotation_since).toBeString();
+    expect(await servedBy('new')).toBe('second-of-theirs');
+    const last = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
+    expect(last).toMatchObject({ status: 409 });
+    await gateway.restart();
+    expect(await servedBy('new')).toBe('second-of-theirs');
+    const back = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'filed/of-the-file', in_rotation: true });
+    expect((back.json as RouteView).targets[0]?.out_of_rotation_since).toBeNull();
+    expect(await servedBy('new')).toBe('of-the-file');
+  });
+
+  test('is refused with the member and the words of the configuration, each fault by itself', async () => {
+    const targets = [{ provider: 'nobody' }, { provider: 'filed', weight: -1 }];
+    const refused = await admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(1) });
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid', member: 'targets.0.weight' } },
+    });
+    expect(refused.text).toContain("found '-1', expected a whole number from 0");
+    const unknown = await admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(0, 1) });
+    expect(unknown).toMatchObject({ json: { error: { member: 'targets.0.provider' } } });
+    expect((await admin.ask('PATCH', `${ROUTES}/file-priced`, { alias: null })).status).toBe(409);
+    expect((await admin.ask('POST', ROUTES, { model: 'another-name', targets: TARGETS })).status).toBe(400);
+    expect((await admin.ask('DELETE', `${ROUTES}/nothing`)).status).toBe(404);
+  });
+
+  test('keeps its provider from being removed', async () => {
+    const refused = await admin.ask('DELETE', `${ACCOUNT}/providers/entered`);
+    expect(refused).toMatchObject({ status: 409 });
+    expect(refused.text).toContain('the routes new have targets at entered');
+  });
+});
+
+function levelled<Target extends object>(target: Target): Target {
+  return { ...target, priority: 1 };
+}
+
+describe('a pool of credentials', () => {
+  test('takes a further one, whose secret is sent and never shown', async () => {
+    const made = await admin.ask('POST', CREDENTIALS, { name: 'spare', secrets: { api_key: SPARE }, weight: 2 });
+    expect(made).toMatchObject({ status: 200, json: { name: 'spare', last4: 'd3e7', weight: 2, models: null } });
+    await admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: false });
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(credentialOf()).toBe(SPARE);
+    await gateway.restart();
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(credentialOf()).toBe(SPARE);
+    const replaced = await admin.ask('POST', `${CREDENTIALS}/spare/replace`, { secrets: { api_key: `${SPARE}-new` } });
+    expect(replaced.json).toMatchObject({ last4: '-new' });
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(credentialOf()).toBe(`${SPARE}-new`);
+    expect((await admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(409);
+    await admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: true });
+    expect((await admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(200);
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(credentialOf()).toBe(CANARY);
+    const texts = [
+      await admin.ask('GET', CREDENTIALS),
+      await admin.ask('GET', ROUTES),
+      await admin.ask('GET', `${ACCOUNT}/audit`),
+      await admin.ask('GET', `${ACCOUNT}/routing/states`),
+    ].map(({ text }) => text);
+    for (const text of texts) for (const secret of [SPARE, CANARY]) expect(text).not.toContain(secret);
+  });
+
+  test('leaves an audit entry for each change', async () => {
+    const { json } = await admin.ask('GET', `${ACCOUNT}/audit?limit=200`);
+    const { entries } = json as Reply<'GET /accounts/{account}/audit'>;
+    const acts = new Map(entries.map(({ act, subject }) => [act, subject.id]));
+    expect(Object.fromEntries(acts)).toMatchObject({
+      'routes.create': 'new',
+      'routes.set': 'new',
+      'routes.disable': 'new filed/of-the-file',
+      'routes.enable': 'new filed/of-the-file',
+      'credentials.add': 'entered/spare',
+      'credentials.replace': 'entered/spare',
+      'credentials.remove': 'entered/spare',
+      'credentials.disable': 'entered/default',
+      'credentials.enable': 'entered/default',
+    });
+  });
+});
+
+describe('states', () => {
+  test('show used targets and all credentials; a breaker is closed by hand, with an entry', async () => {
+    const { json } = await admin.ask('GET', `${ACCOUNT}/routing/states`);
+    const states = json as States;
+    expect(states.targets.find(({ model, target }) => model === 'new' && target === 'main')).toMatchObject({
+      provider: 'entered',
+      upstream_model: 'second-of-theirs',
+      state: 'closed',
+    });
+    expect(states.credentials.map(({ provider, name, state }) => `${provider}/${name} ${state}`)).toEqual([
+      'filed/default usable',
+      'entered/default usable',
+    ]);
+    expect((await admin.ask('POST', `${ROUTES}/new/close`, { target: 'main' })).status).toBe(200);
+    expect((await admin.ask('POST', `${ROUTES}/new/close`, { target: 'nothing' })).status).toBe(409);
+    const { entries } = (await admin.ask('GET', `${ACCOUNT}/audit?limit=1`)).json as {
+      readonly entries: readonly object[];
+    };
+    expect(entries[0]).toMatchObject({ act: 'routes.close', subject: { kind: 'target', id: 'new main' } });
+  });
+});
+
+test('tenants and members without the permission see nothing of it', async () => {
+  await control(gateway, 'accounts.create', { id: 'acme' });
+  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
+  const { key: tenant } = await createKey(gateway, { workspace: 'acme-main', scopes: ['admin'] });
+  const { key: reader } = await createKey(gateway, { scopes: ['usage'] });
+  for (const [method, path, body] of [
+    ['GET', 'routes', undefined],
+    ['GET', 'routes/new', undefined],
+    ['GET', 'routing/states', undefined],
+    ['GET', 'providers/entered/credentials', undefined],
+    ['POST', 'routes', { model: 'x', targets: TARGETS }],
+    ['POST', 'routes/new/rotation', { target: 'main', in_rotation: false }],
+    ['POST', 'providers/entered/credentials', { name: 'x', secrets: { api_key: 'y' } }],
+  ] as const) {
+    for (const [key, account] of [
+      [tenant, 'acme'],
+      [reader, 'default'],
+    ] as const) {
+      const { status, text } = await askApi(gateway, key, method, `/accounts/${account}/${path}`, body);
+      expect([path, status]).toEqual([path, 403]);
+      expect(text).not.toContain('second-of-theirs');
+    }
+  }
+});
