@@ -42,6 +42,7 @@ import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { createCallLog, type Log } from '../telemetry/log.ts';
 import { closeIdle } from '../upstream/connection.ts';
+import { setEgressProxy } from '../upstream/dial.ts';
 import { logHealth } from './log-health.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
@@ -85,6 +86,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   };
   try {
     const { config, listed } = await addOllama(given);
+    setEgressProxy(config.server.egressProxy);
     const masterKey = loadMasterKey(dataDir);
     const opened = await openStore({
       dataDir,
@@ -183,6 +185,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         const { routes } = deps.settings;
         deps.settings = settings;
         routing.reload(targetsOf(settings.routes), performance.now());
+        setEgressProxy(settings.config.server.egressProxy);
         boundCapacity(deps.capacity, boundsOf(settings.config.limits, descriptors.callsMax));
         money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));

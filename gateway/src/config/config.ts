@@ -11,6 +11,7 @@ import type { ClientProtocolName } from '../protocols/names.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { Provider, ProviderModel, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
+import type { EgressProxy } from '../upstream/egress-proxy.ts';
 import type { Limits } from './limits.ts';
 
 export const DEFAULT_HOST = '127.0.0.1';
@@ -57,6 +58,8 @@ export interface ServerConfig {
    * unencrypted.
    */
   readonly privateOrigins: readonly string[];
+  /** The HTTP proxy of connections to https origins; null: none. */
+  readonly egressProxy: EgressProxy | null;
 }
 
 /** The name of a provider, a target or a credential: without characters that a header or a label would escape. */

@@ -479,6 +479,14 @@ describe('the environment', () => {
       { PORT: '99999' },
       "environment: PORT: found '99999', expected a port from 0 to 65535. Correct PORT, or unset it.",
     ],
+    [
+      { HTTPS_PROXY: 'socks5://user:canary@proxy.example' },
+      'environment: HTTPS_PROXY: found a value that is hidden here, expected an address such as http://proxy.example:3128 (http only, perhaps with user:password@). Correct HTTPS_PROXY, or unset it.',
+    ],
+    [
+      { https_proxy: 'http://proxy.example', no_proxy: 'a.example,<local>' },
+      "environment: no_proxy: found '<local>', expected hosts such as example.com, .example.com, 10.0.0.0/8, example.com:8443 or *, separated by commas. Correct no_proxy, or set server.egress_proxy in the file instead.",
+    ],
     [{ HOST: 'a b' }, "environment: HOST: found 'a b', expected an address or host name. Correct HOST, or unset it."],
   ])('%j', (environment, problem) => {
     expect(faults('{}\n', environment)).toEqual([problem]);

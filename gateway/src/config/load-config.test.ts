@@ -108,6 +108,24 @@ describe('without a file', () => {
     });
   });
 
+  test('the proxy of the environment applies, the lower-case name first, and the one of the file goes before it', () => {
+    const none = { HTTPS_PROXY: '', NO_PROXY: '*' };
+    expect(load(null, none).server.egressProxy).toBeNull();
+    const environment = {
+      HTTPS_PROXY: 'upper.example',
+      https_proxy: 'http://a:b@lower.example:3128',
+      NO_PROXY: '*, .x',
+    };
+    const found = load(null, environment).server.egressProxy;
+    expect(found).toMatchObject({ host: 'lower.example', port: 3128, direct: [{ kind: 'all' }, { name: '.x' }] });
+    expect(found?.credentials?.reveal()).toBe('a:b');
+    expect(String(found?.credentials)).toBe('[secret]');
+    const file =
+      "server: { egress_proxy: { url: 'http://file.example:1', credentials: 'u:p', no_proxy: [10.0.0.0/8] } }\n";
+    const written = load(file, environment).server.egressProxy;
+    expect([written?.host, written?.credentials?.reveal(), written?.direct.length]).toEqual(['file.example', 'u:p', 1]);
+  });
+
   test('credentials in the environment become providers', () => {
     const config = load(null, { OPENAI_API_KEY: 'x', MISTRAL_API_KEY: 'y' });
     expect(config.providersFrom).toBe('environment');

@@ -5,6 +5,7 @@
 
 import { parseByteSize, parseDurationMs } from '../lib/quantity.ts';
 import type { Timeouts } from '../providers/provider.ts';
+import { type EgressProxy, parseDirectRule, parseProxyAddress } from '../upstream/egress-proxy.ts';
 import {
   type Config,
   DEFAULT_BROKEN_ANSWERS,
@@ -55,7 +56,55 @@ export function resolveServer(
     console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',
     publicStatus: shape?.public_status ?? DEFAULT_PUBLIC_STATUS,
     privateOrigins: (shape?.private_origins ?? []).map(({ origin }) => origin),
+    egressProxy: resolveEgressProxy(shape?.egress_proxy, environment, problems),
   };
+}
+
+type EgressProxyShape = NonNullable<FileShape['server']>['egress_proxy'];
+
+/**
+ * The file's proxy, else that of `https_proxy` or `HTTPS_PROXY` with the exceptions of `no_proxy` or `NO_PROXY`; as for
+ * curl, the lower-case name goes first, and an empty value is none.
+ */
+function resolveEgressProxy(
+  shape: EgressProxyShape,
+  environment: Environment,
+  problems: ConfigProblem[],
+): EgressProxy | null {
+  if (shape !== undefined) {
+    return { ...shape.url, credentials: shape.credentials ?? null, direct: shape.no_proxy ?? [] };
+  }
+  const [variable, text] = readEither(environment, 'https_proxy');
+  if (text === '') return null;
+  const address = parseProxyAddress(text);
+  if (address === null) {
+    problems.push(
+      environmentProblem(variable, {
+        found: 'a value that is hidden here',
+        expected: 'an address such as http://proxy.example:3128 (http only, perhaps with user:password@)',
+        advice: `Correct ${variable}, or unset it.`,
+      }),
+    );
+    return null;
+  }
+  const [listVariable, list] = readEither(environment, 'no_proxy');
+  const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
+  const bad = entries.find((entry) => parseDirectRule(entry) === null);
+  if (bad !== undefined) {
+    problems.push(
+      environmentProblem(listVariable, {
+        found: quoteText(bad),
+        expected: 'hosts such as example.com, .example.com, 10.0.0.0/8, example.com:8443 or *, separated by commas',
+        advice: `Correct ${listVariable}, or set server.egress_proxy in the file instead.`,
+      }),
+    );
+  }
+  return { ...address, direct: entries.flatMap((entry) => parseDirectRule(entry) ?? []) };
+}
+
+function readEither(environment: Environment, name: string): [variable: string, text: string] {
+  const lower = environment[name];
+  return lower ? [name, lower] : [name.toUpperCase(), environment[name.toUpperCase()] ?? ''];
 }
 
 /** Environment settings that this version does not support: starting without them would put data in the wrong place. */

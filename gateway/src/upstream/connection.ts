@@ -71,10 +71,13 @@ export interface Connection {
   reused: boolean;
   closed: boolean;
   idleSinceMs: number;
+  /** Of an earlier one: it serves its present exchange only. */
+  readonly generation: number;
 }
 
 const IDLE_MS_MAX = 30_000;
 const IDLE_PER_ORIGIN_MAX = 1024;
+let generation = 0;
 const idle = new Map<string, Connection[]>();
 /** Those whose address was checked to be public. A connection that was not checked must never serve such an origin. */
 const idlePublic = new Map<string, Connection[]>();
@@ -103,11 +106,26 @@ export function returnIdle(connection: Connection, nowMs: number): void {
   connection.reused = true;
   connection.idleSinceMs = nowMs;
   if (connection.closed) return;
+  if (connection.generation !== generation) {
+    connection.socket.end();
+    return;
+  }
   const pool = poolOf(connection.origin);
   const connections = pool.get(connection.origin.key);
   if (connections === undefined) pool.set(connection.origin.key, [connection]);
   else if (connections.length < IDLE_PER_ORIGIN_MAX) connections.push(connection);
   else connection.socket.end();
+}
+
+/** A new connection, of which nobody makes use yet. */
+export function openedConnection(origin: Origin, socket: Socket<Connection>): Connection {
+  return { origin, socket, user: null, reused: false, closed: false, idleSinceMs: 0, generation };
+}
+
+/** Lets no connection that exists now serve another request: the way to their origins has changed. */
+export function retireConnections(): void {
+  generation += 1;
+  closeIdle();
 }
 
 /** Closes the idle connections to all origins; used at shutdown. */

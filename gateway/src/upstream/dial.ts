@@ -1,16 +1,30 @@
 /**
- * Opens connections to upstream origins: to public addresses only where required, and with TLS, whose certificate is
- * verified before the first byte of a request.
+ * Opens every connection that leaves the gateway: to public addresses only where required, through the operator's proxy
+ * where one is set, and with TLS, whose certificate is verified for the origin before the first byte of a request.
  */
 import { lookup } from 'node:dns/promises';
-import type { Socket } from 'bun';
+import { setTimeout } from 'node:timers/promises';
+import type { Socket, SocketHandler } from 'bun';
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { freeSpareDescriptor, lowestFreeDescriptor } from '../lib/open-files.ts';
-import { type Connection, type DialFailure, discard, noteClosed, type Origin } from './connection.ts';
+import {
+  type Connection,
+  type DialFailure,
+  discard,
+  noteClosed,
+  type Origin,
+  openedConnection,
+  retireConnections,
+} from './connection.ts';
+import { type EgressProxy, isDirect, readConnectAnswer, renderConnect } from './egress-proxy.ts';
 
-interface Dial {
-  connection: Connection | null;
-  settle(outcome: Connection | DialFailure): void;
+let proxy: EgressProxy | null = null;
+
+/** Sets the proxy of all later connections to https origins; null: none. Connections that exist serve no further request. */
+export function setEgressProxy(next: EgressProxy | null): void {
+  if (next === proxy) return;
+  proxy = next;
+  retireConnections();
 }
 
 /**
@@ -19,100 +33,183 @@ interface Dial {
  * the certificate was verified for the origin's host.
  */
 export function dial(origin: Origin, settle: (outcome: Connection | DialFailure) => void): () => void {
-  let over = false;
-  const attempt: Dial = {
-    connection: null,
-    settle(outcome) {
-      if (over) return;
-      over = true;
-      settle(outcome);
-    },
-  };
-  const opened = (socket: Socket<Connection>): Connection => {
-    const connection = { origin, socket, user: null, reused: false, closed: false, idleSinceMs: 0 };
-    attempt.connection = connection;
-    return connection;
-  };
-  const connect = (hostname: string) =>
-    Bun.connect<Connection>({
-      hostname,
-      port: origin.port,
-      ...(origin.tls ? { tls: { serverName: origin.host, rejectUnauthorized: true } } : {}),
-      socket: {
-        open(socket) {
-          socket.data = opened(socket);
-          if (over) socket.terminate();
-          else if (!origin.tls) {
-            socket.setNoDelay(true);
-            attempt.settle(socket.data);
-          }
-        },
-        handshake(socket, verified, error) {
-          if (over) socket.terminate();
-          else if (verified && error === null) attempt.settle(socket.data);
-          else {
-            attempt.settle({
-              kind: 'tls',
-              message: `TLS with ${origin.key} failed: ${error?.message ?? 'not verified'}`,
-            });
-            socket.terminate();
-          }
-        },
-        data(socket, bytes) {
-          const user = socket.data.user;
-          if (user !== null) user.onBytes(bytes);
-          else discard(socket.data);
-        },
-        drain(socket) {
-          socket.data.user?.onDrain();
-        },
-        end(socket) {
-          noteClosed(socket.data, null);
-          socket.end();
-        },
-        close(socket, error) {
-          if (socket.data === undefined) return;
-          noteClosed(socket.data, error ?? null);
-          attempt.settle({
-            kind: origin.tls ? 'tls' : 'connect',
-            message: `${origin.key} closed the connection at once`,
-          });
-        },
-        error(socket, error) {
-          if (socket.data !== undefined) noteClosed(socket.data, error);
-        },
-        // The connection's promise reports it too.
-        connectError() {},
-      },
-    });
-  /** Connects to one address; retries once if only a descriptor was missing and a reserved one could be freed. */
-  const reach = (hostname: string, isAgain = false): void => {
-    connect(hostname).catch((error: unknown) => {
-      // The runtime reports a lack of descriptors as a refused connection (1.4.5).
-      if (over || lowestFreeDescriptor() !== null) attempt.settle(refused(origin, error));
-      else if (!isAgain && freeSpareDescriptor()) reach(hostname, true);
-      else attempt.settle(withoutDescriptor(origin));
-    });
-  };
-  if (origin.publicOnly === true) {
-    findPublicAddress(origin.host).then(
-      (address) => over || reach(address),
-      (error: unknown) => attempt.settle(refused(origin, error)),
+  const attempt = new Dial(origin, settle);
+  attempt.start();
+  return () => attempt.cancel();
+}
+
+class Dial {
+  readonly #origin: Origin;
+  readonly #settle: (outcome: Connection | DialFailure) => void;
+  #over = false;
+  #socket: Pick<Socket, 'terminate'> | null = null;
+
+  constructor(origin: Origin, settle: (outcome: Connection | DialFailure) => void) {
+    this.#origin = origin;
+    this.#settle = settle;
+  }
+
+  start(): void {
+    const { host, port, tls, publicOnly } = this.#origin;
+    const via = proxy !== null && tls && !isDirect(proxy.direct, host, port) ? proxy : null;
+    if (publicOnly === true) {
+      findPublicAddress(host).then(
+        (address) => this.#go(via, address),
+        (error: unknown) => this.#fail('connect', reasonOf(error)),
+      );
+    } else if (via === null) this.#reach(host);
+    else void isPrivateHost(host).then((isPrivate) => this.#go(isPrivate ? null : via, host));
+  }
+
+  cancel(): void {
+    this.#over = true;
+    this.#socket?.terminate();
+  }
+
+  #go(via: EgressProxy | null, host: string): void {
+    if (this.#over) return;
+    if (via === null) this.#reach(host);
+    else this.#tunnel(via, host);
+  }
+
+  #end(outcome: Connection | DialFailure): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#settle(outcome);
+  }
+
+  #fail(kind: DialFailure['kind'], reason: string): void {
+    this.#end({ kind, message: `cannot connect to ${this.#origin.key}: ${reason}` });
+  }
+
+  #reach(hostname: string): void {
+    const { tls, port } = this.#origin;
+    this.#connect('connect', () =>
+      Bun.connect<Connection>({
+        hostname,
+        port,
+        ...(tls ? { tls: this.#tls() } : {}),
+        socket: this.#handlers(),
+      }),
     );
-  } else reach(origin.host);
-  return () => {
-    over = true;
-    attempt.connection?.socket.terminate();
-  };
+  }
+
+  #tls() {
+    return { serverName: this.#origin.host, rejectUnauthorized: true } as const;
+  }
+
+  /** Connects; retries once if only a descriptor was missing and a reserved one could be freed. */
+  #connect(kind: 'connect' | 'proxy', open: () => Promise<unknown>, isAgain = false): void {
+    open().catch((error: unknown) => {
+      // The runtime reports a lack of descriptors as a refused connection (1.4.5).
+      if (this.#over || lowestFreeDescriptor() !== null) {
+        this.#fail(kind, kind === 'proxy' ? `the proxy cannot be reached: ${reasonOf(error)}` : reasonOf(error));
+      } else if (!isAgain && freeSpareDescriptor()) this.#connect(kind, open, true);
+      else this.#fail('no_descriptor', 'no file descriptor is left');
+    });
+  }
+
+  /** The events of a connection to the origin, from its opening on. */
+  #handlers(): SocketHandler<Connection> {
+    const { tls, key } = this.#origin;
+    return {
+      open: (socket) => {
+        socket.data = openedConnection(this.#origin, socket);
+        this.#socket = socket;
+        if (this.#over) socket.terminate();
+        else if (!tls) {
+          socket.setNoDelay(true);
+          this.#end(socket.data);
+        }
+      },
+      handshake: (socket, verified, error) => {
+        if (this.#over) socket.terminate();
+        else if (verified && error === null) this.#end(socket.data);
+        else {
+          this.#end({ kind: 'tls', message: `TLS with ${key} failed: ${error?.message ?? 'not verified'}` });
+          socket.terminate();
+        }
+      },
+      data(socket, bytes) {
+        const user = socket.data.user;
+        if (user !== null) user.onBytes(bytes);
+        else discard(socket.data);
+      },
+      drain(socket) {
+        socket.data.user?.onDrain();
+      },
+      end(socket) {
+        noteClosed(socket.data, null);
+        socket.end();
+      },
+      close: (socket, error) => {
+        if (socket.data === undefined) return;
+        noteClosed(socket.data, error ?? null);
+        this.#end({ kind: tls ? 'tls' : 'connect', message: `${key} closed the connection at once` });
+      },
+      error(socket, error) {
+        if (socket.data !== undefined) noteClosed(socket.data, error);
+      },
+      // The connection's promise reports it too.
+      connectError() {},
+    };
+  }
+
+  /** Asks the proxy for a tunnel to the host, a name or a checked address, and begins TLS with the origin in it. */
+  #tunnel(via: EgressProxy, host: string): void {
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${this.#origin.port}`;
+    let answer: Buffer = Buffer.alloc(0);
+    let isOpen = false;
+    const refuse = (socket: Socket<undefined>, kind: 'connect' | 'proxy', reason: string) => {
+      this.#fail(kind, reason);
+      socket.terminate();
+    };
+    const lost = (reason: string) => {
+      if (!isOpen) this.#fail('proxy', `the proxy ${reason}`);
+    };
+    const handlers: SocketHandler<undefined> = {
+      open: (socket) => {
+        this.#socket = socket;
+        if (this.#over) socket.terminate();
+        else {
+          socket.setNoDelay(true);
+          const request = renderConnect(via, authority);
+          if (socket.write(request) < request.length) refuse(socket, 'proxy', 'the proxy takes no request');
+        }
+      },
+      data: (socket, bytes) => {
+        // Once the tunnel is open, the runtime shows its encrypted bytes here too.
+        if (isOpen || this.#over) return;
+        answer = Buffer.concat([answer, bytes]);
+        const status = readConnectAnswer(answer);
+        if (status === 'wait') return;
+        if (status === null) refuse(socket, 'proxy', 'the proxy does not speak HTTP');
+        else if (status < 200 || status > 299) refuse(socket, ...explainRefusal(status));
+        else {
+          isOpen = true;
+          socket.upgradeTLS<Connection>({ tls: this.#tls(), socket: this.#handlers() });
+        }
+      },
+      end: () => lost('closed the connection'),
+      close: () => lost('closed the connection'),
+      error: (_socket, error) => lost(`failed: ${error.message}`),
+      connectError() {},
+    };
+    this.#connect('proxy', () => Bun.connect<undefined>({ hostname: via.host, port: via.port, socket: handlers }));
+  }
 }
 
-function withoutDescriptor(origin: Origin): DialFailure {
-  return { kind: 'no_descriptor', message: `cannot connect to ${origin.key}: no file descriptor is left` };
+/** A gateway error of the proxy is about the origin, any other refusal about the operator's proxy. */
+function explainRefusal(status: number): ['connect' | 'proxy', string] {
+  if (status === 502 || status === 503 || status === 504) {
+    return ['connect', `the proxy does not reach it (it answered ${status})`];
+  }
+  if (status === 407) return ['proxy', 'the proxy wants other credentials (it answered 407)'];
+  return ['proxy', `the proxy refuses (it answered ${status})`];
 }
 
-function refused(origin: Origin, error: unknown): DialFailure {
-  const reason = error instanceof Error ? error.message : String(error);
-  return { kind: 'connect', message: `cannot connect to ${origin.key}: ${reason}` };
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Every address of a host, as text. */
@@ -142,4 +239,30 @@ export async function findPublicAddress(host: string, lookUp: LookUpHost = lookU
     }
   }
   return first;
+}
+
+const LOOK_UP_MS_MAX = 1_000;
+const REMEMBERED_MS = 60_000;
+const REMEMBERED_MAX = 1_000;
+const privateHosts = new Map<string, { readonly isPrivate: boolean; readonly untilMs: number }>();
+
+/**
+ * Whether the host is this machine or on a private network, which no proxy leads to. A name that cannot be resolved here
+ * within a second is not: behind many a proxy only the proxy can resolve. Remembered for a minute.
+ */
+async function isPrivateHost(host: string): Promise<boolean> {
+  if (/(^|\.)localhost$/i.test(host)) return true;
+  const nowMs = performance.now();
+  const known = privateHosts.get(host);
+  if (known !== undefined && known.untilMs > nowMs) return known.isPrivate;
+  const isPrivate = await Promise.race([
+    findPublicAddress(host).then(
+      () => false,
+      (error: unknown) => error instanceof PrivateAddressError,
+    ),
+    setTimeout(LOOK_UP_MS_MAX, false, { ref: false }),
+  ]);
+  if (privateHosts.size >= REMEMBERED_MAX) privateHosts.clear();
+  privateHosts.set(host, { isPrivate, untilMs: nowMs + REMEMBERED_MS });
+  return isPrivate;
 }

@@ -56,8 +56,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // A catalog entry carries a price.
   catalog: [...FLOOR, 'billing/price.ts'],
-  // A configuration holds providers of the registered kinds, and carries prices and catalog entries.
-  config: [...FLOOR, 'providers', 'billing/price.ts', 'catalog'],
+  // A configuration holds providers of the registered kinds and the proxy that leads to them, and carries prices and
+  // catalog entries.
+  config: [...FLOOR, 'providers', 'upstream/egress-proxy.ts', 'billing/price.ts', 'catalog'],
 
   // The file of blocks; nothing of it knows the database.
   'store/journal': ['lib', 'generation', 'errors', 'store/ports', 'protocols/names.ts'],

@@ -24,11 +24,13 @@ import {
   byteSize,
   choice,
   credential,
+  directHost,
   domainName,
   duration,
   listenHost,
   oidcId,
   plainText,
+  proxyUrl,
   wholeDays,
   wholeNumber,
 } from './scalar-schema.ts';
@@ -47,6 +49,21 @@ const oidcSchema = z.strictObject({
     .array(domainName)
     .min(1)
     .meta({ description: 'Domains of email addresses that it may verify. Default: all.' })
+    .optional(),
+});
+
+const egressProxySchema = z.strictObject({
+  url: proxyUrl.meta({ description: 'Its address, such as `http://proxy.example:3128`.' }),
+  credentials: credential
+    .meta({ description: '`user:password` for it, preferably from a variable. `none`: it asks for none.' })
+    .optional(),
+  no_proxy: z
+    .array(directHost)
+    .meta({
+      description:
+        'Hosts that are connected to directly: `*`, a name with all names below it, `.example.com` for the names below it only, an address, a range; each but `*` and a range may have a port.',
+      default: [],
+    })
     .optional(),
 });
 
@@ -70,6 +87,12 @@ const serverSchema = z.strictObject({
       description:
         'Addresses (scheme, host and port) that are allowed for providers entered in the console although they are private or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
       default: [],
+    })
+    .optional(),
+  egress_proxy: egressProxySchema
+    .meta({
+      description:
+        'The HTTP proxy (CONNECT) for connections to https origins: providers and sign-in services. Default: `HTTPS_PROXY` and `NO_PROXY` of the environment. This machine and private networks are always connected to directly.',
     })
     .optional(),
   console: choice(['on', 'off'])

@@ -8,6 +8,7 @@ import { type NanoUsd, parseUsd } from '../../billing/money.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
 import { parseByteSize, parseDurationMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
+import { parseDirectRule, parseProxyAddress } from '../../upstream/egress-proxy.ts';
 import { DATA_TAG, SHORT_NAME } from '../config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
 
@@ -209,6 +210,23 @@ export const addressRange = scalar<IpRange>({
   advice: 'Correct the range.',
   json: { title: 'address range', type: 'string', minLength: 2 },
   parse: (text) => parseOrUnfit(() => parseIpRange(text)),
+});
+
+/** The address of a proxy, without credentials. */
+export const proxyUrl = scalar({
+  expected: 'an address such as http://proxy.example:3128',
+  advice: 'Write http://, host and port; put credentials into `credentials`.',
+  json: { title: 'address', type: 'string', pattern: `^http://[^/?#@\\s]+/?$|${EXPRESSION_PATTERN}` },
+  secret: true,
+  parse: (text) => (/^http:\/\/[^@]+$/i.test(text) ? (parseProxyAddress(text) ?? UNFIT) : UNFIT),
+});
+
+/** A host that is connected to without the proxy. */
+export const directHost = scalar({
+  expected: 'a host such as example.com, .example.com, 10.0.0.0/8, example.com:8443 or *',
+  advice: 'Correct the entry.',
+  json: { title: 'host', type: 'string', minLength: 1 },
+  parse: (text) => parseDirectRule(text) ?? UNFIT,
 });
 
 export const listenHost = scalar({

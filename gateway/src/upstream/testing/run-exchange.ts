@@ -29,6 +29,7 @@ export interface RunningExchange {
 export interface ExchangePlan {
   readonly limits?: Partial<ExchangeLimits>;
   readonly body?: Uint8Array;
+  readonly publicOnly?: true;
   /** Called within `onBody`. */
   readonly onBody?: (running: RunningExchange) => void;
 }
@@ -36,7 +37,7 @@ export interface ExchangePlan {
 /** Starts an exchange with the server at `url`. */
 export function runExchange(
   url: string,
-  { limits = {}, body = Buffer.from('{}'), onBody }: ExchangePlan = {},
+  { limits = {}, body = Buffer.from('{}'), publicOnly, onBody }: ExchangePlan = {},
 ): RunningExchange {
   let head: ResponseHead | null = null;
   let endings = 0;
@@ -50,7 +51,7 @@ export function runExchange(
   };
   const { origin } = parseBaseUrl(url);
   const exchange = new Exchange(
-    origin,
+    publicOnly === true ? { ...origin, publicOnly } : origin,
     `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
     body,
     { ...PATIENT, ...limits },
