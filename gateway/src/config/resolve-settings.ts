@@ -64,7 +64,7 @@ type EgressProxyShape = NonNullable<FileShape['server']>['egress_proxy'];
 
 /**
  * The file's proxy, else that of `https_proxy` or `HTTPS_PROXY` with the exceptions of `no_proxy` or `NO_PROXY`; as for
- * curl, the lower-case name goes first, and an empty value is none.
+ * curl, the lower-case name goes first, and an empty value does not count.
  */
 function resolveEgressProxy(
   shape: EgressProxyShape,

@@ -117,7 +117,7 @@ export function returnIdle(connection: Connection, nowMs: number): void {
   else connection.socket.end();
 }
 
-/** A new connection, of which nobody makes use yet. */
+/** A new connection without a user. */
 export function openedConnection(origin: Origin, socket: Socket<Connection>): Connection {
   return { origin, socket, user: null, reused: false, closed: false, idleSinceMs: 0, generation };
 }
