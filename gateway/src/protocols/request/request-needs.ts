@@ -22,7 +22,7 @@ export interface RequestNeeds {
   readonly schema: boolean;
 }
 
-/** What a body says about caches and signatures anywhere in it. */
+/** What a body says about caches and signatures anywhere in it. Each is read when it is first needed. */
 export interface CacheMarks {
   /** The history may hold signatures, which only their issuer accepts. */
   readonly signed: boolean;
@@ -35,14 +35,37 @@ export interface CacheMarks {
 /** Reads the needs of a checked request. `mediaParts`: the number of its images, audio parts and documents. */
 export type ReadNeeds = (outline: JsonOutline, mediaParts: number) => RequestNeeds;
 
-/** Byte searches of the whole body: in a JSON text, a quote within a value is escaped. */
-export function readCacheMarks({ bytes }: JsonOutline): CacheMarks {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return {
-    signed: text.includes('signature"'),
-    marksCache: text.includes('"cache_control"') || text.includes('"prompt_cache_breakpoint"'),
-    longCache: text.includes('"1h"') || text.includes('"24h"'),
-  };
+/** Searches the bytes of the whole body: in a JSON text, a quote within a value is escaped. */
+export class BodyMarks implements CacheMarks {
+  readonly #outline: JsonOutline;
+  #signed: boolean | null = null;
+  #marksCache: boolean | null = null;
+  #longCache: boolean | null = null;
+
+  constructor(outline: JsonOutline) {
+    this.#outline = outline;
+  }
+
+  get signed(): boolean {
+    this.#signed ??= this.#has('signature"');
+    return this.#signed;
+  }
+
+  get marksCache(): boolean {
+    this.#marksCache ??= this.#has('"cache_control"') || this.#has('"prompt_cache_breakpoint"');
+    return this.#marksCache;
+  }
+
+  get longCache(): boolean {
+    const retention = member(this.#outline.root, 'prompt_cache_retention');
+    this.#longCache ??= (retention !== undefined && stringValue(retention) === '24h') || this.#has('"1h"');
+    return this.#longCache;
+  }
+
+  #has(mark: string): boolean {
+    const { bytes } = this.#outline;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mark);
+  }
 }
 
 /** Whether a member is given and is neither null nor an empty array. */

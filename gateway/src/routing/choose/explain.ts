@@ -55,7 +55,7 @@ export function explainRoute(
   nowMs: number,
   seed: number,
 ): RouteExplanation {
-  const { judged, failed, pinnedTo, issuer } = judgeTargets(route, request, state, nowMs, seed, true);
+  const { judged, failed, pinnedTo, issuer } = judgeTargets(route, request, state, nowMs, seed);
   const strippedIssuer = request.marks.signed ? issuer : null;
   return {
     model: route.model,

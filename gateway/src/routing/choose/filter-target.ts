@@ -7,24 +7,31 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { RequestNeeds } from '../../protocols/request/request-needs.ts';
 import type { Route, Target } from '../route.ts';
 import type { FilterReason } from './candidate.ts';
-import { issuerOf } from './issuer.ts';
 import type { RoutedRequest } from './routed-request.ts';
 
-/** Null: the target can carry the request. `issuer`: the one of the conversation so far; null: unknown. */
-export function filterReason(target: Target, request: RoutedRequest, issuer: string | null): FilterReason | null {
-  const { needs, tags, mustBePriced, atMs } = request;
-  const lack = needs === null ? null : lackOf(target, needs, request.protocol, issuer);
+/** Null: the target can carry the request. `isElsewhere`: it is of another issuer than the conversation so far. */
+export function filterReason(target: Target, request: RoutedRequest, isElsewhere: boolean): FilterReason | null {
+  const { tags, mustBePriced, atMs } = request;
+  const lack = mayLack(target, request.protocol, isElsewhere) ? lackOf(target, request, isElsewhere) : null;
   if (lack !== null) return lack;
-  if (tags.some((tag) => !target.tags.includes(tag))) return 'tag';
+  if (tags.length > 0 && tags.some((tag) => !target.tags.includes(tag))) return 'tag';
   return mustBePriced && priceAt(target.prices, atMs) === null ? 'price' : null;
+}
+
+/** Whether anything is known that the target lacks for some request. */
+function mayLack({ upstream, traits }: Target, protocol: RoutedRequest['protocol'], isElsewhere: boolean): boolean {
+  const { tools, image, audio, pdf } = traits.takes;
+  const { name } = upstream.protocolFor[protocol];
+  const isKnown = tools === false || image === false || audio === false || pdf === false;
+  return isKnown || isElsewhere || name !== protocol || (name === 'messages' && !traits.messages.firstParty);
 }
 
 function lackOf(
   { upstream, traits }: Target,
-  needs: RequestNeeds,
-  protocol: RoutedRequest['protocol'],
-  issuer: string | null,
+  { needs, protocol }: RoutedRequest,
+  isElsewhere: boolean,
 ): FilterReason | null {
+  if (needs === null) return null;
   const { takes } = traits;
   const format = upstream.protocolFor[protocol].name;
   if (needs.ownFormat !== null && format !== protocol) return 'format';
@@ -33,14 +40,7 @@ function lackOf(
   if (needs.image && takes.image === false) return 'images';
   if (needs.audio && takes.audio === false) return 'audio';
   if (needs.pdf && takes.pdf === false) return 'files';
-  if (needs.storedItem !== null && format !== protocol) return 'issuer';
-  const isKeptElsewhere = needs.storedItem !== null && issuer !== null && !hasIssuer(upstream, issuer);
-  return isKeptElsewhere ? 'issuer' : null;
-}
-
-/** Whether one of the target's credentials belongs to the issuer. */
-export function hasIssuer(upstream: Target['upstream'], issuer: string): boolean {
-  return upstream.credentials.some((_, index) => issuerOf(upstream, index) === issuer);
+  return needs.storedItem !== null && (isElsewhere || format !== protocol) ? 'issuer' : null;
 }
 
 /** Whether the estimate is so far above the target's context that the prompt cannot fit. */
@@ -50,12 +50,12 @@ export function isTooLong({ traits }: Target, { inputTokens }: RoutedRequest): b
 }
 
 /** How many of the wanted qualities the target is known to lack: those that order targets but exclude none. */
-export function countMisfits({ traits }: Target, { needs, inputTokens }: RoutedRequest): number {
+export function countMisfits({ traits }: Target, request: RoutedRequest): number {
   const { takes, inputTokensMax } = traits;
   return (
-    Number(needs?.reasoning === true && takes.reasoning === false) +
-    Number(needs?.schema === true && takes.structured_output === false) +
-    Number(inputTokensMax !== null && inputTokens > inputTokensMax)
+    Number(takes.reasoning === false && request.needs?.reasoning === true) +
+    Number(takes.structured_output === false && request.needs?.schema === true) +
+    Number(inputTokensMax !== null && request.inputTokens > inputTokensMax)
   );
 }
 

@@ -36,6 +36,9 @@ export function rankTargets<One extends Ranked>(
   dice: Dice,
 ): readonly One[] {
   if (targets.length < 2) return targets;
+  if (strategy === 'order') {
+    return [...targets].sort((one, other) => compareGroups(one, other) || one.index - other.index);
+  }
   const ranks = RANKS[strategy](targets, key);
   const sorted = [...targets].sort(
     (one, other) =>
@@ -62,12 +65,11 @@ type Ranks<One> = ReadonlyMap<One, number>;
 
 /** The larger rank comes first. */
 const RANKS: {
-  readonly [strategy in RoutingConfig['strategy']]: <One extends Ranked>(
+  readonly [strategy in Exclude<RoutingConfig['strategy'], 'order'>]: <One extends Ranked>(
     targets: readonly One[],
     key: number,
   ) => Ranks<One>;
 } = {
-  order: (targets) => new Map(targets.map((one) => [one, -one.index])),
   weight: (targets, key) => new Map(targets.map((one) => [one, rendezvousRank(key, one.name, one.weight)])),
   price: (targets, key) => new Map(targets.map((one) => [one, rendezvousRank(key, one.name, priceWeight(one))])),
   latency: (targets) => {

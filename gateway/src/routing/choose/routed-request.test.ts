@@ -94,18 +94,26 @@ test('a route with one target does not read needs', () => {
   expect(described(chat, { messages: [USER] }, { route: makeRoute([{ name: 'a' }]) }).needs).toBeNull();
 });
 
-test('marks of caches and signatures are found anywhere, but not in a text', () => {
+describe('marks of caches and signatures', () => {
+  const marksOf = (...turns: object[]) => {
+    const { signed, marksCache, longCache } = described(messages, { max_tokens: 1, messages: turns }).marks;
+    return { signed, marksCache, longCache };
+  };
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
-  const block = { type: 'text', text: 'hello', ...mark };
-  expect(described(messages, { max_tokens: 1, ...parts(block) }).marks).toEqual({
-    signed: false,
-    marksCache: true,
-    longCache: true,
+
+  test('are found anywhere, but not in a text', () => {
+    const marked = { role: 'user', content: [{ type: 'text', text: 'hello', ...mark }] };
+    expect(marksOf(marked)).toEqual({ signed: false, marksCache: true, longCache: true });
+    expect(marksOf({ role: 'user', content: JSON.stringify({ ...mark, signature: 'x' }) })).toEqual(NO_MARKS);
+    const signed = { role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 'abc' }] };
+    expect(marksOf(USER, signed, USER)).toEqual({ ...NO_MARKS, signed: true });
   });
-  const quoted = { role: 'user', content: JSON.stringify({ ...mark, signature: 'x' }) };
-  expect(described(messages, { max_tokens: 1, messages: [quoted] }).marks).toEqual(NO_MARKS);
-  const signed = { role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 'abc' }] };
-  expect(described(messages, { max_tokens: 1, messages: [USER, signed, USER] }).marks.signed).toBe(true);
+
+  test('a chat request names how long its cache lives', () => {
+    const isLong = (retention: string) =>
+      described(chat, { messages: [USER], prompt_cache_retention: retention }).marks.longCache;
+    expect([isLong('24h'), isLong('in_memory')]).toEqual([true, false]);
+  });
 });
 
 describe('the conversation', () => {

@@ -6,7 +6,7 @@ import { DATA_TAG } from '../../config/config.ts';
 import { invalidRequest } from '../../errors/call-failure.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
-import { type CacheMarks, type RequestNeeds, readCacheMarks } from '../../protocols/request/request-needs.ts';
+import { BodyMarks, type CacheMarks, type RequestNeeds } from '../../protocols/request/request-needs.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import type { Route } from '../route.ts';
 import { conversationKey } from './conversation-key.ts';
@@ -50,20 +50,45 @@ export interface RequestSource {
 }
 
 export function describeRequest(route: Route, source: RequestSource): RoutedRequest {
-  const { protocol, outline, facts, workspaceId, inputTokens } = source;
-  return {
-    workspaceId,
-    keyId: source.keyId,
-    protocol: protocol.name,
-    needs: route.targets.length === 1 ? null : protocol.readNeeds(outline, facts.mediaParts),
-    marks: readCacheMarks(outline),
-    tags: source.tags,
-    inputTokens,
-    outputTokensMax: facts.outputTokensMax,
-    conversation: conversationKey(route, source),
-    mustBePriced: source.mustBePriced,
-    atMs: source.atMs,
-  };
+  return new DescribedRequest(route, source);
+}
+
+/** Reads the needs and marks of the body when they are first needed: most targets lack nothing that is known. */
+class DescribedRequest implements RoutedRequest {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly protocol: RoutedRequest['protocol'];
+  readonly marks: CacheMarks;
+  readonly tags: readonly string[];
+  readonly inputTokens: number;
+  readonly outputTokensMax: number | null;
+  readonly conversation: number | null;
+  readonly mustBePriced: boolean;
+  readonly atMs: number;
+  readonly #source: RequestSource | null;
+  #needs: RequestNeeds | null = null;
+
+  constructor(route: Route, source: RequestSource) {
+    this.workspaceId = source.workspaceId;
+    this.keyId = source.keyId;
+    this.protocol = source.protocol.name;
+    this.marks = new BodyMarks(source.outline);
+    this.tags = source.tags;
+    this.inputTokens = source.inputTokens;
+    this.outputTokensMax = source.facts.outputTokensMax;
+    this.conversation = conversationKey(route, source);
+    this.mustBePriced = source.mustBePriced;
+    this.atMs = source.atMs;
+    this.#source = route.targets.length === 1 ? null : source;
+  }
+
+  get needs(): RequestNeeds | null {
+    if (this.#needs === null && this.#source !== null) {
+      const { protocol, outline, facts } = this.#source;
+      this.#needs = protocol.readNeeds(outline, facts.mediaParts);
+    }
+    return this.#needs;
+  }
 }
 
 /** The header by which a request requires data tags of its target, separated by commas. */

@@ -42,7 +42,7 @@ function choice({
   if (verdicts !== undefined) health.verdicts = verdicts;
   health.until = untilMs;
   const conditions = { headroom, nowMs, dice: new Dice(seed) };
-  return chooseCredentials(target, health, { inputTokens: 100, pinned }, conditions);
+  return chooseCredentials(target, health, 100, pinned, conditions);
 }
 
 /** How often each credential comes first, of 3,000 choices. */
@@ -174,12 +174,11 @@ function refusedShare(picks: 'headroom' | 'random'): number {
     // 0.99 of what the keys allow together, in calls of 100 to 1,100 tokens.
     if (dice.roll() >= (0.99 * 3 * perMs * 10) / 600) continue;
     const tokens = 100 + Math.floor(dice.roll() * 1_000);
-    const ordered = chooseCredentials(
-      target,
-      health,
-      { inputTokens: tokens, pinned: null },
-      { headroom: picks === 'random' ? new Headroom() : headroom, nowMs, dice },
-    ).usable;
+    const ordered = chooseCredentials(target, health, tokens, null, {
+      headroom: picks === 'random' ? new Headroom() : headroom,
+      nowMs,
+      dice,
+    }).usable;
     const [index = 0] = ordered;
     calls += 1;
     const sent = headroom.send(upstream, index, tokens);

@@ -24,13 +24,6 @@ interface Blocked {
   readonly untilMs: number;
 }
 
-/** What decides among the credentials. */
-export interface CredentialRequest {
-  readonly inputTokens: number;
-  /** The `key` of the credential that the conversation is pinned to; null: none of this target. */
-  readonly pinned: string | null;
-}
-
 interface Conditions {
   readonly headroom: Headroom;
   readonly nowMs: number;
@@ -44,10 +37,15 @@ const FIRST: readonly number[] = [0];
 const NONE: readonly number[] = [];
 const ONLY: CredentialChoice = { usable: FIRST, notBeforeMs: 0, open: NONE, blocked: null, probes: false };
 
+/**
+ * The credentials of a target for a call of about `inputTokens`. `pinned`: the `key` of the credential that the
+ * conversation is pinned to; null: none of this target.
+ */
 export function chooseCredentials(
   { upstream }: Target,
   health: TargetHealthView,
-  request: CredentialRequest,
+  inputTokens: number,
+  pinned: string | null,
   conditions: Conditions,
 ): CredentialChoice {
   const { nowMs } = conditions;
@@ -63,18 +61,18 @@ export function chooseCredentials(
       continue;
     }
     const untilMs = verdict === 'out' ? Number.POSITIVE_INFINITY : health.untilMs(index);
-    if (verdict === 'cooling' && key === request.pinned && untilMs <= nowMs + PIN_WAIT_MS) {
+    if (verdict === 'cooling' && key === pinned && untilMs <= nowMs + PIN_WAIT_MS) {
       return { usable: [index], notBeforeMs: untilMs, open: NONE, blocked: null, probes: false };
     }
     if (verdict === 'open') open.push(index);
     if (blocked === null || untilMs < blocked.untilMs) blocked = { verdict, untilMs };
   }
-  const ordered = orderCredentials(upstream, usable, request, conditions);
+  const ordered = orderCredentials(upstream, usable, inputTokens, pinned, conditions);
   const [first] = ordered;
   return {
     usable: ordered,
     notBeforeMs: 0,
-    open: orderCredentials(upstream, open, request, conditions),
+    open: orderCredentials(upstream, open, inputTokens, pinned, conditions),
     blocked: first === undefined ? blocked : null,
     probes: first !== undefined && health.verdict(first, nowMs) === 'probe',
   };
@@ -101,7 +99,8 @@ interface Scored {
 function orderCredentials(
   upstream: Target['upstream'],
   indexes: number[],
-  { inputTokens, pinned: pinnedKey }: CredentialRequest,
+  inputTokens: number,
+  pinnedKey: string | null,
   { headroom, nowMs, dice }: Conditions,
 ): readonly number[] {
   if (indexes.length < 2) return indexes;
