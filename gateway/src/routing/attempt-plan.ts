@@ -279,9 +279,13 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     this.#health = null;
   }
 
-  /** A call that failed at two targets may itself be the cause: its faults count for neither. */
+  /**
+   * A call that failed at two targets may itself be the cause: its faults count for neither. Where both fail all calls,
+   * both are down: otherwise neither would ever be switched off.
+   */
   #noteFault(failure: Failure, health: UpstreamHealth, nowMs: number): void {
-    this.isSuspect = this.#fault !== null && this.#fault.health.target !== health.target;
+    const first = this.#fault?.health.target ?? health.target;
+    this.isSuspect = first !== health.target && !(first.breaker.isFailing && health.target.breaker.isFailing);
     const outcome = health.noteFailure(failure.class, failure.pauseMs, this, nowMs);
     if (this.isSuspect && outcome >= 0) {
       health.target.breaker.takeBack(outcome);

@@ -15,6 +15,8 @@ export interface Sent {
 const FAULTS_IN_A_ROW = 5;
 const LAST_OUTCOMES = 20;
 const LAST_OUTCOMES_AGE_MS = 600_000;
+/** For so long after the first outcome the missing ones of the last twenty count as successes. */
+const NEW_MS = 60_000;
 const WINDOW_MS = 30_000;
 const WINDOW_OUTCOMES_MIN = 20;
 
@@ -80,7 +82,7 @@ export class Breaker {
   #changedMs = Number.NEGATIVE_INFINITY;
   /** How often it opened in a row. */
   #opens = 0;
-  /** How often it opened since the start. */
+  /** How often it opened after being closed, since the start. */
   trips = 0;
   #slowStartMs = Number.NEGATIVE_INFINITY;
   #probing = false;
@@ -90,6 +92,8 @@ export class Breaker {
   /** The number of all outcomes so far, and of those before it last closed, which no longer count. */
   #outcomes = 0;
   #forgotten = 0;
+  /** When the first outcome that counts was noted. */
+  #firstMs = 0;
   #faultsKept = 0;
   #faultsInARow = 0;
   /** The number of the last outcome that was no fault. */
@@ -135,6 +139,16 @@ export class Breaker {
     return Math.min(this.#outcomes - this.#forgotten, KEPT);
   }
 
+  /** Whether half of its last calls failed, also those whose faults were taken back. */
+  get isFailing(): boolean {
+    const oldest = Math.max(this.#forgotten, this.#outcomes - LAST_OUTCOMES);
+    let failures = 0;
+    for (let outcome = this.#outcomes - 1; outcome >= oldest; outcome--) {
+      if (this.#kinds[outcome % KEPT] !== OK) failures += 1;
+    }
+    return failures >= FAULTS_IN_A_ROW && failures * 2 >= this.#outcomes - oldest;
+  }
+
   /** The part of its usual share that it gets: less than 1 in the seconds after it closed. */
   share(nowMs: number): number {
     const sinceMs = nowMs - this.#slowStartMs;
@@ -172,6 +186,7 @@ export class Breaker {
       this.#open(nowMs);
     } else if (judges && this.#state === 'closed' && this.#isTripped(nowMs)) {
       if (nowMs - this.#changedMs >= FORGET_OPENS_MS) this.#opens = 0;
+      this.trips += 1;
       this.#open(nowMs);
     }
     return this.#outcomes - 1;
@@ -220,7 +235,6 @@ export class Breaker {
 
   #open(nowMs: number): void {
     this.#opens += 1;
-    this.trips += 1;
     this.#change('open', nowMs);
     const forMs = Math.min(OPEN_MAX_MS, OPEN_FIRST_MS * 2 ** (this.#opens - 1));
     this.#untilMs = nowMs + forMs * (0.9 + 0.2 * this.#random());
@@ -239,6 +253,7 @@ export class Breaker {
   #keep(kind: typeof OK | typeof FAULT, workspace: string, nowMs: number): void {
     const outcome = this.#outcomes;
     const at = outcome % KEPT;
+    if (outcome === this.#forgotten) this.#firstMs = nowMs;
     if (outcome - this.#forgotten >= KEPT && this.#kinds[at] !== OK) this.#faultsKept -= 1;
     this.#kinds[at] = kind;
     this.#times[at] = nowMs;
@@ -272,7 +287,9 @@ export class Breaker {
       outcomes += 1;
       if (kind === FAULT) faults += 1;
     }
-    return faults * 2 >= outcomes;
+    // After a start, and after it closed, faults come in before the answers that take longer.
+    const isNew = nowMs - this.#firstMs < NEW_MS;
+    return faults * 2 >= (isNew ? LAST_OUTCOMES : outcomes);
   }
 
   #isHalfOfWindow(nowMs: number): boolean {

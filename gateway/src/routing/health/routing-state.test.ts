@@ -31,9 +31,11 @@ function rig() {
   return { state, events, one, two, begin, fail, stateOf };
 }
 
-test('five faults open a target; a probe closes it', () => {
+test('ten faults in its first minute open a target, later five; a probe closes it', () => {
   const { events, begin, fail, stateOf, one, two } = rig();
-  fail('fault', 5, 0);
+  fail('fault', 9, 0);
+  expect(stateOf(0)).toEqual(['closed', 'closed']);
+  fail('fault', 1, 0);
   expect(stateOf(0)).toEqual(['open', 'closed']);
   expect(events).toMatchObject([{ kind: 'opened', scope: 'target', provider: 'one', why: 'fault', isAlarm: false }]);
   expect(begin(4_999).target).toBe(two);
@@ -44,6 +46,9 @@ test('five faults open a target; a probe closes it', () => {
   probe.answered(100, 5_100);
   expect(stateOf(5_100)).toEqual(['closed', 'closed']);
   expect(events.at(-1)).toMatchObject({ kind: 'closed', provider: 'one' });
+  fail('fault', 4, 5_200);
+  fail('fault', 1, 65_200);
+  expect(stateOf(65_200)).toEqual(['open', 'closed']);
 });
 
 test('a target out of rotation gets no call, and comes back by hand', () => {
@@ -60,7 +65,7 @@ test('a target out of rotation gets no call, and comes back by hand', () => {
 
 test('an operator closes a breaker and ends benches by hand', () => {
   const { state, one, begin, fail, stateOf } = rig();
-  fail('fault', 5, 0);
+  fail('fault', 10, 0);
   state.close(one, 1);
   expect(stateOf(1)).toEqual(['closed', 'closed']);
   fail('credential', 1, 2);

@@ -40,7 +40,7 @@ export interface TargetSnapshot {
   readonly state: BreakerState | 'out';
   /** When it may be probed; null: it is closed or taken out. */
   readonly untilMs: number | null;
-  /** How often it opened since the start. */
+  /** How often it opened after being closed, since the start. */
   readonly trips: number;
   /** Faults among the last outcomes, up to a hundred. */
   readonly faults: number;

@@ -51,7 +51,9 @@ const BUDGET_SECONDS = 10;
 const BUDGET_MIN = 10;
 const BUDGET_SHARE = 0.2;
 const BUDGET_SHARE_DOWN = 0.05;
+/** Faults of the last hundred from which on the smaller share holds: fewer where they have already opened it. */
 const DOWN_FAULTS = 90;
+const DOWN_FAULTS_OPEN = 60;
 const FIRSTS = 0;
 const RETRIES = 1;
 
@@ -108,7 +110,8 @@ export class TargetHealth {
 
   /** Retries that the budget of the last ten seconds still pays for. */
   retriesLeft(nowMs: number): number {
-    const share = this.breaker.faults >= DOWN_FAULTS ? BUDGET_SHARE_DOWN : BUDGET_SHARE;
+    const isDown = [this.breaker, this.origin].some(isMostlyFailing);
+    const share = isDown ? BUDGET_SHARE_DOWN : BUDGET_SHARE;
     const most = Math.max(BUDGET_MIN, Math.floor(share * this.#budget.sum(FIRSTS, nowMs)));
     return most - this.#budget.sum(RETRIES, nowMs);
   }
@@ -123,6 +126,10 @@ export class TargetHealth {
   countFirst(nowMs: number): void {
     this.#budget.add(FIRSTS, nowMs);
   }
+}
+
+function isMostlyFailing({ faults, isClosed }: Breaker): boolean {
+  return faults >= (isClosed ? DOWN_FAULTS : DOWN_FAULTS_OPEN);
 }
 
 /** A target as one upstream reaches it: with the credentials of its pool, by their index. */
