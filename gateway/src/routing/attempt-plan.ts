@@ -120,6 +120,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   answered(ttfbMs: number, nowMs: number): void {
     this.#ttfbMs = ttfbMs;
     this.#health?.noteAnswer(this, ttfbMs, nowMs);
+    // What comes after the first content is no longer a probe.
+    this.probes = 0;
   }
 
   /** Notes the end of an attempt that was answered; `isCut`: before its own end. */

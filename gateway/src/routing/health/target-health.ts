@@ -299,6 +299,8 @@ export class UpstreamHealth {
       this.#endProbes(facts, PROBES_CREDENTIAL);
       return facts.isOverdue && failure === 'timeout' ? -1 : this.#noteFault('target', failure, facts, nowMs);
     }
+    // A stale connection says nothing about the origin.
+    if (failure === 'reset') return this.#endProbes(facts);
     this.#noteReached(facts, nowMs);
     if (effect === 'target_bench') {
       this.#endProbes(facts, PROBES_CREDENTIAL);
