@@ -4,73 +4,69 @@
  */
 import { priceAt } from '../../billing/price-book.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
-import type { Candidate } from '../../routing/choose/candidate.ts';
 import { choose, onlyCandidate } from '../../routing/choose/choose.ts';
-import { describeRequest, type RoutedRequest, readRequiredTags } from '../../routing/choose/routed-request.ts';
+import {
+  describeRequest,
+  type RequestSource,
+  type RoutedRequest,
+  readRequiredTags,
+} from '../../routing/choose/routed-request.ts';
 import type { Route } from '../../routing/route.ts';
+import type { Identified } from '../call.ts';
 import type { CallDeps, Settings } from '../deps.ts';
 import { isMoneyBound } from '../money/hold-call.ts';
 import { redactKeys } from '../money/settle.ts';
 import { estimateInput } from '../money/usage-checks.ts';
 import type { ReadCall } from './read-body.ts';
 
-/** The part of a call that the choice reads, beside its body. */
-export interface ChoosingCall {
-  readonly deps: Pick<CallDeps, 'billing' | 'choice' | 'routing'>;
+/** The part of a call that says who pays. */
+interface PayingCall {
+  readonly deps: Pick<CallDeps, 'billing'>;
   readonly settings: Settings;
   readonly principal: Principal;
-  readonly protocol: ClientProtocol;
-  readonly request: Pick<Request, 'headers'>;
-  /** The session that a header names; null: none. */
-  readonly session: string | null;
   /** Unix ms. */
   readonly atMs: number;
 }
 
-export interface ChosenTargets {
-  /** Every target of the route, in the order in which they are tried. */
-  readonly candidates: readonly Candidate[];
-  /** What the choice was made from; null: there was nothing to choose. */
-  readonly routed: RoutedRequest | null;
-}
-
-/** Throws CallFailure: `invalid_request`, `model_forbidden` or `unpriced` if no target can carry the request. */
-export function chooseTargets(call: ChoosingCall, read: ReadCall, route: Route): ChosenTargets {
+/**
+ * Sets the call's candidates and what they were chosen from. Throws CallFailure: `invalid_request`, `model_forbidden` or
+ * `unpriced` if no target can carry the request.
+ */
+export function chooseTargets(call: Identified, read: ReadCall, route: Route): void {
   const tags = readRequiredTags(call.request.headers, call.principal.requiredTags);
   const only = tags.length > 0 ? null : onlyCandidate(route);
-  if (only !== null) return { candidates: only, routed: null };
+  if (only !== null) {
+    call.candidates = only;
+    return;
+  }
   const { choice, routing } = call.deps;
-  const routed = describeForRoute(call, read, route, tags);
+  const { protocol, session, atMs, principal } = call;
+  const { workspaceId, keyId } = principal;
+  call.routed = describeForRoute({ protocol, session, atMs, workspaceId, keyId }, read, route, {
+    tags,
+    mustBePriced: mustBePriced(call, read.facts, route),
+  });
   const seed = Math.floor(routing.draw() * 2 ** 53);
-  return { candidates: choose(route, routed, choice, performance.now(), seed), routed };
+  call.candidates = choose(route, call.routed, choice, performance.now(), seed);
 }
 
-/** The call as the choice among the route's targets sees it. */
-function describeForRoute(
-  call: ChoosingCall,
+/** The request as the choice among the route's targets sees it. */
+export function describeForRoute(
+  call: Pick<RequestSource, 'protocol' | 'session' | 'atMs' | 'workspaceId' | 'keyId'>,
   { outline, facts }: ReadCall,
   route: Route,
-  tags: readonly string[],
+  required: Pick<RequestSource, 'tags' | 'mustBePriced'>,
 ): RoutedRequest {
-  const { protocol, session, principal, atMs } = call;
-  return describeRequest(route, {
-    protocol,
-    outline,
-    facts,
-    session,
-    workspaceId: principal.workspaceId,
-    keyId: principal.keyId,
-    tags,
-    inputTokens: estimateInput(facts),
-    mustBePriced: mustBePriced(call, facts, route),
-    atMs,
-  });
+  return describeRequest(route, { ...call, ...required, outline, facts, inputTokens: estimateInput(facts) });
 }
 
-/** Looks up the caps only where a target has no price. */
-function mustBePriced({ deps, settings, principal, atMs }: ChoosingCall, facts: RequestFacts, route: Route): boolean {
+/** Whether a balance or a budget pays for the call. Looks up the caps only where a target has no price. */
+export function mustBePriced(
+  { deps, settings, principal, atMs }: PayingCall,
+  facts: RequestFacts,
+  route: Route,
+): boolean {
   if (settings.config.defaults.unpriced !== 'refuse') return false;
   if (route.targets.every(({ prices }) => priceAt(prices, atMs) !== null)) return false;
   const { keyId, workspaceId, account } = principal;

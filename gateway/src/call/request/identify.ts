@@ -89,12 +89,10 @@ export function routeCall(call: Identified, read: ReadCall): asserts call is Rou
   const { settings, principal, protocol, deps } = call;
   setFacts(call, outline, facts);
   const route = chooseRoute(settings, principal, facts.model, protocol.name);
-  const { candidates, routed } = chooseTargets(call, read, route);
-  const first = candidates[0]?.target ?? route.targets[0];
+  chooseTargets(call, read, route);
+  const first = call.candidates[0]?.target ?? route.targets[0];
   const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);
   setRoute(call, route, target);
-  call.candidates = candidates;
-  call.routed = routed;
   if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
     setPriced(call, allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced));
   }
