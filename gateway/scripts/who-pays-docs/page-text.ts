@@ -52,7 +52,8 @@ export const NOTES = `## Details
 - **Attempts that did not answer are the operator's cost.** Each has \`billed\` in the record of the request: \`yes\` if the provider
   reported its usage, \`maybe\` if the request was sent and its fate is unknown; then \`usage\` is an estimate. Absent: the provider
   refused the request, or never got it. The amounts are at the provider's price without the account's markup. They are in no
-  request's \`cost_nano_usd\`; an account's \`absorbed_attempts_nano_usd\` is their sum.
+  request's \`cost_nano_usd\`; an account's \`absorbed_attempts_nano_usd\` is their sum, and
+  \`GET /app/api/attempt-costs\` adds them up by provider and model, for the comparison with invoices.
 - **The charge never exceeds the hold.** If an answer cost more than the balance or a budget could cover, the operator pays the
   difference; the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole cost, usage × price: the charge to the
   account plus what was written off.

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
+import { BILLED } from '../../store/ports/records.ts';
 import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
@@ -175,6 +176,32 @@ export const usageRoutes = {
     access: 'usage.read',
     query: z.object({ ...filters, by, step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto') }),
     reply: 'csv',
+  },
+  'GET /attempt-costs': {
+    summary:
+      'Adds up the attempts of all accounts that did not answer their requests and that the providers billed, or may have billed, to explain their invoices.',
+    access: 'operator.read',
+    query: z.object({ from: time, to: time }),
+    reply: z.object({
+      /** The dearest first. */
+      costs: z.array(
+        z.object({
+          provider: z.string(),
+          /** The model's name at the provider. */
+          model: z.string(),
+          /** `yes`: the provider reported the usage. `maybe`: usage and cost are estimates. */
+          billed: z.enum(BILLED),
+          attempts: z.int(),
+          /** Those of them without a price, whose cost is not included. */
+          unpriced: z.int(),
+          /** Tokens, including caches. */
+          input: z.int(),
+          output: z.int(),
+          /** Without the accounts’ markups. */
+          cost_nano_usd: nanoUsd,
+        }),
+      ),
+    }),
   },
   'GET /accounts/{account}/usage/proof': {
     summary: 'Compares the sums of usage, records and ledger.',

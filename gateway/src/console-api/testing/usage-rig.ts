@@ -1,7 +1,7 @@
 /** Opens a store with calls of two accounts for tests, and the console API over it for any actor. */
 
 import { createProviderHealth } from '../../call/attempt/provider-health.ts';
-import type { CallRecord } from '../../store/ports/records.ts';
+import type { AttemptCost } from '../../store/ports/records.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
 import { randomCall, seededRandom } from '../../store/testing/random-calls.ts';
 import type { Actor, Grant } from '../kernel/actor.ts';
@@ -86,6 +86,6 @@ export const OWNER: Grant = { account: 'default', role: 'owner', workspaces: nul
 /** Restricted to one workspace of `default`. */
 export const BOUND: Grant = { account: 'default', role: 'viewer', workspaces: ['default-w0'] };
 
-export function costOf(calls: readonly CallRecord[]): string {
+export function costOf(calls: readonly Pick<AttemptCost, 'cost_nano_usd'>[]): string {
   return calls.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n).toString();
 }

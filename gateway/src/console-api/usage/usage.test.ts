@@ -201,6 +201,19 @@ test('a member’s requests are those of their keys, also in the list', async ()
   expect(none).toEqual([]);
 });
 
+test('the cost of failed attempts is that of the records of all accounts, and only operators see it', async () => {
+  const attempts = rig.calls.flatMap((call) => call.attempts).filter(({ billed }) => billed !== undefined);
+  expect(attempts.length).toBeGreaterThan(CALLS / 10);
+  const reply = await json<Reply<'GET /attempt-costs'>>(await rig.get(`/attempt-costs?${RANGE}`));
+  const { costs } = CONSOLE_ROUTES['GET /attempt-costs'].reply.parse(reply);
+  expect(costs.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd), 0n).toString()).toBe(costOf(attempts));
+  expect(costs.reduce((sum, one) => sum + one.attempts, 0)).toBe(attempts.length);
+  expect(costs.reduce((sum, one) => sum + one.input, 0)).toBe(
+    attempts.reduce((sum, { usage }) => sum + (usage?.input ?? 0), 0),
+  );
+  expect((await rig.get(`/attempt-costs?${RANGE}`, [ACME])).status).toBe(404);
+});
+
 describe('accounts cannot see each other’s requests', () => {
   test('of another account', async () => {
     const own = rig.calls.filter(({ account }) => account === 'acme');

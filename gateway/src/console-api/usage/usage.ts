@@ -90,6 +90,11 @@ export function usageHandlers(parts: UsageParts) {
         lines: csvOf(question, answer, labels),
       };
     },
+    'GET /attempt-costs': async ({ query }) => {
+      const [fromMs, toMs] = parseRange(query.from, query.to);
+      const costs = await orRefuse(parts.usage.readAttemptCosts({ fromMs, toMs, timeMsMax: PROOF_MS_MAX }));
+      return { costs: costs.map(({ cost, ...rest }) => ({ ...rest, cost_nano_usd: cost.toString() })) };
+    },
     'GET /accounts/{account}/usage/proof': async ({ tenancy, query }) => {
       const [fromMs, toMs] = parseRange(query.from, query.to);
       const timeZone = parts.timeZoneOf(tenancy.account);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { requestIdFloor } from '../../lib/request-id.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { type CallCondition, NONE, type UsageQuestion, type UsageReader } from '../ports/usage.ts';
-import { heldCall, settledCall } from '../testing/sample-call.ts';
+import { heldCall, lostAttempt, settledCall } from '../testing/sample-call.ts';
 import type { StoreRig } from './store-rig.ts';
 
 const HOUR_MS = 3_600_000;
@@ -46,6 +46,9 @@ const LOGS = {
   timeMsMax: TIME_MS_MAX,
 } as const;
 
+const { price_version: _, ...unpriced } = lostAttempt('maybe', 9);
+const LOST = [lostAttempt('yes', 7), lostAttempt('maybe', 4), { ...unpriced, cost_nano_usd: null }];
+
 /** Runs the suite; `openRig` opens new data. */
 export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' | 'ledger'>>): void {
   describe(`usage read from ${name}`, () => {
@@ -63,6 +66,7 @@ export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' 
           model: hour === 3 ? 'large' : 'small',
           session: hour === 0 ? 's' : null,
           ...(hour === 1 ? { status: 502, error: 'upstream_failed' } : {}),
+          ...(hour > 0 ? { attempts: LOST } : {}),
         };
         await rig.store.ledger.hold(heldCall(id, 1_000n));
         await rig.store.ledger.settle(settledCall(id, { held: 1_000n, output: hour === 3 ? 100 : 10, changes }));
@@ -113,6 +117,16 @@ export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' 
       expect(second.next).toBeNull();
       const failed = await usage.readLogs({ ...LOGS, outcome: 'server_error' });
       expect(failed.calls.map(({ request_id }) => request_id)).toEqual(ids.slice(1, 2));
+    });
+
+    test('adds up the attempts that did not answer, of all accounts', async () => {
+      const range = { fromMs: START_MS + HOUR_MS, toMs: START_MS + 3 * HOUR_MS, timeMsMax: TIME_MS_MAX };
+      const lab = { provider: 'lab', model: 'm', input: 0 };
+      expect(await usage.readAttemptCosts(range)).toEqual([
+        { ...lab, billed: 'yes', attempts: 2, unpriced: 0, output: 14, cost: 28n },
+        { ...lab, billed: 'maybe', attempts: 4, unpriced: 2, output: 26, cost: 16n },
+      ]);
+      expect(await usage.readAttemptCosts({ ...range, fromMs: START_MS, toMs: START_MS + HOUR_MS })).toEqual([]);
     });
 
     test('a call has its entries, for its own tenant only', async () => {

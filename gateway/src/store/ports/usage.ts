@@ -4,7 +4,7 @@
  */
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { EntryKind } from './ledger.ts';
-import type { CallRecord } from './records.ts';
+import type { Billed, CallRecord } from './records.ts';
 
 /** Integer nano-USD. */
 type NanoUsd = bigint;
@@ -214,12 +214,37 @@ export class UsageRefusal extends Error {
 /**
  * Every promise rejects with a UsageRefusal for a refused query, and with another error where the store cannot be read.
  */
+/** Unix ms; `toMs` is exclusive. */
+export interface AttemptCostsQuestion {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly timeMsMax: number;
+}
+
+/** The attempts at one model of one provider that did not answer their calls, and that it billed or may have billed. */
+export interface AttemptCosts {
+  readonly provider: string;
+  /** The model's name at the provider. */
+  readonly model: string;
+  readonly billed: Billed;
+  readonly attempts: number;
+  /** Those of them without a price; their cost is not in `cost`. */
+  readonly unpriced: number;
+  /** Tokens, with those of caches. */
+  readonly input: number;
+  readonly output: number;
+  /** Nano-USD, without mark-ups. */
+  readonly cost: bigint;
+}
+
 export interface UsageReader {
   /** Answers all queries from one consistent state of the store. */
   readUsage<Asked extends UsageQuestions>(asked: Asked): Promise<UsageAnswers<Asked>>;
   proveUsage(question: ProofQuestion): Promise<UsageProof>;
   readLogs(question: LogQuestion): Promise<LogPage>;
   readTail(question: TailQuestion): Promise<readonly CallRecord[]>;
+  /** Of all accounts: for operators only. The dearest first. */
+  readAttemptCosts(question: AttemptCostsQuestion): Promise<readonly AttemptCosts[]>;
   /** Null: the tenant has no such call. */
   readCall(tenant: UsageTenant, requestId: string): Promise<CallDetail | null>;
 }

@@ -1,6 +1,7 @@
 /** Answers one question about usage or logs on a connection of its own, so that an idle thread keeps none open. */
 import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
+import { readAttemptCosts } from '../ledger/attempt-costs.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
 import { faultOf } from '../sqlite-fault.ts';
 import { packAnswer } from './gather-usage.ts';
@@ -37,6 +38,8 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
       return readAll(database, asked.questions);
     case 'proof':
       return proveUsage(database, asked.question);
+    case 'attempts':
+      return readAttemptCosts(database, asked.question);
     case 'logs':
       return readLogs(database, asked.question, startDeadline(PAGE_PACE_MS), startDeadline(asked.question.timeMsMax));
     case 'tail':

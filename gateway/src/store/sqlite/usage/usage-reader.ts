@@ -1,10 +1,12 @@
 /**
- * Implements the usage port over reading threads. Proofs take long and have a thread of their own, so that pages do not
- * wait for them.
+ * Implements the usage port over reading threads. Proofs and costs of attempts take long and have a thread of their own,
+ * so that pages do not wait for them.
  */
 
 import type { CallRecord } from '../../ports/records.ts';
 import {
+  type AttemptCosts,
+  type AttemptCostsQuestion,
   type CallDetail,
   type LogPage,
   type LogQuestion,
@@ -52,6 +54,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
       return Object.fromEntries(answers) as UsageAnswers<Asked>;
     },
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
+    readAttemptCosts: (question) => ask(proofs, { kind: 'attempts', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
     readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
@@ -65,6 +68,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
 export type ReadQuestion =
   | { readonly kind: 'usage'; readonly questions: UsageQuestions }
   | { readonly kind: 'proof'; readonly question: ProofQuestion }
+  | { readonly kind: 'attempts'; readonly question: AttemptCostsQuestion }
   | { readonly kind: 'logs'; readonly question: LogQuestion }
   | { readonly kind: 'tail'; readonly question: TailQuestion }
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
@@ -73,6 +77,7 @@ export interface ReadAnswers {
   /** By the names of the questions. */
   readonly usage: Readonly<Record<string, PackedAnswer | null>>;
   readonly proof: UsageProof;
+  readonly attempts: readonly AttemptCosts[];
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];
   readonly call: CallDetail | null;
