@@ -4,14 +4,10 @@
  */
 import { priceAt } from '../../billing/price-book.ts';
 import type { Principal } from '../../identity/principal.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { choose, onlyCandidate } from '../../routing/choose/choose.ts';
-import {
-  describeRequest,
-  type RequestSource,
-  type RoutedRequest,
-  readRequiredTags,
-} from '../../routing/choose/routed-request.ts';
+import { describeRequest, type RoutedRequest, readRequiredTags } from '../../routing/choose/routed-request.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Identified } from '../call.ts';
 import type { CallDeps, Settings } from '../deps.ts';
@@ -20,11 +16,15 @@ import { redactKeys } from '../money/settle.ts';
 import { estimateInput } from '../money/usage-checks.ts';
 import type { ReadCall } from './read-body.ts';
 
-/** The part of a call that says who pays. */
-interface PayingCall {
-  readonly deps: Pick<CallDeps, 'billing'>;
+/** The part of a call that the choice reads, beside its body. */
+export interface ChoosingCall {
+  readonly deps: Pick<CallDeps, 'billing' | 'choice' | 'routing'>;
   readonly settings: Settings;
   readonly principal: Principal;
+  readonly protocol: ClientProtocol;
+  readonly request: Pick<Request, 'headers'>;
+  /** The session that a header names; null: none. */
+  readonly session: string | null;
   /** Unix ms. */
   readonly atMs: number;
 }
@@ -41,32 +41,35 @@ export function chooseTargets(call: Identified, read: ReadCall, route: Route): v
     return;
   }
   const { choice, routing } = call.deps;
-  const { protocol, session, atMs, principal } = call;
-  const { workspaceId, keyId } = principal;
-  call.routed = describeForRoute({ protocol, session, atMs, workspaceId, keyId }, read, route, {
-    tags,
-    mustBePriced: mustBePriced(call, read.facts, route),
-  });
+  call.routed = describeForRoute(call, read, route, tags);
   const seed = Math.floor(routing.draw() * 2 ** 53);
   call.candidates = choose(route, call.routed, choice, performance.now(), seed);
 }
 
-/** The request as the choice among the route's targets sees it. */
-export function describeForRoute(
-  call: Pick<RequestSource, 'protocol' | 'session' | 'atMs' | 'workspaceId' | 'keyId'>,
+/** The call as the choice among the route's targets sees it. */
+function describeForRoute(
+  call: ChoosingCall,
   { outline, facts }: ReadCall,
   route: Route,
-  required: Pick<RequestSource, 'tags' | 'mustBePriced'>,
+  tags: readonly string[],
 ): RoutedRequest {
-  return describeRequest(route, { ...call, ...required, outline, facts, inputTokens: estimateInput(facts) });
+  const { protocol, session, principal, atMs } = call;
+  return describeRequest(route, {
+    protocol,
+    outline,
+    facts,
+    session,
+    workspaceId: principal.workspaceId,
+    keyId: principal.keyId,
+    tags,
+    inputTokens: estimateInput(facts),
+    mustBePriced: mustBePriced(call, facts, route),
+    atMs,
+  });
 }
 
-/** Whether a balance or a budget pays for the call. Looks up the caps only where a target has no price. */
-export function mustBePriced(
-  { deps, settings, principal, atMs }: PayingCall,
-  facts: RequestFacts,
-  route: Route,
-): boolean {
+/** Looks up the caps only where a target has no price. */
+function mustBePriced({ deps, settings, principal, atMs }: ChoosingCall, facts: RequestFacts, route: Route): boolean {
   if (settings.config.defaults.unpriced !== 'refuse') return false;
   if (route.targets.every(({ prices }) => priceAt(prices, atMs) !== null)) return false;
   const { keyId, workspaceId, account } = principal;
