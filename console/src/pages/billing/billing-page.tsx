@@ -10,6 +10,7 @@ import { Segmented } from '../../ui/field.tsx';
 import { Page, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { AccountFigures } from './account-figures.tsx';
 import { AccountsSection } from './accounts-section.tsx';
+import { AttemptCostsSection } from './attempt-costs-section.tsx';
 import { LedgerTable, useLedger } from './ledger-table.tsx';
 import { type MoneyAction, MoneyDialog } from './money-dialog.tsx';
 
@@ -65,6 +66,7 @@ export default function BillingPage() {
         <LedgerTable pages={pages} kind={kind} onShowAll={() => setFilters({ kind: 'all' })} />
       </Section>
       {may('operator.read') && <AccountsSection mayWrite={may('operator.write')} />}
+      {may('operator.read') && <AttemptCostsSection />}
       {money !== null && current !== undefined && (
         <MoneyDialog action={money} account={current} onClose={() => setMoney(null)} />
       )}
