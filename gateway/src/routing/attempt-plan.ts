@@ -163,7 +163,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     }
     if (failure.class === 'overflow') this.#ways.outgrow(target);
     // A paused credential is not barred: it may be waited for.
-    if (failure.class !== 'rate') this.#ways.bar(target, row.next === 'target' ? null : credential);
+    if (failure.class === 'rate') this.#ways.barOrganisation(target, credential);
+    else this.#ways.bar(target, row.next === 'target' ? null : credential);
     return this.#go(nowMs, true, row.same === 'in_budget' ? same : null, failure.pauseMs);
   }
 

@@ -85,6 +85,16 @@ export class CandidateWalk {
     this.#barred.push({ target, credential });
   }
 
+  /** Leaves out the other credentials of the organisation from now on: they share its limits. */
+  barOrganisation(target: Target, credential: number): void {
+    const { credentials } = target.upstream;
+    const organisation = credentials[credential]?.organisation ?? null;
+    if (organisation === null) return;
+    for (const [index, one] of credentials.entries()) {
+      if (index !== credential && one.organisation === organisation) this.bar(target, index);
+    }
+  }
+
   /** Leaves out targets that are not known to take more input than this one. */
   outgrow({ traits }: Target): void {
     this.#outgrown = traits.inputTokensMax;

@@ -1,5 +1,8 @@
 /** Tests the order of a pool's credentials: pins, organisations, headroom, weights, and rates of refusals at full load. */
 import { describe, expect, test } from 'bun:test';
+import { AttemptPlan } from '../../attempt-plan.ts';
+import { RoutingState } from '../../health/routing-state.ts';
+import { makeCall } from '../../health/testing/make-candidates.ts';
 import { Dice } from '../random.ts';
 import type { TargetPlan } from '../testing/routes.ts';
 import { makeRoute, SetHealth } from '../testing/routes.ts';
@@ -106,6 +109,36 @@ describe('a pinned credential', () => {
     const left = choice({ ...cooling, nowMs: 1_000, untilMs: 3_001 });
     expect(left.notBeforeMs).toBe(0);
     expect([...left.usable].sort()).toEqual([1, 2]);
+  });
+});
+
+describe('an organisation whose limits one key has met', () => {
+  const credentials = [{ organisation: 'acme' }, { organisation: 'acme' }, {}];
+
+  test('is last for new sessions and for its own', () => {
+    const verdicts = ['cooling', 'usable', 'usable'] as const;
+    expect(choice({ credentials, verdicts, untilMs: 9_000 }).usable).toEqual([2, 1]);
+    expect(choice({ credentials, verdicts, untilMs: 9_000, pinned: 't key-0' }).usable).toEqual([2, 1]);
+  });
+
+  test('is not asked again by the same call', () => {
+    const route = makeRoute([{ name: 't', credentials }, { name: 'other' }]);
+    const state = new RoutingState();
+    const candidates = route.targets.map((target, place) =>
+      place === 0
+        ? { target, verdict: 'chosen' as const, why: 'order', credentials: [0, 1, 2] }
+        : { target, verdict: 'fallback' as const, why: 'fallback' },
+    );
+    const plan = new AttemptPlan(state, candidates, makeCall());
+    const tried = [];
+    for (
+      let step = plan.begin(0);
+      step === 'try';
+      step = plan.failed({ class: 'rate', pauseMs: 60_000, atRisk: null }, 0)
+    ) {
+      tried.push(`${plan.target?.name} ${plan.credential}`);
+    }
+    expect(tried).toEqual(['t 0', 't 2', 'other 0']);
   });
 });
 

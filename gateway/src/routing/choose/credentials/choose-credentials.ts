@@ -53,8 +53,10 @@ export function chooseCredentials(
   if (credentials.length === 1 && health.verdict(0, nowMs) === 'usable') return ONLY;
   const usable: number[] = [];
   const open: number[] = [];
+  /** Organisations whose limits one of their credentials has just met. */
+  let limited: Set<string> | null = null;
   let blocked: Blocked | null = null;
-  for (const [index, { key }] of credentials.entries()) {
+  for (const [index, { key, organisation }] of credentials.entries()) {
     const verdict = health.verdict(index, nowMs);
     if (verdict === 'usable' || verdict === 'probe') {
       usable.push(index);
@@ -65,14 +67,20 @@ export function chooseCredentials(
       return { usable: [index], notBeforeMs: untilMs, open: NONE, blocked: null, probes: false };
     }
     if (verdict === 'open') open.push(index);
+    if (verdict === 'cooling' && organisation !== null) {
+      limited ??= new Set();
+      limited.add(organisation);
+    }
     if (blocked === null || untilMs < blocked.untilMs) blocked = { verdict, untilMs };
   }
-  const ordered = orderCredentials(upstream, usable, inputTokens, pinned, conditions);
+  const order = (indexes: number[]) =>
+    orderCredentials(upstream, indexes, { inputTokens, pinned, limited }, conditions);
+  const ordered = order(usable);
   const [first] = ordered;
   return {
     usable: ordered,
     notBeforeMs: 0,
-    open: orderCredentials(upstream, open, inputTokens, pinned, conditions),
+    open: order(open),
     blocked: first === undefined ? blocked : null,
     probes: first !== undefined && health.verdict(first, nowMs) === 'probe',
   };
@@ -85,7 +93,7 @@ const AKIN = 1;
 const NEW_SESSIONS = 2;
 /** A weight of 0 takes no new session. */
 const OLD = 3;
-/** Known to have less left than the call needs. */
+/** Known to have less left than the call needs, or of an organisation whose limits were just met. */
 const LAST = 4;
 
 interface Scored {
@@ -96,11 +104,17 @@ interface Scored {
   readonly share: number;
 }
 
+/** What decides among the credentials. */
+interface Wanted {
+  readonly inputTokens: number;
+  readonly pinned: string | null;
+  readonly limited: ReadonlySet<string> | null;
+}
+
 function orderCredentials(
   upstream: Target['upstream'],
   indexes: number[],
-  inputTokens: number,
-  pinnedKey: string | null,
+  { inputTokens, pinned: pinnedKey, limited }: Wanted,
   { headroom, nowMs, dice }: Conditions,
 ): readonly number[] {
   if (indexes.length < 2) return indexes;
@@ -110,7 +124,8 @@ function orderCredentials(
     const credential = upstream.credentials[index];
     if (credential === undefined) continue;
     const isShort = headroom.isShort(upstream, index, inputTokens, nowMs);
-    const place = isShort ? LAST : placeOf(credential, pinned);
+    const isLimited = credential.organisation !== null && limited?.has(credential.organisation) === true;
+    const place = isShort || isLimited ? LAST : placeOf(credential, pinned);
     const share = headroom.shareOf(upstream, index, nowMs);
     scored.push({ index, weight: credential.weight, place, isPinned: credential === pinned, share });
   }
