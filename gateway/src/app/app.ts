@@ -17,6 +17,7 @@ import type { Limits } from '../config/limits.ts';
 import { longestCallMs } from '../config/resolve-settings.ts';
 import type { ListedModels } from '../config/served-models.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
+import { explain } from '../console-api/models/explain.ts';
 import { readStates } from '../console-api/models/routing-states.ts';
 import { FROM_COMMAND_LINE, type Json } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
@@ -159,6 +160,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           live: {
             close: (model, target) => closeTarget(deps, model, target),
             states: () => readStates(stateParts) as unknown as Json,
+            explain: async (query) => (await explain(explainParts, query)) as unknown as Json,
           },
         },
         nowMs: Date.now,
@@ -219,6 +221,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       choice: deps.choice,
       clocks: () => ({ steadyMs: performance.now(), unixMs: Date.now() }),
     };
+    const explainParts = { states: stateParts, deps: () => deps };
     const people = openPeople({
       people: store.people,
       changes,
@@ -241,7 +244,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       usage: store.usage,
       billing: money.billing,
       models: models.deps,
-      states: stateParts,
+      explain: explainParts,
       contentOf: createContentOf(store.content, (request_id, cause) =>
         log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
       ),

@@ -7,11 +7,12 @@ import { createIdentify } from '../console-api/kernel/actor.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import type { ContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
+import { type ExplainParts, explainHandlers } from '../console-api/models/explain.ts';
 import type { ModelDeps } from '../console-api/models/model-deps.ts';
 import { modelHandlers } from '../console-api/models/models.ts';
 import { providerHandlers } from '../console-api/models/providers.ts';
 import { routeHandlers } from '../console-api/models/routes.ts';
-import { type StateParts, stateHandlers } from '../console-api/models/routing-states.ts';
+import { stateHandlers } from '../console-api/models/routing-states.ts';
 import { type StatusParts, statusHandlers } from '../console-api/models/status.ts';
 import { meHandlers, passkeyHandlers } from '../console-api/people/me.ts';
 import { invitationHandlers, memberHandlers, resetHandlers } from '../console-api/people/members.ts';
@@ -39,7 +40,7 @@ interface ConsoleParts {
   readonly usage: UsageReader;
   readonly billing: BillingDeps;
   readonly models: ModelDeps;
-  readonly states: StateParts;
+  readonly explain: ExplainParts;
   /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
   readonly status: Omit<StatusParts, 'models'>;
@@ -56,7 +57,7 @@ export function openConsole({
   usage,
   billing,
   models,
-  states,
+  explain,
   contentOf,
   status,
   bodyTimes,
@@ -86,7 +87,8 @@ export function openConsole({
       ...modelHandlers(models),
       ...providerHandlers(models),
       ...routeHandlers({ models, control: policy.control }),
-      ...stateHandlers(states),
+      ...stateHandlers(explain.states),
+      ...explainHandlers(explain),
       ...statusHandlers({ models, ...status }),
       ...policyHandlers(policy),
     },

@@ -7,6 +7,7 @@ import type { Served } from '../config/console-entries.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { maskKeys, type Secret } from '../lib/secret.ts';
 import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.ts';
+import type { ClientProtocolName } from '../protocols/names.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
@@ -38,12 +39,23 @@ export type SealCredential = (
   secrets: { readonly [name: string]: Secret },
 ) => string;
 
+/** The request of a routing preview; null: a default of the preview. */
+export interface RoutePreview {
+  readonly model: string;
+  readonly protocol: ClientProtocolName | null;
+  readonly keyId: string | null;
+  readonly body: { readonly [member: string]: unknown } | null;
+  readonly session: string | null;
+}
+
 /** The routing of the running server. */
 export interface LiveRouting {
   /** Closes the breakers of a target by hand and ends the pauses of its credentials. False: it is out of rotation. */
   close(model: string, target: string): boolean;
   /** The states of providers, targets and credentials. */
   states(): Json;
+  /** Where a request would go now. */
+  explain(query: RoutePreview): Promise<Json>;
 }
 
 /** What commands on routes and credentials use. */

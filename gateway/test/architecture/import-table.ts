@@ -99,6 +99,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/ports',
     'identity',
     'config',
+    'protocols/names.ts',
     'people/members/operator-tools.ts',
   ],
 

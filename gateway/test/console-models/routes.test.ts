@@ -182,6 +182,46 @@ describe('states', () => {
   });
 });
 
+describe('the preview', () => {
+  const explain = async (body: object) => {
+    const { status, json } = await admin.ask('POST', `${ROUTES}/explain`, body);
+    expect(status).toBe(200);
+    return json as Reply<'POST /accounts/{account}/routes/explain'>;
+  };
+
+  test('names each target with its verdict, sends nothing, and leaves what a call would need', async () => {
+    await admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
+    const before = fake.served().length;
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+    const messages = [{ role: 'user', content: 'x'.repeat(4_000) }];
+    const seen = await explain({ model: 'nick/name', protocol: 'chat', request: { model: 'other', messages, tools } });
+    expect(seen).toMatchObject({ model: 'new', strategy: 'order', pin: null, needs: ['tools'], refusal: null });
+    expect(seen.input_tokens).toBeGreaterThan(100);
+    expect(seen.targets.map(({ target, verdict, credential }) => [target, verdict, credential])).toEqual([
+      ['main', 'chosen', 'default'],
+      ['filed/of-the-file', 'fallback', 'default'],
+    ]);
+    expect(fake.served()).toHaveLength(before);
+  });
+
+  test('knows the tags that a key requires, what is out of rotation, and refusals', async () => {
+    const { id } = await createKey(gateway, { required_tags: ['eu'] });
+    const tagged = await explain({ model: 'new', key: id });
+    expect(tagged.targets.map(({ target, verdict, why }) => [target, verdict, why])).toEqual([
+      ['main', 'chosen', expect.any(String)],
+      ['filed/of-the-file', 'filtered', 'tag'],
+    ]);
+    await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
+    const refused = await explain({ model: 'new', key: id });
+    expect(refused.refusal).toContain('eu');
+    expect(refused.targets.at(-1)).toMatchObject({ target: 'main', verdict: 'skipped', why: 'out', state: 'out' });
+    await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: true });
+    expect((await explain({ model: 'gone' })).refusal).toContain('is not served here');
+    expect((await explain({ model: 'new', request: { messages: 5 } })).refusal).toContain('messages');
+    expect((await admin.ask('POST', `${ROUTES}/explain`, { model: 'new', key: 'key_none' })).status).toBe(404);
+  });
+});
+
 test('tenants and members without the permission see nothing of it', async () => {
   await control(gateway, 'accounts.create', { id: 'acme' });
   await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
@@ -192,6 +232,7 @@ test('tenants and members without the permission see nothing of it', async () =>
     ['GET', 'routes/new', undefined],
     ['GET', 'routing/states', undefined],
     ['GET', 'providers/entered/credentials', undefined],
+    ['POST', 'routes/explain', { model: 'new' }],
     ['POST', 'routes', { model: 'x', targets: TARGETS }],
     ['POST', 'routes/new/rotation', { target: 'main', in_rotation: false }],
     ['POST', 'providers/entered/credentials', { name: 'x', secrets: { api_key: 'y' } }],

@@ -47,7 +47,7 @@ export function chooseTargets(call: Identified, read: ReadCall, route: Route): v
 }
 
 /** The call as the choice among the route's targets sees it. */
-function describeForRoute(
+export function describeForRoute(
   call: ChoosingCall,
   { outline, facts }: ReadCall,
   route: Route,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { changedDefinition, newDefinition, shownDefinition } from '../../control/routing/route-definition.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
-import { nothing, type RouteTable, time } from './row.ts';
+import { id, nanoUsd, nothing, type RouteTable, time } from './row.ts';
 
 const source = z.enum(['file', 'environment', 'demo', 'console']);
 const modelName = z.string().min(1).max(256);
@@ -239,5 +239,66 @@ export const routingRoutes = {
     access: 'operator.write',
     body: z.strictObject({ target: targetName }),
     reply: nothing,
+  },
+  'POST /accounts/{account}/routes/explain': {
+    summary:
+      'Explains where a request would go now, what would follow a failure, and why not elsewhere; sends nothing.',
+    access: 'operator.read',
+    bodyBytesMax: 1024 * 1024,
+    body: z.strictObject({
+      model: modelName,
+      /** Default: the first that the model is served over. */
+      protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
+      /** The id of the key that would send it. Default: one without restrictions, in the workspace `default`. */
+      key: id.optional(),
+      /** The JSON body of the request. Default: a short one of text only. */
+      request: z.looseObject({}).optional(),
+      /** The session that the client would name, which finds its pin. */
+      session: z.string().min(1).max(1_000).optional(),
+    }),
+    reply: z.object({
+      model: z.string(),
+      protocol: z.enum(CLIENT_PROTOCOL_NAMES),
+      /** Null: the request is refused before a target is chosen. */
+      strategy: z.enum(['order', 'weight', 'latency', 'price']).nullable(),
+      /** The target that the conversation is pinned to. */
+      pin: z.string().nullable(),
+      /** What a target must be able to carry. */
+      needs: z.array(z.string()),
+      required_tags: z.array(z.string()),
+      input_tokens: z.int().nullable(),
+      /** The message that the client would get; null: it would not be refused. */
+      refusal: z.string().nullable(),
+      /** In the order in which they would be tried; the others follow. */
+      targets: z.array(
+        z.object({
+          target: z.string(),
+          provider: z.string(),
+          upstream_model: z.string(),
+          priority: z.int(),
+          /** `skipped`: not now, by its state. `filtered`: it cannot carry the request. */
+          verdict: z.enum(['chosen', 'fallback', 'skipped', 'filtered']),
+          /** The strategy that chose it, `pin`, `probe` or `limp`; or what keeps it away: `breaker`, `images`, `out`, … */
+          why: z.string(),
+          /** When the reason ends, or when it may begin. */
+          until: time.nullable(),
+          /** What keeps it from carrying the request: `takes images`. */
+          lacks: z.string().nullable(),
+          /** The name of the credential that it would use. */
+          credential: z.string().nullable(),
+          /** The expected cost; null: it has no price. */
+          estimate_nano_usd: nanoUsd.nullable(),
+          /** Whether the conversation is expected in its prompt cache, and what a cold one adds to the estimate. */
+          cache: z.enum(['warm', 'cold']),
+          cold_cache_nano_usd: nanoUsd,
+          /** The issuer of reasoning that is removed for it. */
+          strips: z.string().nullable(),
+          state: z.enum(['closed', 'open', 'half_open', 'benched', 'out']),
+          faults: z.int(),
+          outcomes: z.int(),
+          last_failure: z.string().nullable(),
+        }),
+      ),
+    }),
   },
 } as const satisfies RouteTable;

@@ -17,7 +17,7 @@ export interface RouteRow {
   readonly query?: z.ZodObject;
   /** A JSON body; a route without one accepts none. */
   readonly body?: z.ZodObject;
-  /** A limit above the one for unauthenticated requests and below the one for others. */
+  /** Another limit than the usual one. */
   readonly bodyBytesMax?: number;
   /** `csv`: the route streams a file instead of JSON. `redirect`: it redirects the browser to another page. */
   readonly reply: z.ZodType | 'csv' | 'redirect';

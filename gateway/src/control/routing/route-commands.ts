@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ModelConfig } from '../../config/config.ts';
 import type { Served } from '../../config/console-entries.ts';
 import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import type { ProviderChange, RotationSubject, RouteDefinition } from '../../store/ports/providers.ts';
 import { givenId, modelName } from '../arguments.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type CommandRun,
   type ControlCommand,
   defineCommand,
+  findKey,
   type Json,
   type LiveRouting,
 } from '../command.ts';
@@ -78,6 +80,22 @@ const states = defineCommand(z.strictObject({}), async (run) => {
   await readServed(run);
   return requireLive(run, 'no states to show: a server starts with everything closed').states();
 });
+
+const explain = defineCommand(
+  z.strictObject({
+    model: modelName,
+    protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
+    key: givenId.optional(),
+    request: z.looseObject({}).optional(),
+    session: z.string().min(1).max(1_000).optional(),
+  }),
+  async (run, { model, protocol = null, key, request = null, session = null }) => {
+    await readServed(run);
+    const live = requireLive(run, 'nothing to explain: choices depend on the states of its targets');
+    const keyId = key === undefined ? null : findKey(run, key).id;
+    return live.explain({ model, protocol, keyId, body: request, session });
+  },
+);
 
 const ofTarget = z.strictObject({ model: modelName, target: givenId });
 
@@ -196,4 +214,5 @@ export const ROUTE_COMMANDS: readonly (readonly [name: string, command: ControlC
   ['routes.enable', enable],
   ['routes.close', close],
   ['routes.states', states],
+  ['routes.explain', explain],
 ];

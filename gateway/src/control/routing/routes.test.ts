@@ -155,6 +155,17 @@ describe('rotation of targets', () => {
     expect(await inForce('from-file')).toEqual(['filed/from-file', 'second']);
   });
 
+  test('closes a breaker by hand on a running server, with an entry', async () => {
+    expect(await rig.run('routes.close', { model: 'file-alias', target: 'second' })).toMatchObject({ closed: true });
+    expect(rig.closed).toEqual(['from-file second']);
+    expect(rig.audited).toMatchObject([
+      { act: 'routes.close', subject: { kind: 'target', id: 'from-file second' }, after: { breaker: 'closed' } },
+    ]);
+    const { id } = await rig.run('keys.create', { name: 'n' });
+    expect(await rig.run('routes.explain', { model: 'm', key: id })).toEqual({ model: 'm', key: id });
+    expect((await rig.refusal('routes.explain', { model: 'm', key: 'key_none' })).message).toContain('There is no key');
+  });
+
   test('forgets targets that a change of their route removes', async () => {
     await rig.run('routes.create', { model: 'new', targets: TWO });
     await rig.run('routes.disable', { model: 'new', target: 'main' });

@@ -69,6 +69,7 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
     live: {
       close: (model, target) => closed.push(`${model} ${target}`) > 0,
       states: () => ({ targets: [] }),
+      explain: async ({ model, keyId }) => ({ model, key: keyId }),
     },
   });
   return Object.assign(rig, { book, audited, served, closed });
