@@ -5,6 +5,9 @@
 import { expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import { ChoiceState } from '../../routing/choose/choose.ts';
+import { makeRequest } from '../../routing/choose/testing/routes.ts';
+import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { createProviderHealth } from '../attempt/provider-health.ts';
 import { setMoney } from '../call.ts';
@@ -99,4 +102,22 @@ test.each([
   const learnt = new TokenRatio();
   if (sample !== null) learnt.learn(upstream, sample[0], sample[1]);
   expect(ratio.tokensIn(upstream, 100_000)).toBe(learnt.tokensIn(upstream, 100_000));
+});
+
+test.each([
+  ['a complete answer of a call that was chosen for', makeRequest(), null, 9],
+  ['no broken answer', makeRequest(), 'upstream_truncated', 500],
+  ['no answer where nothing was to choose', null, null, 500],
+] as const)('the expected length of answers is learned from %s', async (_, routed, failure, expected) => {
+  const billing = {
+    ratio: new TokenRatio(),
+    usageAnomalies: new UsageAnomalyLog(() => undefined),
+  } as Partial<BillingDeps> as BillingDeps;
+  const choice = new ChoiceState(new RoutingState());
+  const call = routedCall({}, { recorder: NOWHERE, billing, health: createProviderHealth(), choice });
+  call.dispatched = true;
+  call.routed = routed;
+  setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
+  await settle(call, { status: 200, failure, facts: FACTS });
+  expect(choice.answerLengths.expected(call.route.model, call.principal.keyId, null)).toBe(expected);
 });

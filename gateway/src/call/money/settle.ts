@@ -71,7 +71,10 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
   call.content?.ended(record.status, record.error);
   call.charged = payer === 'operator' ? 0n : cost;
   if (money === null) return deps.recorder.append(record);
-  if (isRouted(call)) learnRatio(call, outcome);
+  if (isRouted(call)) {
+    learnRatio(call, outcome);
+    learnLength(call, outcome);
+  }
   return money.settle(cost, tokensOf(usage), record, payer);
 }
 
@@ -182,6 +185,12 @@ function learnRatio({ target, deps }: Routed, { failure, facts }: Outcome): void
   // that a provider hides.
   if (usage.reasoning > 0) ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
   else if (reasoningBytes === 0 || hiddenReasoning === 'never') ratio.learn(upstream, outputBytes, tokens);
+}
+
+/** Tells the choice among targets how long the caller's answers are, where there was something to choose. */
+function learnLength({ routed, route, principal, deps }: Routed, { failure, facts }: Outcome): void {
+  if (routed === null || failure !== null || facts === null || facts.usage === null) return;
+  deps.choice.answerLengths.learn(route.model, principal.keyId, facts.usage.output);
 }
 
 /** The decisions made at the end of a call. */
