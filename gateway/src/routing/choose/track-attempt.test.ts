@@ -17,7 +17,7 @@ function answered(request: RoutedRequest, from: 'a' | 'b', credential = 0) {
   const candidates = choose(makeRoute(TARGETS), request, made.state, 0, 1).filter(isUsable);
   const candidate = candidates.find(({ target }) => target.name === from);
   if (candidate === undefined) throw new Error('expected a candidate');
-  const tracked = new TrackedAttempt(made.state, request, candidate, credential);
+  const tracked = new TrackedAttempt(made.state, request, candidate.target, credential, candidate.why);
   return { ...made, tracked, upstream: candidate.target.upstream };
 }
 
@@ -56,16 +56,14 @@ test('an attempt with a credential of a pool counts as sent until it ends, once'
   expect(state.headroom.shareOf(upstream, 1, 6)).toBe(0.6);
   tracked.onEnd();
   tracked.onEnd();
-  const next = new TrackedAttempt(state, makeRequest({ inputTokens: 300 }), candidateOf(upstream), 1);
+  const next = new TrackedAttempt(state, makeRequest({ inputTokens: 300 }), targetOf(upstream), 1, 'order');
   expect(state.headroom.shareOf(upstream, 1, 6)).toBeCloseTo(0.3);
   next.onEnd();
   expect(state.headroom.shareOf(upstream, 0, 6)).toBe(1);
 });
 
-function candidateOf(upstream: { readonly key: string }) {
-  const [candidate] = choose(makeRoute(TARGETS), makeRequest(), makeState().state, 0, 1)
-    .filter(isUsable)
-    .filter(({ target }) => target.upstream.key === upstream.key);
-  if (candidate === undefined) throw new Error('expected a candidate');
-  return candidate;
+function targetOf(upstream: { readonly key: string }) {
+  const target = makeRoute(TARGETS).targets.find((one) => one.upstream.key === upstream.key);
+  if (target === undefined) throw new Error('expected a target');
+  return target;
 }

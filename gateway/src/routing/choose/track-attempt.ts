@@ -3,8 +3,8 @@
  * Only for routes where there is something to choose.
  */
 import type { HeaderLine } from '../../providers/provider.ts';
+import type { Target } from '../route.ts';
 import { LONG_PIN_MS, PIN_MS } from './affinity.ts';
-import type { UsableCandidate } from './candidate.ts';
 import type { ChoiceState } from './choose.ts';
 import type { SentCall } from './credentials/headroom.ts';
 import type { RoutedRequest } from './routed-request.ts';
@@ -13,16 +13,19 @@ import type { RoutedRequest } from './routed-request.ts';
 export class TrackedAttempt {
   readonly #state: ChoiceState;
   readonly #request: RoutedRequest;
-  readonly #candidate: UsableCandidate;
+  readonly #target: Target;
+  readonly #why: string;
   readonly #credential: number;
   /** Null: the target has one credential. */
   #sent: SentCall | null;
 
-  constructor(state: ChoiceState, request: RoutedRequest, candidate: UsableCandidate, credential: number) {
-    const { upstream } = candidate.target;
+  /** `why`: the reason why the target is tried, by which moves of pins are counted. */
+  constructor(state: ChoiceState, request: RoutedRequest, target: Target, credential: number, why: string) {
+    const { upstream } = target;
     this.#state = state;
     this.#request = request;
-    this.#candidate = candidate;
+    this.#target = target;
+    this.#why = why;
     this.#credential = credential;
     this.#sent =
       upstream.credentials.length === 1 ? null : state.headroom.send(upstream, credential, request.inputTokens);
@@ -37,9 +40,8 @@ export class TrackedAttempt {
   onAnswer(nowMs: number): void {
     const { conversation, marks } = this.#request;
     if (conversation === null) return;
-    const { target, why } = this.#candidate;
-    const lifeMs = marks.longCache || keepsLong(target.catalog) ? LONG_PIN_MS : PIN_MS;
-    this.#state.affinity.pin(conversation, target, this.#credential, why, nowMs, lifeMs);
+    const lifeMs = marks.longCache || keepsLong(this.#target.catalog) ? LONG_PIN_MS : PIN_MS;
+    this.#state.affinity.pin(conversation, this.#target, this.#credential, this.#why, nowMs, lifeMs);
   }
 
   /** The attempt is over. Safe to call more than once. */
@@ -53,6 +55,6 @@ export class TrackedAttempt {
 /** Providers that keep a prompt for hours without being asked, by their names in the catalog (2026-11). */
 const LONG_CACHES: ReadonlySet<string> = new Set(['deepseek']);
 
-function keepsLong(catalog: UsableCandidate['target']['catalog']): boolean {
+function keepsLong(catalog: Target['catalog']): boolean {
   return catalog !== null && LONG_CACHES.has(catalog.provider);
 }

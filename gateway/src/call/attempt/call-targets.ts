@@ -1,0 +1,237 @@
+/**
+ * Leads a call over its targets: says what to send next, with its target's form of the request, its money and its place,
+ * and tells the states and the choice what came of each attempt. Sends nothing itself.
+ */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { HeaderLine } from '../../providers/provider.ts';
+import { AttemptPlan } from '../../routing/attempt-plan.ts';
+import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
+import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
+import type { FailureClass } from '../../routing/health/failure-table.ts';
+import type { AttemptFailure, Step } from '../../routing/planned-call.ts';
+import type { Target } from '../../routing/route.ts';
+import type { Held } from '../call.ts';
+import { switchTarget } from '../money/switch-target.ts';
+import { planCall } from '../plan/plan-call.ts';
+import { adaptTarget } from '../plan/refused-members.ts';
+import type { UpstreamCall } from '../plan/upstream-call.ts';
+
+/** Nothing is left to try. */
+export interface NoTarget<Failure> {
+  readonly kind: 'no_target';
+  /** The failed attempt to tell the client of; null: no attempt was made. */
+  readonly best: Failure | null;
+  /** Without an attempt: the failure to tell. */
+  readonly refusal: CallFailure | null;
+}
+
+/** The request to send to `call.target`, or the end. */
+export type NextRequest<Failure> = UpstreamCall | NoTarget<Failure>;
+
+export class CallTargets<Failure extends AttemptFailure> implements PlaceListener {
+  readonly #call: Held;
+  readonly #plan: AttemptPlan<Failure>;
+  /** The request as planned for the call's first target; null: it was used. */
+  #first: UpstreamCall | null;
+  #place: TargetPlace | null = null;
+  #tracked: TrackedAttempt | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #onPlace: ((isIn: boolean) => void) | null = null;
+  /** Why a target could not serve this request; told if no attempt is made. */
+  #skipped: CallFailure | null = null;
+  #isOver = false;
+
+  /** `first`: the request as planned for `call.target`. */
+  constructor(call: Held, first: UpstreamCall) {
+    const { target, deps, candidates } = call;
+    this.#call = call;
+    this.#first = first;
+    this.#plan = new AttemptPlan<Failure>(deps.routing, candidates, {
+      route: call.route,
+      routing: call.route.routing,
+      workspace: call.principal.workspaceId,
+      isStream: call.facts.stream,
+      requestBytes: call.outline.bytes.length,
+      endMs: call.startMs + (target.upstream.timeouts?.totalMs ?? Number.POSITIVE_INFINITY),
+    });
+  }
+
+  /** The present attempt: its reason, its credential, and when it is overdue. */
+  get plan(): AttemptPlan<Failure> {
+    return this.#plan;
+  }
+
+  /** The first request. Synchronous where a target is ready. */
+  begin(): NextRequest<Failure> | Promise<NextRequest<Failure>> {
+    return this.#follow(this.#plan.begin(performance.now()));
+  }
+
+  /** The present attempt failed before its first content: the next request. */
+  failed(failure: Failure): NextRequest<Failure> | Promise<NextRequest<Failure>> {
+    this.#leave();
+    return this.#follow(this.#plan.failed(failure, performance.now()));
+  }
+
+  /** The head of an answer has arrived. */
+  onHead(headers: readonly HeaderLine[]): void {
+    this.#tracked?.onHead(headers, performance.now(), Date.now());
+  }
+
+  /** The first content, or the whole of a plain answer, `ttfbMs` after the request went out. */
+  answered(ttfbMs: number): void {
+    const nowMs = performance.now();
+    this.#plan.answered(ttfbMs, nowMs);
+    this.#tracked?.onAnswer(nowMs);
+  }
+
+  /** The end of an answer; `isCut`: before its own end. */
+  ended(isCut: boolean): void {
+    this.#plan.ended(isCut, performance.now());
+    this.#leave();
+  }
+
+  /** The client left, or the gateway ends the call. A wait for a place or a pause ends without a result. */
+  abandoned(): void {
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#onPlace = null;
+    this.#plan.abandoned(performance.now());
+    this.#leave();
+  }
+
+  /** Gives back what the attempt holds. */
+  #leave(): void {
+    this.#place?.leave();
+    this.#place = null;
+    this.#tracked?.onEnd();
+    this.#tracked = null;
+  }
+
+  #follow(step: Step): NextRequest<Failure> | Promise<NextRequest<Failure>> {
+    if (step === 'end') return this.#end();
+    if (step === 'wait')
+      return this.#wait(this.#plan.untilMs).then(() => this.#follow(this.#plan.resume(performance.now())));
+    const { target } = this.#plan;
+    if (target === null) throw new Error('an attempt begins without a target');
+    const isSame = target.upstream === this.#call.target.upstream;
+    return isSame && target.maxConcurrency === null ? this.#prepare(target) : this.#moveTo(target, isSame);
+  }
+
+  /** Takes a place at the target and moves the call's money there. */
+  async #moveTo(target: Target, isSame: boolean): Promise<NextRequest<Failure>> {
+    if (target.maxConcurrency !== null) {
+      if (!(await this.#enter(target))) return this.#skip(null);
+      this.#plan.sent(performance.now());
+    }
+    if (!isSame) {
+      const { principal, atMs, deps } = this.#call;
+      const adapted = adaptTarget(target, principal.workspaceId, atMs, deps.refusedMembers);
+      try {
+        if (!(await switchTarget(this.#call, adapted))) return this.#skip(null);
+      } catch (failure) {
+        return this.#skip(failure);
+      }
+      if (this.#isOver) return this.#never();
+    }
+    return this.#prepare(target);
+  }
+
+  #prepare(target: Target): NextRequest<Failure> | Promise<NextRequest<Failure>> {
+    const call = this.#call;
+    const { credential, why } = this.#plan;
+    let request = call.target.upstream === target.upstream ? this.#first : null;
+    this.#first = null;
+    try {
+      request ??= planCall(call, call.folded);
+    } catch (failure) {
+      return this.#skip(failure);
+    }
+    call.dropped = request.dropped;
+    if (call.routed !== null) {
+      this.#tracked = new TrackedAttempt(call.deps.choice, call.routed, target, credential, why);
+    }
+    return request;
+  }
+
+  /** Goes on without the target. `failure`: why it cannot serve the request; null: it has no place or is too dear. */
+  #skip(failure: unknown): NextRequest<Failure> | Promise<NextRequest<Failure>> {
+    if (failure !== null && !(failure instanceof CallFailure)) throw failure;
+    if (this.#isOver) return this.#never();
+    this.#leave();
+    this.#skipped ??= failure;
+    return this.#follow(this.#plan.skip(performance.now()));
+  }
+
+  /** Whether the call has a place; false: the target and its queue are full, or the wait was too long. */
+  #enter(target: Target): Promise<boolean> {
+    const { choice } = this.#call.deps;
+    const nowMs = performance.now();
+    const place = choice.queues.enter(target, this.#call.principal.workspaceId, nowMs, this);
+    if (place === null) return Promise.resolve(false);
+    this.#place = place;
+    if (place.state === 'open') return Promise.resolve(true);
+    return new Promise((resolve) => {
+      this.#onPlace = (isIn) => {
+        this.#onPlace = null;
+        if (this.#timer !== null) clearTimeout(this.#timer);
+        this.#timer = null;
+        resolve(isIn);
+      };
+      this.#timer = setTimeout(() => this.#onPlace?.(false), place.untilMs - nowMs);
+    });
+  }
+
+  onPlace(): void {
+    this.#onPlace?.(true);
+  }
+
+  #wait(untilMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = null;
+          resolve();
+        },
+        Math.max(0, untilMs - performance.now()),
+      );
+    });
+  }
+
+  /** The call is over: no one waits for the result. */
+  #never(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+
+  #end(): NoTarget<Failure> {
+    const { best, refusal, retryAfterMs } = this.#plan;
+    if (best !== null) return { kind: 'no_target', best, refusal: null };
+    return { kind: 'no_target', best: null, refusal: this.#skipped ?? refusalOf(refusal, retryAfterMs) };
+  }
+}
+
+/** The failure of a call for which no attempt could be made. `refusal`: as `AttemptPlan.refusal`. */
+function refusalOf(refusal: FailureClass | null, retryAfterMs: number | null): CallFailure {
+  const retryAfterSeconds = Math.min(60, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)));
+  switch (refusal) {
+    case 'rate':
+      return new CallFailure(
+        'upstream_rate_limited',
+        'all providers of the model limit the rate of calls; try again later',
+        {
+          retryAfterSeconds,
+        },
+      );
+    case 'quota':
+    case 'credential':
+      return new CallFailure('upstream_credential', "the providers of the model refuse this gateway's credentials");
+    case 'config':
+      return new CallFailure('upstream_misconfigured', 'no provider of the model knows it as configured');
+    case 'timeout':
+      return new CallFailure('upstream_timeout', 'the time of the call was over before it could be sent');
+    default:
+      return new CallFailure('upstream_overloaded', 'no target of the model can take the call now; try again shortly', {
+        retryAfterSeconds: 1,
+      });
+  }
+}
