@@ -64,8 +64,11 @@ const KEY = 'billing-api';
 const OF_KEY = `Actions for ${KEY}`;
 const PROVIDER = 'backup-lab';
 const OF_PROVIDER = `Actions for ${PROVIDER}`;
+const OF_CREDENTIAL = 'Actions for default';
 const MEMBER = 'The developer of default';
 const OF_MEMBER = `Actions for ${MEMBER}`;
+
+const openPool = choose(OF_PROVIDER, 'Credentials…');
 
 export const LAYERS: readonly Layer[] = [
   layer('/app', 'Command palette', hit('Control+k')),
@@ -102,7 +105,11 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/playground', 'Create playground key', press('Create key')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
-  layer('/app/providers', `Replace credentials of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace credentials…')),
+  layer('/app/providers', `Credentials of ${PROVIDER}`, openPool),
+  layer('/app/providers', `Add credential to ${PROVIDER}`, steps(openPool, press('Add credential'))),
+  menu('/app/providers', OF_CREDENTIAL, steps(openPool, press(OF_CREDENTIAL))),
+  layer('/app/providers', 'Edit default', steps(openPool, choose(OF_CREDENTIAL, 'Edit…'))),
+  layer('/app/providers', 'Replace secret of default', steps(openPool, choose(OF_CREDENTIAL, 'Replace secret…'))),
   layer('/app/providers', `Replace models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models…')),
   layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider…')),
   layer('/app/workspaces', 'Create workspace', press('Create workspace')),

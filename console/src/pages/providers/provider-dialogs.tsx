@@ -1,4 +1,4 @@
-/** Adds a provider, and replaces the credentials or models of one. Credentials are sent and not kept. */
+/** Adds a provider, and replaces the models of one. Secrets are sent and not kept. */
 import { useState } from 'react';
 import type { ApiError } from '../../lib/api.ts';
 import { useAction, useReply } from '../../lib/queries.ts';
@@ -13,16 +13,18 @@ import { freeName, type ProvidersReply, type ProviderView, parseModelLines } fro
 type Kind = ProvidersReply['kinds'][number];
 
 const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
-type Secrets = Readonly<Record<string, string>>;
+export type Secrets = Readonly<Record<string, string>>;
 
 /** The secrets that were filled in. */
-function filledIn(secrets: Secrets): Record<string, string> {
+export function filledIn(secrets: Secrets): Record<string, string> {
   const trimmed = Object.entries(secrets).map(([name, text]) => [name, text.trim()] as const);
   return Object.fromEntries(trimmed.filter(([, text]) => text !== ''));
 }
 
 interface SecretFieldsProps {
   readonly kind: Kind | undefined;
+  /** The member of the body that has the secrets. */
+  readonly member: string;
   readonly secrets: Secrets;
   readonly error: ApiError | null;
   readonly hint: string;
@@ -30,7 +32,7 @@ interface SecretFieldsProps {
 }
 
 /** One field per secret of the kind. */
-function SecretFields({ kind, secrets, error, hint, onChange }: SecretFieldsProps) {
+export function SecretFields({ kind, member, secrets, error, hint, onChange }: SecretFieldsProps) {
   return (kind?.secrets ?? []).map(({ name, title }) => (
     <TextField
       key={name}
@@ -40,7 +42,7 @@ function SecretFields({ kind, secrets, error, hint, onChange }: SecretFieldsProp
       spellCheck={false}
       hint={hint}
       value={secrets[name] ?? ''}
-      error={memberError(error, `credentials.${name}`)}
+      error={memberError(error, `${member}.${name}`)}
       onChange={(event) => onChange({ ...secrets, [name]: event.target.value })}
     />
   ));
@@ -154,6 +156,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
         />
         <SecretFields
           kind={kind}
+          member="credentials"
           secrets={secrets}
           error={error}
           hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
@@ -176,64 +179,9 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   );
 }
 
-interface ReplaceCredentialsProps extends ReplaceProps {
-  readonly kinds: readonly Kind[];
-}
-
 interface ReplaceProps {
   readonly provider: ProviderView;
   readonly onClose: () => void;
-}
-
-export function ReplaceCredentials({ provider, kinds, onClose }: ReplaceCredentialsProps) {
-  const { account } = useAccount();
-  const [secrets, setSecrets] = useState<Secrets>({});
-  const credentials = filledIn(secrets);
-  const isEmpty = Object.keys(credentials).length === 0;
-  const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
-  const submit = () => {
-    if (isEmpty) return;
-    change.mutate(
-      { path: { account, provider: provider.name }, body: { credentials } },
-      {
-        onSuccess: () => {
-          toast({ text: `Replaced the credentials of ${provider.name}. Applies from the next request.`, tone: 'good' });
-          onClose();
-        },
-      },
-    );
-  };
-  return (
-    <Dialog
-      title={`Replace credentials of ${provider.name}`}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={change.isPending} disabled={isEmpty} onClick={submit}>
-            Replace credentials
-          </Button>
-        </>
-      }
-    >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <SecretFields
-          kind={kinds.find(({ kind }) => kind === provider.kind)}
-          secrets={secrets}
-          error={change.error}
-          hint={`Replaces …${provider.last4 ?? ''} from the next request. Sent only to ${provider.base_url}.`}
-          onChange={setSecrets}
-        />
-        {change.error !== null && <ErrorNote error={change.error} />}
-      </form>
-    </Dialog>
-  );
 }
 
 export function ReplaceModels({ provider, onClose }: ReplaceProps) {

@@ -12,8 +12,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Empty, Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { CredentialPool } from './credential-pool.tsx';
 import { HealthBadge } from './health-badge.tsx';
-import { AddProvider, ReplaceCredentials, ReplaceModels } from './provider-dialogs.tsx';
+import { AddProvider, ReplaceModels } from './provider-dialogs.tsx';
 import type { ProvidersReply, ProviderView } from './provider-form.ts';
 
 const HEALTH_MS = 15_000;
@@ -107,7 +108,7 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
             {provider.base_url}
           </p>
         </div>
-        {isOwn && canWrite && (
+        {canWrite && provider.source !== 'demo' && (
           <Menu
             trigger={
               <IconButton label={`Actions for ${provider.name}`}>
@@ -115,12 +116,16 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
               </IconButton>
             }
           >
-            <MenuItem onSelect={() => setEntered('credentials')}>Replace credentials…</MenuItem>
-            <MenuItem onSelect={() => setEntered('models')}>Replace models…</MenuItem>
-            <MenuLine />
-            <MenuItem danger onSelect={() => setEntered('remove')}>
-              Remove provider…
-            </MenuItem>
+            <MenuItem onSelect={() => setEntered('credentials')}>Credentials…</MenuItem>
+            {isOwn && (
+              <>
+                <MenuItem onSelect={() => setEntered('models')}>Replace models…</MenuItem>
+                <MenuLine />
+                <MenuItem danger onSelect={() => setEntered('remove')}>
+                  Remove provider…
+                </MenuItem>
+              </>
+            )}
           </Menu>
         )}
       </header>
@@ -181,7 +186,7 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
           </div>
         )}
       </footer>
-      {entered === 'credentials' && <ReplaceCredentials provider={provider} kinds={kinds} onClose={close} />}
+      {entered === 'credentials' && <CredentialPool provider={provider} kinds={kinds} onClose={close} />}
       {entered === 'models' && <ReplaceModels provider={provider} onClose={close} />}
       {entered === 'remove' && (
         <Confirm
