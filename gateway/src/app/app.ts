@@ -5,7 +5,6 @@
 
 import manifest from '../../package.json' with { type: 'json' };
 import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
-import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
@@ -171,7 +170,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const filesMax = openFilesMax();
     const descriptors = boundsOfDescriptors(filesMax);
     const baseUrl = () => deps.settings.config.server.publicUrl ?? server.url;
-    const health = createProviderHealth();
     const routing = new RoutingState((event) => logHealth(log, event));
     const models = await openModels({
       config,
@@ -179,7 +177,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       book: store.providers,
       masterKey: masterKey.key,
       directory,
-      health,
+      readHealth: (provider) => routing.provider(provider, performance.now()),
       inTurn,
       log,
       changes,
@@ -206,7 +204,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       billing: money.billing,
-      health,
       routing,
       choice: new ChoiceState(routing),
       content: content.recorder,

@@ -65,7 +65,7 @@ export function openConsole({
   const { nowMs } = people;
   const usageParts = {
     usage,
-    health: models.health,
+    readHealth: models.readHealth,
     nowMs,
     timeZoneOf: billing.timeZoneOf,
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),

@@ -4,13 +4,13 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
-import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createTurns } from '../lib/turns.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
+import { NEVER_CALLED } from '../routing/health/provider-health.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import type { ProviderStore, StoredCredential, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
@@ -79,7 +79,7 @@ async function open({
     book,
     masterKey,
     directory: createKeyDirectory((text) => text, { accounts: [], workspaces: [], keys: [] }),
-    health: createProviderHealth(),
+    readHealth: () => NEVER_CALLED,
     inTurn: createTurns(),
     log: { warn: () => undefined },
     changes,

@@ -3,7 +3,6 @@
  * of either, as the change feed tells; running calls keep the settings they started with.
  */
 import { groupSetPrices } from '../billing/price-book.ts';
-import type { ProviderHealth } from '../call/attempt/provider-health.ts';
 import type { Settings } from '../call/deps.ts';
 import { findModel, listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
@@ -16,6 +15,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { InTurn } from '../lib/turns.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import type { Secrets } from '../providers/provider.ts';
+import type { ReadHealth } from '../routing/health/provider-health.ts';
 import { buildRouteTable } from '../routing/route.ts';
 import type { NewAuditEntry } from '../store/ports/audit.ts';
 import type { Change, ChangeFeed } from '../store/ports/change-feed.ts';
@@ -40,7 +40,7 @@ export interface ModelParts {
   readonly book: ProviderStore;
   readonly masterKey: Secret;
   readonly directory: KeyDirectory;
-  readonly health: ProviderHealth;
+  readonly readHealth: ReadHealth;
   /** Runs changes one at a time. */
   readonly inTurn: InTurn;
   readonly log: Pick<Log, 'warn'>;
@@ -53,7 +53,7 @@ export interface ModelParts {
 
 /** Reads the console's entries and follows their changes; rejects if they cannot be read. */
 export async function openModels(parts: ModelParts): Promise<Models> {
-  const { book, directory, health, inTurn, log, changes, takeOver, auditEntry } = parts;
+  const { book, directory, readHealth, inTurn, log, changes, takeOver, auditEntry } = parts;
   const seal = createCredentialSeal(parts.masterKey);
   let configured: Configured = parts;
   /** A new configuration, until it is in force or found unusable. */
@@ -85,7 +85,7 @@ export async function openModels(parts: ModelParts): Promise<Models> {
       book,
       seal,
       directory,
-      health,
+      readHealth,
       describe: ({ provider, model }) => findModel(provider, model),
       inTurn,
       auditEntry,

@@ -10,7 +10,6 @@ import type { ChoiceState } from '../routing/choose/choose.ts';
 import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
-import type { ProviderHealth } from './attempt/provider-health.ts';
 import type { CallLog } from './call-log.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
@@ -52,7 +51,6 @@ export interface CallDeps {
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
   readonly billing: BillingDeps;
-  readonly health: ProviderHealth;
   /** The states of targets and credentials. */
   readonly routing: RoutingState;
   /** What the choice among targets has learned. */

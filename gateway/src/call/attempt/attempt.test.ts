@@ -4,6 +4,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import { RoutingState } from '../../routing/health/routing-state.ts';
 import { setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import { TokenRatio } from '../money/usage-checks.ts';
@@ -11,7 +12,6 @@ import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { attempt } from './attempt.ts';
-import { createProviderHealth } from './provider-health.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 const startObserver = () => chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' });
@@ -46,7 +46,7 @@ test.each([
     fault: () => undefined,
   };
   const billing = { ratio: new TokenRatio() };
-  const deps = { settings: { config, routes: new Map() }, openCalls, log, health: createProviderHealth(), billing };
+  const deps = { settings: { config, routes: new Map() }, openCalls, log, routing: new RoutingState(), billing };
   const call = routedCall({ facts: { stream } }, deps as never);
   const openExchange = () => {
     throw new Error('there is no endpoint');

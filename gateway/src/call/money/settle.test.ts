@@ -9,7 +9,6 @@ import { ChoiceState } from '../../routing/choose/choose.ts';
 import { makeRequest } from '../../routing/choose/testing/routes.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
-import { createProviderHealth } from '../attempt/provider-health.ts';
 import { setMoney } from '../call.ts';
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
@@ -36,7 +35,7 @@ async function settled(outcome: Outcome) {
   const usageAnomalies = new UsageAnomalyLog((odd) => told.push(odd));
   const billing = { ratio: new TokenRatio(), usageAnomalies } as Partial<BillingDeps> as BillingDeps;
   const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
-  const call = routedCall({}, { recorder, billing, health: createProviderHealth() });
+  const call = routedCall({}, { recorder, billing, routing: new RoutingState() });
   call.dispatched = true;
   await settle(call, outcome);
   return { record: records[0], told, call };
@@ -94,7 +93,7 @@ test.each([
     ratio,
     usageAnomalies: new UsageAnomalyLog(() => undefined),
   } as Partial<BillingDeps> as BillingDeps;
-  const call = routedCall({ hiddenReasoning }, { recorder: NOWHERE, billing, health: createProviderHealth() });
+  const call = routedCall({ hiddenReasoning }, { recorder: NOWHERE, billing, routing: new RoutingState() });
   const { upstream } = call.target;
   call.dispatched = true;
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
@@ -114,7 +113,7 @@ test.each([
     usageAnomalies: new UsageAnomalyLog(() => undefined),
   } as Partial<BillingDeps> as BillingDeps;
   const choice = new ChoiceState(new RoutingState());
-  const call = routedCall({}, { recorder: NOWHERE, billing, health: createProviderHealth(), choice });
+  const call = routedCall({}, { recorder: NOWHERE, billing, routing: new RoutingState(), choice });
   call.dispatched = true;
   call.routed = routed;
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);

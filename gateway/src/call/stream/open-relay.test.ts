@@ -4,8 +4,8 @@ import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
+import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { ResponseHead } from '../../upstream/connection.ts';
-import { createProviderHealth } from '../attempt/provider-health.ts';
 import { AttemptRow, type Held, setMoney } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';
@@ -30,7 +30,7 @@ function depsOf() {
   } as Partial<BillingDeps> as BillingDeps;
   const settings = { config, routes: new Map() };
   const openCalls = new OpenSet<Interruptible>();
-  return { settings, openCalls, recorder, log, protocolViolations, billing, health: createProviderHealth() };
+  return { settings, openCalls, recorder, log, protocolViolations, billing, routing: new RoutingState() };
 }
 
 /** A streamed call in the chat format whose money is held. */

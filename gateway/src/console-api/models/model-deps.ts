@@ -3,7 +3,6 @@
  * change it.
  */
 
-import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
 import type { Settings } from '../../call/deps.ts';
 import type { CatalogModel } from '../../catalog/catalog-model.ts';
 import type { Served } from '../../config/console-entries.ts';
@@ -11,6 +10,7 @@ import type { CatalogName } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import type { InTurn } from '../../lib/turns.ts';
 import type { CredentialSeal } from '../../providers/credential-seal.ts';
+import type { ReadHealth } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore } from '../../store/ports/providers.ts';
 import type { Actor } from '../kernel/actor.ts';
@@ -39,7 +39,7 @@ export interface ModelDeps {
   readonly book: ProviderStore;
   readonly seal: CredentialSeal;
   readonly directory: Pick<KeyDirectory, 'keys' | 'byHash' | 'workspaces'>;
-  readonly health: Pick<ProviderHealth, 'read'>;
+  readonly readHealth: ReadHealth;
   /** The catalogue's entry for a model; null: none. */
   describe(name: CatalogName): CatalogModel | null;
   /** Runs changes one at a time, so that none starts from outdated data. */

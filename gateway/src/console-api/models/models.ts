@@ -162,8 +162,8 @@ function nameOf({ provider, model }: { readonly provider: string; readonly model
   return `${provider} as ${model}`;
 }
 
-function sayHealth({ health }: ModelDeps, provider: string): string {
-  const { state, calls, errors } = health.read(provider);
+function sayHealth({ readHealth }: ModelDeps, provider: string): string {
+  const { state, calls, errors } = readHealth(provider);
   return state === 'failing' ? `It is failing: ${errors} of ${calls} requests in the last 15 minutes. ` : '';
 }
 

@@ -1,12 +1,12 @@
 /** Serves the routes about providers: lists, creates, changes, removes and tests them. */
 
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
-import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
 import { sourceOfConfigured } from '../../config/console-entries.ts';
 import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../config/console-providers.ts';
 import { providersIn } from '../../config/console-routes.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Provider, Secrets } from '../../providers/provider.ts';
+import { HEALTH_RULE } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import {
   DEFAULT_CREDENTIAL,
@@ -243,8 +243,8 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
 }
 
 /** `provider` null: an unused entry. */
-function shown({ health }: ModelDeps, { models: served }: Running, name: string, provider: Provider | null) {
-  const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
+function shown({ readHealth }: ModelDeps, { models: served }: Running, name: string, provider: Provider | null) {
+  const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : readHealth(name);
   const models = [...new Set(served.values())].filter(({ targets }) =>
     targets.some((target) => target.provider === provider),
   );

@@ -9,7 +9,7 @@ import type { Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, Running } from './model-deps.ts';
 
 export interface StateParts {
-  readonly models: Pick<ModelDeps, 'running' | 'health'>;
+  readonly models: Pick<ModelDeps, 'running' | 'readHealth'>;
   readonly states: Pick<RoutingState, 'snapshot'>;
   readonly choice: Pick<ChoiceState, 'headroom'>;
   /** The clocks of the states (monotonic) and of people (unix), both in ms. */
@@ -42,7 +42,7 @@ export function readStates({ models, states, choice, clocks }: StateParts): Rout
       ...running.config.providers.keys(),
       ...running.providers.flatMap(({ provider }) => provider?.name ?? []),
     ].map((name) => {
-      const { state, calls, errors, ttfbP50Ms } = models.health.read(name);
+      const { state, calls, errors, ttfbP50Ms } = models.readHealth(name);
       return { name, state, calls, errors, ttfb_p50_ms: ttfbP50Ms };
     }),
     targets: [...new Set(running.models.values())].flatMap((model) =>

@@ -7,14 +7,14 @@ import { statusHandlers } from './status.ts';
 const ROUTE = 'GET /status';
 
 function ask(publicStatus: 'summary' | 'full', actor: Actor) {
-  const health = { read: (name: string) => ({ state: name === 'lab' ? 'failing' : 'healthy', calls: 9, errors: 9 }) };
+  const readHealth = (name: string) => ({ state: name === 'lab' ? 'failing' : 'healthy', calls: 9, errors: 9 });
   const providers = new Map([
     ['lab', {}],
     ['anthropic', {}],
   ]);
   const models = {
     running: () => ({ config: { server: { publicStatus }, providers }, providers: [] }),
-    health,
+    readHealth,
     nowMs: () => 0,
   };
   const parts = {

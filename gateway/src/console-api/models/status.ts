@@ -4,9 +4,9 @@
  */
 
 import { type Bucket, followClock, levelAt, newBucket, take, waitMs } from '../../admission/gcra.ts';
-import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
 import type { CallDeps } from '../../call/deps.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { HEALTH_RULE, type HealthView } from '../../routing/health/provider-health.ts';
 import type { CallReader, CallRecord } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import { type Actor, tenancyOf } from '../kernel/actor.ts';
@@ -90,11 +90,11 @@ interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
 }
 
 /** The configuration's providers first, then the console's. */
-function listProviderStates({ running, health }: Pick<ModelDeps, 'running' | 'health'>): ProviderState[] {
+function listProviderStates({ running, readHealth }: Pick<ModelDeps, 'running' | 'readHealth'>): ProviderState[] {
   const { config, providers } = running();
   const entered = providers.flatMap(({ provider }) => provider?.name ?? []);
   return [...config.providers.keys(), ...entered].map((name) => {
-    const { state, calls, errors } = health.read(name);
+    const { state, calls, errors } = readHealth(name);
     return { name, state, calls, errors };
   });
 }

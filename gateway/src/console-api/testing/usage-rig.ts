@@ -1,6 +1,6 @@
 /** Opens a store with calls of two accounts for tests, and the console API over it for any actor. */
 
-import { createProviderHealth } from '../../call/attempt/provider-health.ts';
+import { NEVER_CALLED } from '../../routing/health/provider-health.ts';
 import type { AttemptCost } from '../../store/ports/records.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
 import { randomCall, seededRandom } from '../../store/testing/random-calls.ts';
@@ -44,10 +44,9 @@ export async function openUsageRig(dataDir: string, count: number) {
       await store.ledger.settle({ record, posted: cost, released: 7n, writtenOff: 0n });
     }),
   );
-  const health = createProviderHealth();
   const parts: UsageParts = {
     usage: store.usage,
-    health,
+    readHealth: () => NEVER_CALLED,
     nowMs: () => NOW_MS,
     timeZoneOf: () => ZONE,
     labelsOf: async () => ({
@@ -79,7 +78,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     if (faults.length > 0) throw faults[0];
     return response;
   }
-  return { store, calls, health, get };
+  return { store, calls, get };
 }
 
 export const OWNER: Grant = { account: 'default', role: 'owner', workspaces: null };

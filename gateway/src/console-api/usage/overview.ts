@@ -1,5 +1,5 @@
 /** Serves the overview of an account's cost and traffic in one request. */
-import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../call/attempt/provider-health.ts';
+import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../routing/health/provider-health.ts';
 import type { UsageSums } from '../../store/ports/usage.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
@@ -93,8 +93,12 @@ export function overviewHandlers(parts: UsageParts) {
 }
 
 /** The state covers the provider's requests of all accounts; the counts cover this account over the same time. */
-function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | null): HomeReply['providers'][number] {
-  const { state } = health.read(name);
+function renderProvider(
+  { readHealth }: UsageParts,
+  name: string,
+  sums: UsageSums | null,
+): HomeReply['providers'][number] {
+  const { state } = readHealth(name);
   // Before the first request since a start the state is unknown, so older records are not counted.
   if (state === 'idle') return { name, state, calls: 0, errors: 0 };
   return { name, state, calls: sums?.requests ?? 0, errors: sums?.serverErrors ?? 0 };

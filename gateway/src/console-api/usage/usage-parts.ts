@@ -2,8 +2,9 @@
  * Defines the dependencies of the usage and logs pages: the usage reader, names, time zones, budgets and balances. Each
  * is read at request time.
  */
-import type { ProviderHealth } from '../../call/attempt/provider-health.ts';
+
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import type { ReadHealth } from '../../routing/health/provider-health.ts';
 import { type UsageReader, UsageRefusal } from '../../store/ports/usage.ts';
 
 export interface IdQuery {
@@ -45,7 +46,7 @@ export interface AccountBudget {
 
 export interface UsageParts {
   readonly usage: UsageReader;
-  readonly health: Pick<ProviderHealth, 'read'>;
+  readonly readHealth: ReadHealth;
   nowMs(): number;
   /** An IANA zone. */
   timeZoneOf(account: string): string;

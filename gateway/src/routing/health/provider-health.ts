@@ -15,11 +15,21 @@ export interface HealthView {
   readonly ttfbP50Ms: number | null;
 }
 
+/** Reads the health of a provider; one that was never called is idle. */
+export type ReadHealth = (provider: string) => HealthView;
+
 const MINUTES = 15;
 const MINUTE_MS = 60_000;
 /** Consecutive faults, or half of this many calls: the thresholds of the breaker. */
 const FAULTS_IN_A_ROW = 5;
 const CALLS_FOR_A_SHARE = 20;
+
+/** The period that `HealthView.calls` covers. */
+export const HEALTH_WINDOW_MS = MINUTES * MINUTE_MS;
+/** The only definition of a failing provider, for every page that shows its state. */
+export const HEALTH_RULE =
+  `Failing: in the last ${MINUTES} minutes every request failed because of the provider, ` +
+  `or the last ${FAULTS_IN_A_ROW} in a row did, or at least half of ${CALLS_FOR_A_SHARE} or more.`;
 
 const CALLS = 0;
 const ERRORS = 1;

@@ -104,7 +104,7 @@ export class RoutingState {
   #watch(upstream: WatchedUpstream): UpstreamHealth {
     const { key, provider, model } = upstream;
     const origin = getOrMake(this.#origins, upstream.origin, () => new Breaker(this.#random));
-    const stats = getOrMake(this.#providers, provider, () => new ProviderStats());
+    const stats = this.statsOf(provider);
     const target = getOrMake(this.#targets, key, () => new TargetHealth(upstream, origin, stats, this.#random));
     const credentials = upstream.credentials.map((credential) => ({
       health: getOrMake(this.#credentials, credential.key, () => new CredentialHealth(provider, credential.name)),
@@ -168,6 +168,11 @@ export class RoutingState {
     if (limping.told || nowMs - limping.sinceMs < LIMP_ALARM_MS) return;
     limping.told = true;
     this.#note({ kind: 'limp', route, isAlarm: true });
+  }
+
+  /** The statistics of a provider, of all its models. */
+  statsOf(provider: string): ProviderStats {
+    return getOrMake(this.#providers, provider, () => new ProviderStats());
   }
 
   /** How a provider did in the last 15 minutes; one that was never called is idle. */
