@@ -5,10 +5,12 @@ import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
+import { register as registerCredentials } from './cli/commands/credentials.ts';
 import { register as registerData } from './cli/commands/data.ts';
 import { register as registerKeys } from './cli/commands/keys.ts';
 import { register as registerLimits } from './cli/commands/limits.ts';
 import { register as registerRequests } from './cli/commands/requests.ts';
+import { register as registerRoutes } from './cli/commands/routes.ts';
 import { register as registerServe } from './cli/commands/serve.ts';
 import { register as registerUsers } from './cli/commands/users.ts';
 import { register as registerWorkspaces } from './cli/commands/workspaces.ts';
@@ -32,6 +34,8 @@ function createProgram(environment: CliEnvironment): Command {
     registerAccounts,
     registerLimits,
     registerRequests,
+    registerRoutes,
+    registerCredentials,
     registerData,
     registerUsers,
     registerCheck,

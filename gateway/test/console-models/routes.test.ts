@@ -204,6 +204,21 @@ describe('the preview', () => {
     expect(fake.served()).toHaveLength(before);
   });
 
+  test('runs on the command line too, which shares all changes with the API', async () => {
+    const { stdout, stderr } = await gateway.run('route', 'explain', '--model', 'nick/name');
+    expect([stderr, stdout.split('\n')[0]]).toEqual([
+      '',
+      expect.stringMatching(/^new {2}strategy order, pin none, .* tokens$/),
+    ]);
+    expect(stdout).toMatch(/ {2}1 entered\/main +chosen/);
+    expect((await gateway.run('routes', 'states')).stdout).toMatch(/new +main +closed/);
+    expect((await gateway.run('routes', 'close', 'new', 'main')).status).toBe(0);
+    expect((await gateway.run('routes', 'disable', 'new', 'main')).status).toBe(0);
+    expect(await servedBy('new')).toBe('of-the-file');
+    expect((await gateway.run('routes', 'enable', 'new', 'main')).status).toBe(0);
+    expect(await servedBy('new')).toBe('second-of-theirs');
+  });
+
   test('knows the tags that a key requires, what is out of rotation, and refusals', async () => {
     const { id } = await createKey(gateway, { required_tags: ['eu'] });
     const tagged = await explain({ model: 'new', key: id });

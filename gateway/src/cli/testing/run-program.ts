@@ -2,10 +2,12 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
+import * as credentials from '../commands/credentials.ts';
 import * as data from '../commands/data.ts';
 import * as keys from '../commands/keys.ts';
 import * as limits from '../commands/limits.ts';
 import * as calls from '../commands/requests.ts';
+import * as routes from '../commands/routes.ts';
 import * as users from '../commands/users.ts';
 import * as workspaces from '../commands/workspaces.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
@@ -40,7 +42,8 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, accounts, limits, calls, data]) register(program, environment);
+  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials])
+    register(program, environment);
   users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {
     await program.parseAsync(words, { from: 'user' });
