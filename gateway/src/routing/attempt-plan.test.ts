@@ -213,3 +213,86 @@ describe('a call', () => {
     expect(call.refusal).toBe('overloaded');
   });
 });
+
+describe('an overdue attempt', () => {
+  /** A hundred and fifty answers of 300 ms, then as many calls without an answer. */
+  function stalled(names: readonly string[]) {
+    const { plan, state, target } = rig(Object.fromEntries(names.map((name) => [name, {}])));
+    for (let answer = 0; answer < 150; answer++) {
+      const call = plan();
+      call.begin(answer);
+      call.answered(300, answer + 300);
+      call.ended(false, answer + 300);
+    }
+    const calls = Array.from({ length: 30 }, () => {
+      const call = plan();
+      call.begin(10_000);
+      return call;
+    });
+    return { plan, state, target, calls };
+  }
+
+  test('is known after ten seconds, once a hundred answers are', () => {
+    const fresh = rig({ one: {} }).plan();
+    fresh.begin(0);
+    expect(fresh.overdueAtMs(0)).toBe(Number.POSITIVE_INFINITY);
+    const [call] = stalled(['one']).calls;
+    expect(call?.overdueAtMs(10_000)).toBe(20_000);
+  });
+
+  test('counts as one fault, and moves on only when its target is switched off', () => {
+    const { calls, state, target } = stalled(['one', 'two']);
+    const answers = calls.map((call) => call.overdue(null, 20_000));
+    const opened = answers.indexOf(null);
+    expect(opened).toBe(9);
+    expect(answers.slice(0, opened)).toEqual(Array.from({ length: opened }, () => 21_000));
+    expect(state.of(target('one')).target).toMatchObject({ overdue: 30, open: 30 });
+    const [first] = calls;
+    expect(first?.overdue(null, 21_000)).toBeNull();
+    expect(first?.failed(failure('timeout'), 21_000)).toBe('try');
+    expect(first?.target?.name).toBe('two');
+    expect(state.of(target('one')).target).toMatchObject({ overdue: 29, open: 29 });
+    expect(state.of(target('one')).target.breaker.trips).toBe(1);
+  });
+
+  test('goes on waiting where no other target is left, or no money for another attempt', () => {
+    const alone = stalled(['one']);
+    for (const call of alone.calls) expect(call.overdue(null, 20_000)).toBe(21_000);
+    const { calls } = stalled(['one', 'two']);
+    for (const call of calls) expect(call.overdue(600_000_000n, 20_000)).toBe(21_000);
+  });
+
+  test('has a short time limit while no target is usable', () => {
+    const { plan, calls } = stalled(['one']);
+    for (const call of calls) call.overdue(null, 20_000);
+    const limping = plan();
+    limping.begin(20_001);
+    expect(limping.why).toBe('limp');
+    expect(limping.limpFirstByteMs(20_001)).toBe(10_000);
+    expect(calls[0]?.limpFirstByteMs(20_001)).toBeNull();
+  });
+
+  test('never is where the first byte was given more than five minutes', () => {
+    const timeouts = { connectMs: 1, firstByteMs: 300_001, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
+    const { plan } = rig({ one: { timeouts } });
+    for (let answer = 0; answer < 150; answer++) {
+      const call = plan();
+      call.begin(answer);
+      call.answered(300, answer + 300);
+      call.ended(false, answer + 300);
+    }
+    const call = plan();
+    call.begin(1_000);
+    expect(call.overdueAtMs(1_000)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+test('a model without a closed target for a minute raises one alarm', () => {
+  const { plan, events } = rig({ one: {} });
+  for (let nowMs = 0; nowMs < 100_000; nowMs += 1_000) {
+    const call = plan();
+    call.begin(nowMs);
+    call.failed(failure('fault', null, 1_000_000_000n), nowMs);
+  }
+  expect(events.filter(({ kind }) => kind === 'limp')).toEqual([{ kind: 'limp', route: 'm', isAlarm: true }]);
+});

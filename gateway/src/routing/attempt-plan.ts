@@ -265,7 +265,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     this.made += 1;
     this.#health = health;
     this.probes = health.begin(credential, verdict, isPaid, nowMs);
-    this.#state.noteLimp(this.#call.route.model, this.isLimp, nowMs);
+    // A probe says nothing yet.
+    if (verdict === 'usable' || this.isLimp) this.#state.noteLimp(this.#call.route.model, this.isLimp, nowMs);
     return 'try';
   }
 

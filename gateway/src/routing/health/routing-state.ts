@@ -141,6 +141,8 @@ export class RoutingState {
       if (!credentials.has(key)) this.#credentials.delete(key);
       credential.endBench(nowMs);
     }
+    // The next call to each model shows again whether any of its targets works.
+    this.#limping.clear();
   }
 
   /** Takes a target out of rotation, or back in. No call goes to it meanwhile, not even if no other is left. */
