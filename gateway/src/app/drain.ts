@@ -1,6 +1,7 @@
 /**
- * Shuts a server down gracefully: reports not ready, refuses new calls, lets open calls finish, and ends the remaining
- * ones with an in-band error.
+ * Shuts a server down gracefully: reports not ready, answers new calls with 503, lets open calls finish, and ends the
+ * remaining ones with an in-band error. The listening socket closes last: a refused connection would not say when to try
+ * again.
  */
 
 import { CallFailure } from '../errors/call-failure.ts';
@@ -30,8 +31,6 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   deps.ready = false;
   await waitUntil(() => false, serveOnMs, hurry);
   deps.draining = true;
-  await untilQuiet(() => server.lastRequestMs(), hurry);
-  const stopped = server.stop(false);
   const idle = () => deps.capacity.present.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
   for (const call of deps.openCalls.items()) {
@@ -40,6 +39,8 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
     );
   }
   await waitUntil(idle, Math.min(finishMs, WARNING_MS), hurry);
+  await untilQuiet(() => server.lastRequestMs(), hurry);
+  const stopped = server.stop(false);
   if (idle()) await Promise.race([stopped, waitUntil(() => false, LAST_WORDS_MS, hurry)]);
   else await waitUntil(idle, LAST_WORDS_MS, null);
   await server.stop(true);

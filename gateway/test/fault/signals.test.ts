@@ -51,6 +51,32 @@ test(`SIGTERM with ${STREAMS} open streams: all finish whole and the server exit
   expect(ended.filter(({ answer }) => records.get(answer.requestId)?.error !== null).length).toBe(0);
 }, 20_000);
 
+test('while open streams finish, new requests get 503 with retry-after on connections that close', async () => {
+  fake.reset();
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:60', delayBetweenEventsMs: 40 });
+  const gateway = await startGateway({ config: config() });
+  const running = askMany(gateway, 4);
+  await begun(4);
+  gateway.signal('SIGTERM');
+  const refused = await eventually('a refusal', async () => {
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'chat-slow', messages: [{ role: 'user', content: 'x' }], max_tokens: 1, stream: true }),
+    });
+    await reply.body?.cancel();
+    return reply.status === 503 ? reply : null;
+  });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.headers.get('connection')).toBe('close');
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  const ended = await Promise.all(running);
+  expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text))).toEqual([]);
+  expect(await gateway.exited).toBe(0);
+  await gateway.stop();
+}, 20_000);
+
 test('a second Ctrl-C ends open streams in-band, with a record each, and exits with 0', async () => {
   fake.reset();
   for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:5000', delayBetweenEventsMs: 20 });
