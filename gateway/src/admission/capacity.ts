@@ -2,6 +2,7 @@
  * Limits the open calls and the request-body bytes of the whole process, body bytes also per key, and derives the number
  * of calls from the file descriptors that the process may open.
  */
+import { Overload } from './overload.ts';
 
 /** A bounded amount. `take` returns false and takes nothing where it would exceed the bound. */
 export class Gauge {
@@ -161,6 +162,7 @@ export interface Capacity {
   /** Calls whose bodies have arrived. */
   readonly openCalls: Gauge;
   readonly bodyBytes: BodyBytes;
+  readonly overload: Overload;
 }
 
 /**
@@ -203,6 +205,7 @@ export function createCapacity({ openCalls, bodies }: CapacityBounds): Capacity 
     present: new Gauge(Number.POSITIVE_INFINITY),
     openCalls: new Gauge(openCalls),
     bodyBytes: new BodyBytes(bodies),
+    overload: new Overload(),
   };
 }
 

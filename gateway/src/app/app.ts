@@ -3,8 +3,10 @@
  * servers.
  */
 
+import { totalmem } from 'node:os';
 import manifest from '../../package.json' with { type: 'json' };
 import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
+import { startOverloadWatch } from '../admission/overload.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
@@ -273,6 +275,13 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           ),
       }),
     );
+    closers.push(
+      startOverloadWatch(deps.capacity.overload, memoryBytesMax(), (refuses) =>
+        refuses
+          ? log.warn('too much work: a part of the new requests is answered with 503; running ones go on')
+          : log.warn('no request is refused for too much work any more'),
+      ),
+    );
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
     // The key comes last of all that is written: it is shown only once, so a start that fails must not use it up.
@@ -304,6 +313,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     await closeAll();
     throw error;
   }
+}
+
+/** The memory that this process may use, in bytes: of its group, else of the machine. */
+function memoryBytesMax(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /** `callsMax`: the calls for which the process has descriptors. A key may always hold one body of the maximum size. */

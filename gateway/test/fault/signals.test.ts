@@ -62,7 +62,12 @@ test('while open streams finish, new requests get 503 with retry-after on connec
     const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'chat-slow', messages: [{ role: 'user', content: 'x' }], max_tokens: 1, stream: true }),
+      body: JSON.stringify({
+        model: 'chat-slow',
+        messages: [{ role: 'user', content: 'x' }],
+        max_tokens: 1,
+        stream: true,
+      }),
     });
     await reply.body?.cancel();
     return reply.status === 503 ? reply : null;

@@ -65,7 +65,7 @@ export function admit(call: Identified): void {
       retryAfterSeconds: 2,
     });
   }
-  if (deps.capacity.openCalls.isFull) throw tooManyCalls();
+  if (deps.capacity.openCalls.isFull || deps.capacity.overload.refuses(Math.random())) throw tooManyCalls();
   call.place = new CallPlace(deps.capacity);
   call.version = protocol.readVersion(request.headers);
 }

@@ -1,5 +1,5 @@
 /** Tests the journal's files on the disk: starts one after another, segments, and what is read back. */
-import { afterEach, expect, jest, test } from 'bun:test';
+import { afterEach, expect, jest, spyOn, test } from 'bun:test';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openBlockCursor, readBlocks } from './block-cursor.ts';
@@ -26,6 +26,26 @@ function idsOf(blocks: Iterable<{ body: Uint8Array; frames: number }>): string[]
     .flatMap(({ body, frames }) => decodeFrames(body, frames))
     .map((frame) => (frame.kind === 'refused' ? frame.record.request_id : frame.kind));
 }
+
+test('a disk that hangs in a sync for five seconds lets no new call begin until the sync ends', async () => {
+  jest.useFakeTimers();
+  const trial = new JournalTrial();
+  await trial.open();
+  trial.files.isSlow = true;
+  trial.append(10);
+  await pass(0);
+  const startMs = performance.now();
+  const now = spyOn(performance, 'now');
+  now.mockImplementation(() => startMs + 4_900);
+  expect(trial.journal?.writable()).toBe(true);
+  now.mockImplementation(() => startMs + 5_100);
+  expect(trial.journal?.writable()).toBe(false);
+  trial.files.isSlow = false;
+  await pass(0);
+  expect([trial.fates[0], trial.journal?.writable()]).toEqual(['acked', true]);
+  now.mockRestore();
+  await trial.journal?.close();
+});
 
 test('frames of several starts and segments are read back in order, and read segments can be released', async () => {
   const folder = newFolder();

@@ -16,6 +16,7 @@ import { SEGMENT_BYTES } from './segments.ts';
 const LAZY_WRITE_MS = 5;
 const LAZY_SYNC_MS = 100;
 const RETRY_MS = 500;
+const SYNC_MS_MAX = 5_000; // A disk that takes longer hangs: calls that wait for it would pile up.
 
 /**
  * Opens the journal in a new segment, so that what was cut at the end of the last one stays cut. Rejects with Unavailable
@@ -52,6 +53,7 @@ class SegmentJournal implements Journal {
 
   #lastSeq: number;
   #syncingSeq = 0;
+  #syncDueMs = 0;
   /** The next block's `prev`: after the last block, after the sync under way, and after what is durable. */
   readonly #prev = new Uint8Array(HASH_BYTES);
   readonly #syncingPrev = new Uint8Array(HASH_BYTES);
@@ -109,7 +111,8 @@ class SegmentJournal implements Journal {
   }
 
   writable(): boolean {
-    return this.#down === null && this.#closing === null && this.#segments.hasRoom();
+    if (this.#down !== null || this.#closing !== null) return false;
+    return this.#segments.hasRoom() && !(this.#isSyncing && performance.now() > this.#syncDueMs);
   }
 
   provideFor(runningCalls: number): void {
@@ -268,6 +271,7 @@ class SegmentJournal implements Journal {
     if (this.#isSyncing || this.#down !== null || this.#lastSeq === this.durableSeq) return;
     this.#isSyncing = true;
     this.#syncingSeq = this.#lastSeq;
+    this.#syncDueMs = performance.now() + SYNC_MS_MAX;
     this.#syncingPrev.set(this.#prev);
     this.#syncing.takeAll(this.#written);
     this.#segments.datasync(this.#onSynced);

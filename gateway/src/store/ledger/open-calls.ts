@@ -125,7 +125,9 @@ export class OpenCalls {
     this.#writeHold(call);
     call.checkpoint = checkpoint;
     // After a refused hold this frame would belong to no call.
-    if (call.holdFrame === 'certain') this.journal.append({ kind: 'checkpoint', ...checkpoint }, null);
+    // While the disk is away, frames without a waiter pile up in memory: this one is superseded by the next.
+    if (call.holdFrame === 'certain' && this.journal.writable())
+      this.journal.append({ kind: 'checkpoint', ...checkpoint }, null);
   }
 
   /** @throws StoreError */
