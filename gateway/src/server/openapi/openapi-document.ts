@@ -30,6 +30,13 @@ const IDEMPOTENCY_KEY = parameter(
     'With another body: 400. While the first one runs, or where its answer cannot be given again: 409. A request that failed without cost frees its name.',
   { ...TEXT, minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 );
+const REQUIRED_TAGS = parameter(
+  'x-tollgate-require',
+  'header',
+  'Data tags, separated by commas, that the target of the request must have beyond those that its key and workspace require: `eu, zdr`. ' +
+    'A model without such a target: 403.',
+  TEXT,
+);
 const STREAMS: { readonly [protocol in ClientProtocolName]: string } = {
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
@@ -42,7 +49,7 @@ const STREAMS: { readonly [protocol in ClientProtocolName]: string } = {
 const CONDITIONS: Readonly<Record<string, string>> = {
   400: 'Body is invalid or a parameter is out of range. Code `invalid_request_error`.',
   401: 'API key missing or invalid. Code `unauthorized`.',
-  403: 'Key or account cannot access the model, or the address is not on the key’s list. Code `forbidden`.',
+  403: 'Key or account cannot access the model, no target of it has the required data tags, or the address is not on the key’s list. Code `forbidden`.',
   404: 'The path is wrong, a messages request names an unknown model, or the provider lacks content that the request refers to.',
   405: 'Another method than those in the `allow` header.',
   408: 'The body did not arrive in time.',
@@ -118,16 +125,22 @@ const PATHS: OpenapiPart = {
     'createChatCompletion',
     'Create a chat completion',
     'ChatCompletionRequest',
-    [IDEMPOTENCY_KEY],
+    [IDEMPOTENCY_KEY, REQUIRED_TAGS],
     {
       200: answer('chat', 'ChatCompletion', 'ChatCompletionChunk'),
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('chat')),
     },
   ),
-  '/v1/messages': post('createMessage', 'Create a message', 'MessageRequest', [...VERSION_HEADERS, IDEMPOTENCY_KEY], {
-    200: answer('messages', 'Message', 'MessageEvent'),
-    ...errors([...BODY_STATUSES, '409', '504', '529'], 'MessagesError', limitHeaders('messages')),
-  }),
+  '/v1/messages': post(
+    'createMessage',
+    'Create a message',
+    'MessageRequest',
+    [...VERSION_HEADERS, IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: answer('messages', 'Message', 'MessageEvent'),
+      ...errors([...BODY_STATUSES, '409', '504', '529'], 'MessagesError', limitHeaders('messages')),
+    },
+  ),
   '/v1/messages/count_tokens': post(
     'countMessageTokens',
     'Count the tokens of a message, without cost; only limits of requests per minute and of concurrency apply',
