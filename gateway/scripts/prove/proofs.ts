@@ -20,6 +20,7 @@ export interface Proof {
 const FIXED_SEED = 1;
 const CRASH = 'gateway/test/crash/main.ts';
 const BILLS = 'gateway/scripts/bill-a-million.ts';
+const ATTEMPTS = 'gateway/test/attempts/main.ts';
 const SCANNER = 'gateway/scripts/fuzz-scanner.ts';
 
 export const PROOFS: readonly Proof[] = [
@@ -31,6 +32,16 @@ export const PROOFS: readonly Proof[] = [
       { script: CRASH, args: ['--rounds', '20', '--failpoints', '0', '--seed', `${FIXED_SEED}`] },
       { script: CRASH, args: ['--rounds', '10', '--failpoints', '8', '--seed', `${seed}`] },
     ],
+  },
+  {
+    name: 'attempts',
+    shows: 'over 10,000 random failures all usage that upstreams report is booked to the nano-dollar, also after kills',
+    full: (seed) => [{ script: ATTEMPTS, args: ['--failures', '10000', '--kills', '10', '--seed', `${seed}`] }],
+    sample: (seed) =>
+      [FIXED_SEED, seed].map((one) => ({
+        script: ATTEMPTS,
+        args: ['--failures', '800', '--kills', '1', '--seed', `${one}`],
+      })),
   },
   {
     name: 'bills',

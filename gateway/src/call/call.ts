@@ -250,6 +250,7 @@ export class AttemptRow {
     row.connect_ms = this.#since(marks?.sentAtMs ?? 0);
     row.ttfb_ms = this.#since(marks?.headAtMs ?? 0);
     row.ttft_ms = this.#since(this.#firstTokenAtMs);
+    if (marks?.resent === true) row.exchanges = 2;
     row.duration_ms = Math.round(endMs - this.#startMs);
   }
 

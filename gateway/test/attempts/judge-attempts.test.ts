@@ -8,7 +8,14 @@ import { judgeAttempts } from './judge-attempts.ts';
 
 const BODY = { content: 'Count the carts of call-1.' };
 const arrived = (model: string, status: number, usage: ServedCall['usage']) =>
-  ({ model, status, usage, eventsSent: 3, requestBody: Buffer.from(JSON.stringify(BODY)) }) as unknown as ServedCall;
+  ({
+    model,
+    status,
+    usage,
+    eventsSent: 3,
+    bytesSent: 9,
+    requestBody: Buffer.from(JSON.stringify(BODY)),
+  }) as unknown as ServedCall;
 
 const SERVED = [
   arrived('first-stream', 500, null),

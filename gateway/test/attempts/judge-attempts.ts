@@ -55,12 +55,22 @@ export function judgeAttempts(
   return { sums, problems };
 }
 
-/** Requests to one model arrive in the order of their rows. */
+/**
+ * Requests to one model arrive in the order of their rows. An attempt of two exchanges arrived once more, unless the
+ * connection was closed before.
+ */
 function matchRows({ attempts }: CallRecord, arrived: readonly ServedCall[]): Matched[] | string {
   const left = [...arrived];
+  const take = (wanted: string) => {
+    const at = left.findIndex(({ model }) => model === wanted);
+    return at < 0 ? null : (left.splice(at, 1)[0] ?? null);
+  };
   const matched = attempts.map((row): Matched => {
-    const at = typeof row.connect_ms === 'number' ? left.findIndex(({ model }) => model === row.model) : -1;
-    return { row, served: at < 0 ? null : (left.splice(at, 1)[0] ?? null) };
+    const { model, connect_ms, exchanges = 1 } = row;
+    const first = typeof connect_ms === 'number' ? take(model) : null;
+    const isUnanswered = first?.bytesSent === 0 && first.usage === null;
+    const isRepeated = exchanges > 1 && isUnanswered && left.some((call) => call.model === model);
+    return { row, served: isRepeated ? take(model) : first };
   });
   return left.length === 0
     ? matched

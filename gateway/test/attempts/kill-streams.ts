@@ -1,6 +1,6 @@
 /**
- * Kills a gateway with -9 while streams are open, each in its second attempt, and judges what its next start makes of
- * them: charged once, by a checkpoint of the target that was answering, and never sent again.
+ * Kills a gateway with -9 while streams are open, each in its last attempt, and judges what its next start makes of them:
+ * charged once, by a checkpoint of the target that was answering, and never sent again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,20 +28,21 @@ export interface KilledStreams {
   readonly farthest: number;
 }
 
+/** The target that answers, and how many events of its streams come before the first word. Those before it fail. */
+const ANSWERING = { first: 1, second: 3 } as const;
+type Answering = keyof typeof ANSWERING;
+
 /** Throws the violations, one per line. */
-export async function killStreams(fake: FakeUpstream, seed: number): Promise<KilledStreams> {
+export async function killStreams(fake: FakeUpstream, seed: number, answering: Answering): Promise<KilledStreams> {
   fake.reset();
   const chances = startChances(seed);
-  const stalls = Array.from({ length: STREAMS }, () => chances.whole(30, EVENTS_MAX));
-  fake.script('first-stream', { status: 500, errorBodyBytes: 90 });
-  fake.script(
-    'second-stream',
-    stalls.map((stallAfterEvent) => ({
-      answer: `long:${EVENTS_MAX + 9}`,
-      stallAfterEvent,
-      chunking: { sizes: [8_192] },
-    })),
-  );
+  const answers = Array.from({ length: STREAMS }, () => ({
+    answer: `long:${EVENTS_MAX + 9}`,
+    stallAfterEvent: chances.whole(30, EVENTS_MAX),
+    chunking: { sizes: [8_192] },
+  }));
+  if (answering === 'second') fake.script('first-stream', { status: 500, errorBodyBytes: 90 });
+  fake.script(`${answering}-stream`, answers);
   const home = mkdtempSync(join(tmpdir(), 'tollgate-attempts-'));
   const dataDir = join(home, 'data');
   const config = attemptsConfig(fake.url);
@@ -50,7 +51,7 @@ export async function killStreams(fake: FakeUpstream, seed: number): Promise<Kil
     const gateway = await startGateway({ config, dataDir });
     try {
       const problems = await repeat(gateway.url, key);
-      return judge(await readBooks(dataDir), served, fake.served(), problems);
+      return judge(await readBooks(dataDir), { before: served, after: fake.served(), problems, answering });
     } finally {
       await gateway.stop();
     }
@@ -69,10 +70,7 @@ interface Killed {
 async function openAndKill(fake: FakeUpstream, config: object, dataDir: string): Promise<Killed> {
   const gateway = await startGateway({ config: withPatience(config), dataDir });
   const calls = sendAll(gateway.url, gateway.key);
-  await fake.until(
-    () => fake.served('second-stream').filter(({ finished }) => finished === 'stalled').length === STREAMS,
-    20_000,
-  );
+  await fake.until(() => fake.served().filter(({ finished }) => finished === 'stalled').length === STREAMS, 20_000);
   // What was handed to the kernel also has to arrive, and a checkpoint that is not waited for to be written.
   await Bun.sleep(300);
   const served = fake.served();
@@ -103,13 +101,19 @@ function withPatience(config: object): object {
   return JSON.parse(JSON.stringify(config).replaceAll('"idle":"1s"', '"idle":"60s"')) as object;
 }
 
+interface Observed {
+  /** What the fake upstream had served at the kill, and after all runs were requested again. */
+  readonly before: readonly ServedCall[];
+  readonly after: readonly ServedCall[];
+  readonly problems: readonly string[];
+  readonly answering: Answering;
+}
+
 function judge(
   { records, balances, disproof }: Awaited<ReturnType<typeof readBooks>>,
-  before: readonly ServedCall[],
-  after: readonly ServedCall[],
-  repeated: readonly string[],
+  { before, after, problems: found, answering }: Observed,
 ): KilledStreams {
-  const problems = [...repeated, ...(disproof === null ? [] : [`verify: ${disproof}`])];
+  const problems = [...found, ...(disproof === null ? [] : [`verify: ${disproof}`])];
   const cut = records.filter(({ error }) => error === 'gateway_crashed');
   if (after.length !== before.length) problems.push(`${after.length - before.length} requests were sent again`);
   if (cut.length !== STREAMS) problems.push(`${STREAMS} streams were open, ${cut.length} have a record`);
@@ -118,34 +122,34 @@ function judge(
   if (balances[0]?.held !== 0n) problems.push(`${balances[0]?.held} nano-USD are still held`);
   const came = new Map(
     before
-      .filter(({ model }) => model === 'second-stream')
-      .map((call) => [findLabel(call.requestBody), call.eventsSent]),
+      .filter(({ finished }) => finished === 'stalled')
+      .map(({ requestBody, eventsSent }) => [findLabel(requestBody), eventsSent - ANSWERING[answering]]),
   );
   let farthest = 0;
   let byCheckpoint = 0;
   for (const record of cut) {
-    const tokens = tokensOfEvents(came.get(record.end_user) ?? 0);
+    const tokens = tokensOfWords(came.get(record.end_user) ?? 0);
     const difference = Math.abs(tokens - record.usage.output);
     farthest = Math.max(farthest, difference);
     if (record.usage_source === 'checkpoint') byCheckpoint += 1;
     if (difference > INTERVAL_TOKENS)
       problems.push(`${record.end_user}: charged ${record.usage.output} tokens of ${tokens}`);
-    const problem = problemOf(record);
+    const problem = problemOf(record, answering);
     if (problem !== null) problems.push(`${record.end_user}: ${problem}`);
   }
   if (problems.length > 0) throw new Error(`${problems.length} violations:\n${problems.join('\n')}`);
   return { streams: cut.length, byCheckpoint, farthest };
 }
 
-function problemOf({ usage_source, provider, cost_nano_usd }: CallRecord): string | null {
+function problemOf({ usage_source, provider, cost_nano_usd }: CallRecord, answering: Answering): string | null {
   if (usage_source === 'void') return cost_nano_usd === '0' ? null : `is void and costs ${cost_nano_usd}`;
   if (usage_source !== 'checkpoint') return `is charged by ${usage_source}`;
-  return provider === 'second' ? null : `is charged at ${provider}, second was answering`;
+  return provider === answering ? null : `is charged at ${provider}, ${answering} was answering`;
 }
 
-/** Our count of the numbered words of a message, three of whose events come before its words. */
-function tokensOfEvents(events: number): number {
+/** Our count of that many numbered words. */
+function tokensOfWords(words: number): number {
   let bytes = 0;
-  for (let word = 1; word <= events - 3; word += 1) bytes += `w${word} `.length;
+  for (let word = 1; word <= words; word += 1) bytes += `w${word} `.length;
   return Math.ceil(bytes / 4);
 }

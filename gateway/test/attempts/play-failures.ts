@@ -32,7 +32,8 @@ const ROLES: readonly Role[] = PROTOCOLS.flatMap((endpoint) =>
 /** Resolves once at least `failures` attempts failed. Throws the violations, one per line. */
 export async function playFailures(fake: FakeUpstream, failures: number, seed: number): Promise<AttemptSums> {
   fake.reset();
-  scriptTargets(fake, startChances(seed), failures);
+  // Of its answers a third are good; a request takes one attempt at least.
+  scriptTargets(fake, startChances(seed), failures * 3);
   const home = mkdtempSync(join(tmpdir(), 'tollgate-attempts-'));
   const dataDir = join(home, 'data');
   const gateway = await startGateway({ config: attemptsConfig(fake.url), dataDir });

@@ -52,6 +52,7 @@ async function holdFor(call: Held, { price, holdRequest, slice, claim, form }: P
   const moving = call.money.moveTo({ price, holdRequest, slice, draft }, claim.room ?? slice.amount);
   const moved = await moving.catch(refusedByLedger);
   if (moved) call.folded = form.stream && !call.facts.stream;
+  if (moved && price === null) call.deps.log.unpriced(call.requestId, call.route.model);
   return moved;
 }
 
