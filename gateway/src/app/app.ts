@@ -30,7 +30,7 @@ import { OpenSet } from '../lib/open-set.ts';
 import { createTurns } from '../lib/turns.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
-import { createMakerReader } from '../people/roles.ts';
+import { createMakerReader, OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
 import { ChoiceState } from '../routing/choose/choose.ts';
@@ -161,7 +161,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           live: {
             close: (model, target) => closeTarget(deps, model, target),
             states: () => readStates(stateParts) as unknown as Json,
-            explain: async (query) => (await explain(explainParts, query)) as unknown as Json,
+            explain: async (query) =>
+              (await explain(explainParts, { ...query, account: OPERATOR_ACCOUNT })) as unknown as Json,
           },
         },
         nowMs: Date.now,

@@ -5,7 +5,6 @@
 import { describe, expect, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createTurns } from '../lib/turns.ts';
@@ -103,15 +102,10 @@ describe('entries next to the configuration', () => {
     expect(models.notices).toEqual([]);
   });
 
-  test('with the same model name: the earlier entry is used, and the routing preview names the next one', async () => {
+  test('with the same model name: the earlier entry is the first target, and the other one the next', async () => {
     const models = await open({ entries: [entryOf('one'), entryOf('two')] });
     expect(routed(models, 'shared')).toEqual(['one', 'of-one', 'secret of one']);
-    const tenancy = { account: 'default', workspaces: null, may: () => true };
-    const request = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
-    const [goes, stops] = dryRun(models.deps, request);
-    expect(goes?.text).toStartWith('one as of-one: the first of 2 targets; it supports chat');
-    expect(stops).toMatchObject({ outcome: 'stops' });
-    expect(stops?.text).toEndWith('Next: two as of-two.');
+    expect(models.settings.routes.get('shared')?.targets.map(({ name }) => name)).toEqual(['one/of-one', 'two/of-two']);
   });
 
   test('without models serve the catalog’s models of the provider that the configuration does not serve', async () => {

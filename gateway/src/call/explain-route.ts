@@ -3,7 +3,7 @@
  * for a call. Sends nothing and takes nothing from any limit.
  */
 import { CallFailure } from '../errors/call-failure.ts';
-import { openEntry, type Principal } from '../identity/principal.ts';
+import { newKeyUse, openEntry, type Principal } from '../identity/principal.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { explainRoute as explainChoice, type RouteExplanation } from '../routing/choose/explain.ts';
@@ -20,8 +20,9 @@ export interface RouteQuery {
   readonly model: string;
   /** Null: the first that the model is served over. */
   readonly protocol: ClientProtocolName | null;
-  /** The id of the key that would send it; null: a key without restrictions, in the workspace `default`. */
+  /** The id of the key that would send it; null: a key of the account without restrictions. */
   readonly keyId: string | null;
+  readonly account: string;
   /** The JSON body; null: a short one of text only. */
   readonly body: { readonly [member: string]: unknown } | null;
   /** The session that the client would name; null: none. */
@@ -39,7 +40,6 @@ export interface ExplainedRoute {
 
 type ExplainDeps = Pick<CallDeps, 'directory' | 'settings' | 'billing' | 'choice' | 'routing'>;
 
-const DEFAULT_WORKSPACE = 'default';
 /** Members without which a format refuses a request. */
 const SHORT_REQUEST = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 256 };
 /** For formats that require a version; any request may name it. */
@@ -52,7 +52,7 @@ export async function explainRequest(deps: ExplainDeps, query: RouteQuery, nowMs
   const protocolName = query.protocol ?? found?.protocols[0] ?? 'chat';
   let route: Route | null = null;
   try {
-    const principal = principalOf(deps, query.keyId, nowMs);
+    const principal = principalOf(deps, query, nowMs);
     route = chooseRoute(settings, principal, query.model, protocolName);
     const protocol = CLIENT_PROTOCOLS[protocolName];
     const headers = new Headers(HEADERS);
@@ -71,8 +71,8 @@ export async function explainRequest(deps: ExplainDeps, query: RouteQuery, nowMs
 }
 
 /** Throws CallFailure for a key that may not call models. */
-function principalOf({ directory }: ExplainDeps, keyId: string | null, nowMs: number): Principal {
-  if (keyId === null) return unrestricted(directory);
+function principalOf({ directory }: ExplainDeps, { keyId, account }: RouteQuery, nowMs: number): Principal {
+  if (keyId === null) return unrestricted(directory, account);
   const key = directory.keys.get(keyId);
   const entry = key === undefined ? undefined : directory.byHash.get(key.hash);
   if (entry === undefined) throw new CallFailure('unauthorized', 'there is no such key');
@@ -84,27 +84,26 @@ function principalOf({ directory }: ExplainDeps, keyId: string | null, nowMs: nu
   return principal;
 }
 
-/** A key without restrictions of its own. */
-function unrestricted({ workspaces, accounts }: ExplainDeps['directory']): Principal {
-  const workspace = workspaces.get(DEFAULT_WORKSPACE);
-  const account = workspace === undefined ? undefined : accounts.get(workspace.accountId);
-  if (workspace === undefined || account === undefined) throw new Error('the workspace default does not exist');
+/** A key of an account without restrictions. */
+function unrestricted({ accounts }: ExplainDeps['directory'], accountId: string): Principal {
+  const account = accounts.get(accountId);
+  if (account === undefined) throw new CallFailure('unauthorized', 'there is no such account');
   return {
     keyId: '',
     keyName: '',
     accountId: account.id,
     account,
-    workspaceId: workspace.id,
+    workspaceId: '',
     scopes: ['inference'],
     strict: false,
     holds: null,
     ranges: null,
-    use: { atMs: 0, client: null, keptAtMs: 0 },
+    use: newKeyUse(),
     keyModels: null,
     workspaceModels: null,
     keyAllows: () => true,
     workspaceAllows: () => true,
-    requiredTags: workspace.requiredTags ?? [],
+    requiredTags: [],
     bodies: null,
   };
 }

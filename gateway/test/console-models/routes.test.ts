@@ -182,6 +182,18 @@ describe('states', () => {
   });
 });
 
+test('a member’s preview names the targets in the order of trial, and no state, cost or credential', async () => {
+  await admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
+  const { id, key } = await createKey(gateway, { scopes: ['inference', 'usage'], required_tags: ['eu'] });
+  const stepsOf = async (query: string) => {
+    const { json } = await askApi(gateway, key, 'GET', `${ACCOUNT}/models/new/dry-run${query}`);
+    const { steps } = json as Reply<'GET /accounts/{account}/models/{model}/dry-run'>;
+    return steps.map(({ outcome, text }) => `${outcome} ${text.split(':')[0]}`);
+  };
+  expect(await stepsOf('')).toEqual(['goes entered as second-of-theirs', 'then If that fails, filed as of-the-file']);
+  expect(await stepsOf(`?key=${id}`)).toEqual(['goes entered as second-of-theirs', 'stops Not for this request']);
+});
+
 describe('the preview', () => {
   const explain = async (body: object) => {
     const { status, json } = await admin.ask('POST', `${ROUTES}/explain`, body);

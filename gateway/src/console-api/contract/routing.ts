@@ -249,7 +249,7 @@ export const routingRoutes = {
       model: modelName,
       /** Default: the first that the model is served over. */
       protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
-      /** The id of the key that would send it. Default: one without restrictions, in the workspace `default`. */
+      /** The id of the key that would send it. Default: one without restrictions. */
       key: id.optional(),
       /** The JSON body of the request. Default: a short one of text only. */
       request: z.looseObject({}).optional(),

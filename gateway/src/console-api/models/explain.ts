@@ -8,6 +8,7 @@ import { type ExplainedRoute, explainRequest, type RouteQuery } from '../../call
 import { outSince } from '../../config/console-entries.ts';
 import type { ServedTarget } from '../../config/served-models.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { readStates, type StateParts } from './routing-states.ts';
@@ -32,6 +33,7 @@ export function explainHandlers(parts: ExplainParts) {
         model,
         protocol: protocol ?? null,
         keyId: key ?? null,
+        account: OPERATOR_ACCOUNT,
         body: request ?? null,
         session: session ?? null,
       });

@@ -1,21 +1,16 @@
 /**
- * Serves the routes that show models: the served models, their prices, the keys that may call them, and the routing
- * preview. Setting a price is in `prices.ts`.
+ * Serves the routes that show models: the served models, their prices, and the keys that may call them. Setting a price
+ * is in `prices.ts`, the routing preview in `dry-run.ts`.
  */
 
 import { KNOWN_KINDS } from '../../billing/price.ts';
-import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../billing/price-book.ts';
-import { chooseRoute } from '../../call/request/identify.ts';
+import { type PriceBook, type PricePeriod, priceAt } from '../../billing/price-book.ts';
 import { sourceOfModel } from '../../config/console-entries.ts';
 import type { ServedModel } from '../../config/served-models.ts';
-import { CallFailure } from '../../errors/call-failure.ts';
-import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { authorize, type ModelMatcher, type ModelRights, mayUseModel } from '../../identity/principal.ts';
-import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
-import type { Route, Target } from '../../routing/route.ts';
+import { type ModelMatcher, mayUseModel } from '../../identity/principal.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, Running } from './model-deps.ts';
 import { renderPeriod, renderPrices, setPrice } from './prices.ts';
 
@@ -28,7 +23,6 @@ export function modelHandlers(parts: ModelDeps) {
       models: listModels(parts, tenancy),
       tool_kinds: [...KNOWN_KINDS],
     }),
-    'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(parts, call) }),
     'PUT /accounts/{account}/models/{model}/price': (call) => parts.inTurn(() => setPrice(parts, call)),
   } satisfies Partial<Handlers>;
 }
@@ -90,86 +84,4 @@ function groupKeys({ directory, nowMs }: ModelDeps, { account, workspaces }: Ten
     else group.keys += 1;
   }
   return [...groups.values()];
-}
-
-type DryRunRoute = 'GET /accounts/{account}/models/{model}/dry-run';
-type Step = Reply<DryRunRoute>['steps'][number];
-type Asked = Pick<ConsoleCall<DryRunRoute>, 'tenancy' | 'path' | 'query'>;
-
-/** A key with all permissions. */
-const ANY_KEY: ModelRights = { keyAllows: () => true, workspaceAllows: () => true };
-
-/** The steps of the routing preview. Throws `not_found` for a key that the caller may not see. */
-export function dryRun(parts: ModelDeps, { tenancy, path, query }: Asked): Step[] {
-  const rights = query.key === undefined ? ANY_KEY : rightsOfKey(parts, tenancy, query.key);
-  if ('outcome' in rights) return [rights];
-  try {
-    const route = chooseRoute(parts.running().settings, rights, path.model, query.protocol);
-    return explainRoute(parts, route, path.model, query.protocol);
-  } catch (fault) {
-    if (fault instanceof CallFailure) return [stops(`Refused: ${fault.message}.`)];
-    throw fault;
-  }
-}
-
-function stops(text: string): Step {
-  return { outcome: 'stops', text };
-}
-
-/** The model permissions of a key, or the step at which its calls are refused before a model is chosen. */
-function rightsOfKey(
-  { directory, nowMs }: ModelDeps,
-  { account, workspaces }: Asked['tenancy'],
-  id: string,
-): ModelRights | Step {
-  const key = directory.keys.get(id);
-  const isSeen = key?.accountId === account && (workspaces === null || workspaces.includes(key.workspaceId));
-  const entry = key === undefined ? undefined : directory.byHash.get(key.hash);
-  if (!isSeen || entry === undefined) throw new ConsoleFailure('not_found', 'there is no such key', { member: 'key' });
-  if (entry.status !== 'active') return stops(`Refused: the key is ${entry.status}.`);
-  if (nowMs() >= entry.endsAtMs) return stops('Refused: the key has expired.');
-  const { principal } = entry;
-  // The address of the future call is unknown, so it is assumed to be allowed.
-  const answer = authorize({ ...principal, ranges: null }, { scope: 'inference', address: null, modelNames: null });
-  return answer === 'allowed' ? principal : stops('Refused: the key lacks the scope inference.');
-}
-
-function explainRoute(parts: ModelDeps, route: Route, requested: string, protocol: ClientProtocolName): Step[] {
-  const [target] = route.targets;
-  const { upstream } = target;
-  const { models } = parts.running();
-  const targets = models.get(requested)?.targets ?? [];
-  const named = requested === route.model ? '' : `${requested} is another name of ${route.model}. `;
-  const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
-  const spoken = speaks(upstream.protocols, protocol)
-    ? `it supports ${protocol}, so requests pass through unchanged`
-    : `requests are translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
-  const goes = `${nameOf(upstream)}: ${place}; ${spoken}. ${named}${sayHealth(parts, upstream.provider)}${sayPrice(parts, target)}`;
-  const [, ...others] = targets;
-  if (others.length === 0) return [{ outcome: 'goes', text: goes }];
-  const waiting = others
-    .map((target) => nameOf({ provider: target.provider.name, model: target.model }))
-    .join(', then ');
-  return [
-    { outcome: 'goes', text: goes },
-    stops(
-      `If ${upstream.provider} fails, the request fails: only the first of several targets is used. Next: ${waiting}.`,
-    ),
-  ];
-}
-
-function nameOf({ provider, model }: { readonly provider: string; readonly model: string }): string {
-  return `${provider} as ${model}`;
-}
-
-function sayHealth({ readHealth }: ModelDeps, provider: string): string {
-  const { state, calls, errors } = readHealth(provider);
-  return state === 'failing' ? `It is failing: ${errors} of ${calls} requests in the last 15 minutes. ` : '';
-}
-
-function sayPrice({ nowMs }: ModelDeps, { prices }: Target): string {
-  const price = priceAt(prices, nowMs());
-  return price === null
-    ? 'It has no price: a request is refused if a balance or a budget applies to it.'
-    : `It costs ${priceWords(price)}.`;
 }
