@@ -72,12 +72,16 @@ const RANKS: {
 } = {
   weight: (targets, key) => new Map(targets.map((one) => [one, rendezvousRank(key, one.name, one.weight)])),
   price: (targets, key) => new Map(targets.map((one) => [one, rendezvousRank(key, one.name, priceWeight(one))])),
-  latency: (targets) => {
-    const known = targets.flatMap(({ expectedMs }) => expectedMs ?? []).sort((one, other) => one - other);
-    const median = known[Math.floor(known.length / 2)] ?? 1;
-    return new Map(targets.map((one) => [one, -(one.expectedMs ?? median) * (one.open + 1)]));
-  },
+  latency: (targets) =>
+    new Map(targets.map((one) => [one, -(one.expectedMs ?? medianOf(targets, one.priority)) * (one.open + 1)])),
 };
+
+/** The median of the known times to first content in the group; 1 ms if none is known. */
+function medianOf(targets: readonly Ranked[], priority: number): number {
+  const known = targets.flatMap((one) => (one.priority === priority ? (one.expectedMs ?? []) : []));
+  known.sort((one, other) => one - other);
+  return known[Math.floor(known.length / 2)] ?? 1;
+}
 
 /** A cheaper target is preferred by the square of its cost; each tenth of faults makes it a tenth dearer. */
 function priceWeight({ cost, faultShare }: Ranked): number {
