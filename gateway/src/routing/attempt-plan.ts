@@ -43,7 +43,7 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   made = 0;
   /**
    * Why no attempt was made, after `end`. `rate`: all credentials pause; `quota`, `credential`, `config`: benched;
-   * `timeout`: no time was left; `overloaded`: every target was skipped or taken out of rotation.
+   * `timeout`: no time was left; `overloaded`: every target was skipped.
    */
   refusal: FailureClass | null = null;
   /** After `end`: when the first paused credential comes back, in milliseconds from then; null: none pauses. */

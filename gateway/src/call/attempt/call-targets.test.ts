@@ -97,13 +97,14 @@ describe('the next request', () => {
   });
 
   test('without a usable target, the refusal says why and when', async () => {
-    const { routing, choice, ...first } = await open([{ name: 'a' }]);
-    const [target] = first.call.route.targets;
-    routing.rotateTarget(target, false);
-    const next = await first.targets.begin();
+    const { choice, call, targets, name } = await open([{ name: 'a' }]);
+    const earlier = new CallTargets<AttemptFailure>(call, planCall(call));
+    await name(earlier.begin());
+    expect(await name(earlier.failed(failureOf('rate', 60_000)))).toBe('rate');
+    const next = await targets.begin();
     expect(next).toMatchObject({ kind: 'no_target', best: null });
     const { refusal } = next as { readonly refusal: CallFailure };
-    expect([refusal.kind, refusal.details.retryAfterSeconds]).toEqual(['upstream_overloaded', 1]);
+    expect([refusal.kind, refusal.details.retryAfterSeconds]).toEqual(['upstream_rate_limited', 60]);
     expect(choice.affinity.size).toBe(0);
   });
 });

@@ -14,8 +14,8 @@ export type FilterReason =
   | 'tag'
   | 'price';
 
-/** Why a target cannot take the call now. `out`: an operator took it out of rotation. */
-export type SkipReason = 'breaker' | 'benched' | 'cooling' | 'full' | 'out';
+/** Why a target cannot take the call now. */
+export type SkipReason = 'breaker' | 'benched' | 'cooling' | 'full';
 
 /**
  * Why a target is tried. `fallback`: another comes before it, or would have if it could take the call. `pin_cooling`: the

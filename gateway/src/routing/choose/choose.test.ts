@@ -50,18 +50,17 @@ describe('the order of the file', () => {
     expect(chosen({ route })).toEqual(['b chosen order', 'c fallback fallback', 'a fallback fallback']);
   });
 
-  test('an open, benched, cooling, full or withdrawn target is skipped', () => {
-    const route = makeRoute([...THREE, { name: 'd' }, { name: 'e', maxConcurrency: 1 }, { name: 'f' }]);
+  test('an open, benched, cooling or full target is skipped', () => {
+    const route = makeRoute([...THREE, { name: 'e', maxConcurrency: 1 }, { name: 'f' }]);
     const { state, health } = makeState();
     for (const [name, verdict] of [
       ['a', 'open'],
       ['b', 'benched'],
       ['c', 'cooling'],
-      ['d', 'out'],
     ] as const) {
       health.set(name, { verdicts: [verdict], until: 500 });
     }
-    const full = route.targets[4];
+    const full = route.targets[3];
     if (full === undefined) throw new Error('expected a target');
     const listener = { onPlace: () => undefined };
     expect([1, 2, 3].map(() => state.queues.enter(full, 'w', 0, listener)?.state)).toEqual([
@@ -75,17 +74,9 @@ describe('the order of the file', () => {
       'a skipped breaker',
       'b skipped benched',
       'c skipped cooling',
-      'd skipped out',
       'e skipped full',
     ]);
-    expect(candidates.map((one) => (one.verdict === 'skipped' ? one.untilMs : 0))).toEqual([
-      0,
-      500,
-      500,
-      500,
-      null,
-      null,
-    ]);
+    expect(candidates.map((one) => (one.verdict === 'skipped' ? one.untilMs : 0))).toEqual([0, 500, 500, 500, null]);
   });
 
   test('a half-open target is probed by a call that has a fallback', () => {
@@ -284,7 +275,7 @@ test('a route with one target and one credential has a prepared list', () => {
 });
 
 describe('for every choice', () => {
-  const verdict = fc.constantFrom('usable', 'probe', 'open', 'cooling', 'benched', 'out');
+  const verdict = fc.constantFrom('usable', 'probe', 'open', 'cooling', 'benched');
   const target = fc.record({
     priority: fc.integer({ min: 1, max: 3 }),
     weight: fc.option(fc.integer({ min: 0, max: 5 })),

@@ -274,13 +274,11 @@ function triedCandidate({ target, credentials }: JudgedTarget, limps: boolean, w
 function refusedCandidate({ target, filtered, isFull, credentials: { blocked } }: JudgedTarget): Candidate {
   if (filtered !== null) return { target, verdict: 'filtered', why: filtered };
   if (isFull || blocked === null) return { target, verdict: 'skipped', why: 'full', untilMs: null };
-  const untilMs = Number.isFinite(blocked.untilMs) ? blocked.untilMs : null;
-  return { target, verdict: 'skipped', why: SKIPPED[blocked.verdict], untilMs };
+  return { target, verdict: 'skipped', why: SKIPPED[blocked.verdict], untilMs: blocked.untilMs };
 }
 
 const SKIPPED: { readonly [verdict in NonNullable<CredentialChoice['blocked']>['verdict']]: SkipReason } = {
   open: 'breaker',
   cooling: 'cooling',
   benched: 'benched',
-  out: 'out',
 };

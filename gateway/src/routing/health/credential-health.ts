@@ -82,8 +82,6 @@ export class CredentialHealth {
   readonly name: string;
   readonly trials = new Trials();
   readonly #suspicion = new Suspicion();
-  /** False: taken out of rotation by hand. */
-  inRotation = true;
   /** Attempts under way. */
   open = 0;
   #why: 'credential' | 'quota' | null = null;

@@ -51,18 +51,6 @@ test('ten faults in its first minute open a target, later five; a probe closes i
   expect(stateOf(65_200)).toEqual(['open', 'closed']);
 });
 
-test('a target out of rotation gets no call, and comes back by hand', () => {
-  const { state, one, two, begin, stateOf } = rig();
-  begin(0).abandoned(0);
-  state.rotateTarget(one, false);
-  expect(stateOf(0)).toEqual(['out']);
-  expect(begin(0).target).toBe(two);
-  state.rotateCredential(two, 0, false);
-  expect(begin(0).target).toBeNull();
-  state.rotateTarget(one, true);
-  expect(begin(0).target).toBe(one);
-});
-
 test('an operator closes a breaker and ends benches by hand', () => {
   const { state, one, begin, fail, stateOf } = rig();
   fail('fault', 10, 0);

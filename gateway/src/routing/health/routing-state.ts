@@ -37,8 +37,8 @@ export interface TargetSnapshot {
   readonly key: string;
   readonly provider: string;
   readonly model: string;
-  readonly state: BreakerState | 'out';
-  /** When it may be probed; null: it is closed or taken out. */
+  readonly state: BreakerState;
+  /** When it may be probed; null: it is closed. */
   readonly untilMs: number | null;
   /** How often it opened after being closed, since the start. */
   readonly trips: number;
@@ -58,7 +58,7 @@ export interface CredentialSnapshot {
   readonly key: string;
   readonly provider: string;
   readonly name: string;
-  readonly state: 'usable' | 'benched' | 'out';
+  readonly state: 'usable' | 'benched';
   readonly why: 'credential' | 'quota' | null;
   readonly untilMs: number | null;
   readonly open: number;
@@ -145,16 +145,6 @@ export class RoutingState {
     this.#limping.clear();
   }
 
-  /** Takes a target out of rotation, or back in. No call goes to it meanwhile, not even if no other is left. */
-  rotateTarget(target: WatchedTarget, isIn: boolean): void {
-    this.of(target).target.inRotation = isIn;
-  }
-
-  /** The same for the credential of that index in `upstream.credentials`, at all models. */
-  rotateCredential(target: WatchedTarget, credential: number, isIn: boolean): void {
-    this.of(target).credential(credential).inRotation = isIn;
-  }
-
   /** Closes the breakers of a target and its origin by hand, and ends benches and pauses of its credentials. */
   close(target: WatchedTarget, nowMs: number): void {
     this.of(target).close(nowMs);
@@ -199,13 +189,13 @@ function snapshotTarget(target: TargetHealth, nowMs: number): TargetSnapshot {
   const { key, provider, model, breaker, origin, lastFailure, open, overdue } = target;
   const worse = breaker.isClosed ? origin : breaker;
   const { faults, outcomes, trips, untilMs } = worse.isClosed ? breaker : worse;
-  const state = target.inRotation ? worse.state(nowMs) : 'out';
+  const state = worse.state(nowMs);
   return {
     key,
     provider,
     model,
     state,
-    untilMs: state === 'closed' || state === 'out' ? null : untilMs,
+    untilMs: state === 'closed' ? null : untilMs,
     trips,
     faults,
     outcomes,
@@ -224,13 +214,13 @@ function snapshotCredential(
   targets: readonly TargetHealth[],
   nowMs: number,
 ): CredentialSnapshot {
-  const { provider, name, why, untilMs, open, inRotation } = credential;
+  const { provider, name, why, untilMs, open } = credential;
   const cooling = targets.flatMap(({ model, coolDowns }) => {
     const coolDown = coolDowns.get(key);
     if (coolDown === undefined || coolDown.untilMs <= nowMs) return [];
     return [{ model, untilMs: coolDown.untilMs, isGuess: coolDown.isGuess }];
   });
-  const state = !inRotation ? 'out' : why === null ? 'usable' : 'benched';
+  const state = why === null ? 'usable' : 'benched';
   return { key, provider, name, state, why, untilMs: why === null ? null : untilMs, open, cooling };
 }
 

@@ -12,9 +12,9 @@ import { WindowCounts } from './window-counts.ts';
 
 /**
  * What the state allows for a call with one credential of a target. `open`: only if nothing else can be used;
- * `cooling`, `benched`: not before a time; `out`: an operator took it out of rotation.
+ * `cooling`, `benched`: not before a time.
  */
-export type Verdict = 'usable' | 'probe' | 'open' | 'cooling' | 'benched' | 'out';
+export type Verdict = 'usable' | 'probe' | 'open' | 'cooling' | 'benched';
 
 /** An attempt as the states see it. */
 export interface AttemptFacts extends Sent {
@@ -77,8 +77,6 @@ export class TargetHealth {
   /** By the credential's key. */
   readonly coolDowns = new Map<string, CoolDown>();
   readonly #budget = new WindowCounts(1_000, BUDGET_SECONDS, 2);
-  /** False: taken out of rotation by hand. */
-  inRotation = true;
   /** Attempts under way, and those of them that are overdue. */
   open = 0;
   overdue = 0;
@@ -100,7 +98,7 @@ export class TargetHealth {
 
   /** Whether calls reach it without a probe or a need. */
   get isClosed(): boolean {
-    return this.inRotation && this.breaker.isClosed && this.origin.isClosed;
+    return this.breaker.isClosed && this.origin.isClosed;
   }
 
   /** The part of its usual share that it gets: less than 1 in the seconds after it closed. */
@@ -155,7 +153,6 @@ export class UpstreamHealth {
     const { target } = this;
     const { breaker, origin } = target;
     const { health, coolDown } = this.#at(credential);
-    if (!target.inRotation || !health.inRotation) return 'out';
     if (breaker.isClosed && origin.isClosed && health.why === null) {
       return nowMs < coolDown.untilMs ? 'cooling' : 'usable';
     }
@@ -320,11 +317,7 @@ export class UpstreamHealth {
     return this.#endProbes(facts, PROBES_TARGET | PROBES_CREDENTIAL);
   }
 
-  credential(credential: number): CredentialHealth {
-    return this.#at(credential).health;
-  }
-
-  /** Ends everything that keeps calls away, except what was taken out of rotation. */
+  /** Ends everything that keeps calls away. */
   close(nowMs: number): void {
     const { breaker, origin } = this.target;
     if (!breaker.isClosed) breaker.close(nowMs, false);

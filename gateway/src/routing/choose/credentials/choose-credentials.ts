@@ -19,7 +19,7 @@ export interface CredentialChoice {
 }
 
 interface Blocked {
-  readonly verdict: 'open' | 'cooling' | 'benched' | 'out';
+  readonly verdict: 'open' | 'cooling' | 'benched';
   /** Infinity: unknown. */
   readonly untilMs: number;
 }
@@ -62,7 +62,7 @@ export function chooseCredentials(
       usable.push(index);
       continue;
     }
-    const untilMs = verdict === 'out' ? Number.POSITIVE_INFINITY : health.untilMs(index);
+    const untilMs = health.untilMs(index);
     if (verdict === 'cooling' && key === pinned && untilMs <= nowMs + PIN_WAIT_MS) {
       return { usable: [index], notBeforeMs: untilMs, open: NONE, blocked: null, probes: false };
     }
