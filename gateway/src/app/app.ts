@@ -38,6 +38,7 @@ import { RoutingState } from '../routing/health/routing-state.ts';
 import { type RouteTable, suggestModel, type Target } from '../routing/route.ts';
 import type { DescribeModel } from '../server/models-endpoint.ts';
 import { type HttpServer, startHttpServer, startShedding } from '../server/server.ts';
+import { loadTls, watchTls } from '../server/tls-files.ts';
 import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
@@ -255,13 +256,28 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();
-    const server = startHttpServer(config.server.host, config.server.port, {
-      deps,
-      describe: describeModel,
-      readKeyStanding: money.readKeyStanding,
-      console,
-    });
+    const tls = config.server.tls === null ? null : loadTls(config.server.tls);
+    const { readKeyStanding } = money;
+    const server = startHttpServer(
+      config.server.host,
+      config.server.port,
+      { deps, describe: describeModel, readKeyStanding, console },
+      tls,
+    );
     closers.push(() => server.stop(true));
+    if (tls !== null) {
+      const unwatch = watchTls(tls, {
+        files: () => deps.settings.config.server.tls,
+        serve: (pair) => server.renewTls(pair),
+        onServed: () => log.info('the changed certificate of server.tls is served'),
+        onRefused: (cause) =>
+          log.error(
+            { cause },
+            'the files of server.tls are unusable: the certificate before goes on, until it expires',
+          ),
+      });
+      closers.push(unwatch);
+    }
     closers.push(
       startShedding({
         bounds: descriptors,

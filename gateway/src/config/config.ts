@@ -41,6 +41,12 @@ export interface OidcConfig {
   readonly allowedDomains: readonly string[] | null;
 }
 
+/** Absolute paths of PEM files: the certificate with its chain, and its key. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface ServerConfig {
   readonly host: string;
   /** 0: any free port. */
@@ -58,6 +64,8 @@ export interface ServerConfig {
    * unencrypted.
    */
   readonly privateOrigins: readonly string[];
+  /** Absolute paths; null: plain HTTP. */
+  readonly tls: TlsFiles | null;
   /** The HTTP proxy of connections to https origins; null: none. */
   readonly egressProxy: EgressProxy | null;
 }

@@ -3,6 +3,7 @@
  * built-in value. Opens no port.
  */
 
+import { resolve } from 'node:path';
 import { parseByteSize, parseDurationMs } from '../lib/quantity.ts';
 import type { Timeouts } from '../providers/provider.ts';
 import { type EgressProxy, parseDirectRule, parseProxyAddress } from '../upstream/egress-proxy.ts';
@@ -56,6 +57,7 @@ export function resolveServer(
     console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',
     publicStatus: shape?.public_status ?? DEFAULT_PUBLIC_STATUS,
     privateOrigins: (shape?.private_origins ?? []).map(({ origin }) => origin),
+    tls: shape?.tls === undefined ? null : { cert: resolve(shape.tls.cert), key: resolve(shape.tls.key) },
     egressProxy: resolveEgressProxy(shape?.egress_proxy, environment, problems),
   };
 }

@@ -26,7 +26,7 @@ export interface ServerDeps {
 
 /** The client's side of any request. */
 export interface Origin extends CallOrigin {
-  /** Whether a trusted proxy reports that the request arrived over https. */
+  /** Whether the request arrived over https, here or, as it reports, at a trusted proxy. */
   isHttps(): boolean;
 }
 

@@ -10,6 +10,7 @@ import { type ArrivingBody, arrivingBodies } from '../call/request/read-body.ts'
 import { CallFailure } from '../errors/call-failure.ts';
 import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '../lib/open-files.ts';
 import { answerRequest, clientAddress, isForwardedHttps, type Origin, type ServerDeps } from './answer-request.ts';
+import type { TlsPair } from './tls-files.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -20,6 +21,8 @@ export interface HttpServer {
   lastRequestMs(): number;
   /** Closes client connections without a request. */
   closeIdle(): void;
+  /** Serves new connections with another certificate; others keep theirs. Throws if it is unusable: nothing changes. */
+  renewTls(pair: TlsPair): void;
 }
 
 /** Seconds in which a new connection must send its headers. The runtime requires 5 to 255, and never 0. */
@@ -30,32 +33,54 @@ const HEADERS_WITHIN_SECONDS = 10;
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 40;
 
-/** Throws an Error with a remedy if the address is taken. */
-export function startHttpServer(host: string, port: number, parts: ServerDeps): HttpServer {
+/** `tls` null: plain HTTP. Throws an Error with a remedy if the address is taken or the certificate is unusable. */
+export function startHttpServer(host: string, port: number, parts: ServerDeps, tls: TlsPair | null): HttpServer {
   let lastMs = Number.NEGATIVE_INFINITY;
-  const server = listen(host, port, parts, () => {
+  const onRequest = () => {
     lastMs = performance.now();
-  });
+  };
+  let server = listen(host, port, parts, tls, onRequest);
+  const boundPort = server.port ?? port;
+  /** Those before a change of the certificate, until their last connection is closed. */
+  const former = new Set<Server<undefined>>();
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
-    url: `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${server.port}`,
-    port: server.port ?? port,
-    stop: (now) => server.stop(now),
+    url: `${tls === null ? 'http' : 'https'}://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${boundPort}`,
+    port: boundPort,
+    stop: async (now) => void (await Promise.all([server, ...former].map((one) => one.stop(now)))),
     lastRequestMs: () => lastMs,
-    closeIdle: () => void server.closeIdleConnections(),
+    closeIdle() {
+      for (const one of [server, ...former]) one.closeIdleConnections();
+    },
+    renewTls(pair) {
+      // The runtime changes no certificate of a server (1.4.5): another one takes its port over.
+      const next = listen(host, boundPort, parts, pair, onRequest);
+      const old = server;
+      server = next;
+      former.add(old);
+      void old.stop(false).then(() => former.delete(old));
+    },
   };
 }
 
-function listen(hostname: string, port: number, parts: ServerDeps, onRequest: () => void): Server<undefined> {
+function listen(
+  hostname: string,
+  port: number,
+  parts: ServerDeps,
+  tls: TlsPair | null,
+  onRequest: () => void,
+): Server<undefined> {
+  const isTls = tls !== null;
   try {
     return Bun.serve({
       hostname,
       port,
+      ...(isTls ? { tls: { ...tls }, reusePort: true } : {}),
       idleTimeout: HEADERS_WITHIN_SECONDS,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
         onRequest();
-        const answer = answerRequest(request, new HttpOrigin(server, request, parts.deps), parts);
+        const answer = answerRequest(request, new HttpOrigin(server, request, parts.deps, isTls), parts);
         return parts.deps.draining ? lastOfConnection(answer) : answer;
       },
       error(fault) {
@@ -65,7 +90,10 @@ function listen(hostname: string, port: number, parts: ServerDeps, onRequest: ()
     });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot listen on ${hostname}:${port} (${reason}). Choose another with --port or PORT`, { cause });
+    throw new Error(
+      `cannot listen on ${hostname}:${port} (${reason}). Choose another address with --port or PORT${isTls ? ', and check the files of server.tls' : ''}`,
+      { cause },
+    );
   }
 }
 
@@ -81,12 +109,14 @@ class HttpOrigin implements Origin {
   readonly #server: Server<undefined>;
   readonly #request: Request;
   readonly #deps: Pick<CallDeps, 'settings'>;
+  readonly #isTls: boolean;
 
   /**
    * Lifts the idle limit: it would cut a request that waits for its model. Bodies and slow readers have their own
    * limits.
    */
-  constructor(server: Server<undefined>, request: Request, deps: Pick<CallDeps, 'settings'>) {
+  constructor(server: Server<undefined>, request: Request, deps: Pick<CallDeps, 'settings'>, isTls: boolean) {
+    this.#isTls = isTls;
     this.#server = server;
     this.#request = request;
     this.#deps = deps;
@@ -99,6 +129,7 @@ class HttpOrigin implements Origin {
   }
 
   isHttps(): boolean {
+    if (this.#isTls) return true;
     const forwardedProto = this.#request.headers.get('x-forwarded-proto');
     return isForwardedHttps(this.#peer(), forwardedProto, this.#deps.settings.config.server.trustedProxies);
   }

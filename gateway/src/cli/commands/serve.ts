@@ -85,6 +85,9 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
   if (server.host !== config.server.host || server.port !== config.server.port) {
     log.warn('server.host and server.port take effect at the next start');
   }
+  if ((server.tls === null) !== (config.server.tls === null)) {
+    log.warn('server.tls is switched on or off at the next start');
+  }
   log.info({ models: app.deps.settings.routes.size }, 'the configuration was reloaded');
 }
 

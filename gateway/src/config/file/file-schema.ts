@@ -89,6 +89,16 @@ const serverSchema = z.strictObject({
       default: [],
     })
     .optional(),
+  tls: z
+    .strictObject({
+      cert: plainText('a path', 4_096).meta({ description: 'The certificate with its chain, PEM.' }),
+      key: plainText('a path', 4_096).meta({ description: 'Its key, PEM, without a passphrase.' }),
+    })
+    .meta({
+      description:
+        'Serves HTTPS instead of HTTP, with this certificate. Changed files are served within ten seconds; an unusable pair changes nothing. Relative paths begin at the working folder. Default: HTTP.',
+    })
+    .optional(),
   egress_proxy: egressProxySchema
     .meta({
       description:
