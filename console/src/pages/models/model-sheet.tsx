@@ -24,6 +24,7 @@ import {
   SOURCE_LABELS,
   versionAt,
 } from './model-facts.ts';
+import { ModelTargets } from './model-targets.tsx';
 import { PriceDialog } from './price-dialog.tsx';
 import { RoutingPreview } from './routing-preview.tsx';
 
@@ -83,6 +84,7 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
         >
           <Prices prices={model.prices} />
         </Section>
+        {account.may('operator.read') && <ModelTargets model={model.name} />}
         <Section title="Routing preview">
           <RoutingPreview model={model} />
         </Section>

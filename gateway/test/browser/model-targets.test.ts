@@ -1,0 +1,99 @@
+/** Tests the targets of a model in the console: adding one, its options, and its rotation. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { signedInState } from './sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+let browser: Browser;
+let gateway: RunningGateway;
+let api: Person;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
+  api = await setUpOwner(gateway);
+  for (const name of ['one', 'two']) {
+    await must(
+      api.ask('POST /accounts/default/providers', {
+        body: {
+          name,
+          kind: 'openai-compatible',
+          base_url: `https://${name}.example.com/v1`,
+          credentials: {},
+          models: [{ name: `${name}-model`, upstream: 'small' }],
+        },
+      }),
+    );
+  }
+  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, api) });
+  page = visitor.page;
+});
+afterAll(async () => {
+  await closeVisitors(browser);
+  await gateway?.stop();
+});
+
+const dialog = () => page.getByRole('dialog', { name: 'Targets of one-model' });
+const second = () => dialog().getByRole('group', { name: 'Target 2' });
+const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click();
+
+describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux on x64)', () => {
+  test('get a second one with options, which is removed from rotation and returned', async () => {
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    await press('Edit targets');
+    await dialog().getByRole('button', { name: 'Add target' }).click();
+    await second().getByLabel('Provider').selectOption('two');
+    await second().getByLabel('Model there').fill('large');
+    await second().getByLabel('Weight').fill('1.5');
+    await second().getByText('Enter a whole number from 0 to 1000.').waitFor();
+    await second().getByLabel('Weight').fill('0');
+    await second().getByLabel('Tags').fill('eu');
+    await press('Save targets');
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByText('two: large').waitFor();
+    const { json } = await api.ask('GET /accounts/default/routes/one-model');
+    expect(json).toMatchObject({
+      source: 'console',
+      routing: { strategy: 'weight' },
+      targets: [
+        { name: 'one/small', weight: null },
+        { name: 'two/large', weight: 0, tags: ['eu'], out_of_rotation_since: null },
+      ],
+    });
+
+    await press('Actions for two/large');
+    await page.getByRole('menuitem', { name: 'Remove from rotation' }).click();
+    await page.getByText('Out of rotation', { exact: true }).waitFor();
+    await press('Actions for two/large');
+    await page.getByRole('menuitem', { name: 'Return to rotation' }).click();
+    await page.getByText('Out of rotation', { exact: true }).waitFor({ state: 'detached' });
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('keep what the form does not show, and change their strategy', async () => {
+    const targets = [
+      { provider: 'one', model: 'small', timeouts: { connect: '1s' } },
+      { provider: 'two', model: 'large' },
+    ];
+    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { hedge: 'on' } } }));
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    await press('Edit targets');
+    await dialog().getByLabel('Strategy').selectOption('latency');
+    await press('Remove target 2');
+    await press('Save targets');
+    await dialog().waitFor({ state: 'detached' });
+    const { json } = await api.ask('GET /accounts/default/routes/one-model');
+    expect(json.definition).toEqual({
+      targets: [{ provider: 'one', model: 'small', timeouts: { connect: '1s' } }],
+      routing: { hedge: 'on', strategy: 'latency' },
+    });
+  });
+});
