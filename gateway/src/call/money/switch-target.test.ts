@@ -5,6 +5,7 @@ import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
+import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { Target } from '../../routing/route.ts';
 import type { Subject } from '../../store/ports/limits.ts';
 import { InsufficientFunds } from '../../store/ports/store-errors.ts';
@@ -22,8 +23,7 @@ const WORST = 1_115n;
 
 async function held(plan: CallPlan, budget = 1_000_000n) {
   const desk = openDesk([[KEY, budgetOf(budget)]]);
-  const health = { count: () => undefined };
-  const call = routedCall({ ...plan, billing: desk.billing }, { health } as never);
+  const call = routedCall({ ...plan, billing: desk.billing }, { routing: new RoutingState() });
   setMoney(call, await holdCall(call));
   return { ...desk, call: call as Held };
 }
