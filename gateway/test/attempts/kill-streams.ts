@@ -13,6 +13,7 @@ import { startChances } from '../crash/start-chances.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { PROTOCOLS } from '../fault/calls.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startGateway } from '../harness/start-gateway.ts';
 import { attemptsConfig } from './failing-targets.ts';
 
@@ -47,7 +48,7 @@ export async function killStreams(fake: FakeUpstream, seed: number, answering: A
   const dataDir = join(home, 'data');
   const config = attemptsConfig(fake.url);
   try {
-    const { served, key } = await openAndKill(fake, config, dataDir);
+    const { served, key } = await openAndKill(fake, config, dataDir, answering);
     const gateway = await startGateway({ config, dataDir });
     try {
       const problems = await repeat(gateway.url, key);
@@ -67,24 +68,34 @@ interface Killed {
   readonly key: string;
 }
 
-async function openAndKill(fake: FakeUpstream, config: object, dataDir: string): Promise<Killed> {
+async function openAndKill(fake: FakeUpstream, config: object, dataDir: string, answering: Answering): Promise<Killed> {
   const gateway = await startGateway({ config: withPatience(config), dataDir });
-  const calls = sendAll(gateway.url, gateway.key);
+  const lastWords = new Map<string, number>();
+  const calls = sendAll(gateway.url, gateway.key, lastWords);
   await fake.until(() => fake.served().filter(({ finished }) => finished === 'stalled').length === STREAMS, 20_000);
-  // What was handed to the kernel also has to arrive, and a checkpoint that is not waited for to be written.
-  await Bun.sleep(300);
   const served = fake.served();
+  const sent = served.filter(({ finished }) => finished === 'stalled');
+  const hasCome = ({ requestBody, eventsSent }: ServedCall) =>
+    (lastWords.get(findLabel(requestBody) ?? '') ?? 0) >= eventsSent - ANSWERING[answering];
+  await eventually('all words to reach their clients', () => sent.every(hasCome) || null, 20_000);
+  // A checkpoint is not waited for: it is written within 5 ms.
+  await Bun.sleep(100);
   await killGateway(gateway);
   await Promise.all(calls);
   return { served, key: gateway.key };
 }
 
-/** All streams have an idempotency key. Null: not even a head came back. */
-function sendAll(url: string, key: string): Promise<Received | null>[] {
+/** All streams have an idempotency key. `lastWords`: by label, of the answer so far. Null: not even a head came back. */
+function sendAll(url: string, key: string, lastWords = new Map<string, number>()): Promise<Received | null>[] {
   const role = { payer: 'default', model: 'stream', stream: true, max_tokens: 60_000, isNamed: true } as const;
   return Array.from({ length: STREAMS }, (_, nth) => {
     const endpoint = PROTOCOLS[nth % PROTOCOLS.length] ?? 'chat';
-    return sendCall(url, key, { ...role, endpoint }, `stream-${nth}`).catch(() => null);
+    const label = `stream-${nth}`;
+    const onText = (text: string) => {
+      const [, number] = [...text.slice(-2_000).matchAll(/"w(\d+) "/g)].at(-1) ?? [];
+      if (number !== undefined) lastWords.set(label, Number(number));
+    };
+    return sendCall(url, key, { ...role, endpoint }, label, onText).catch(() => null);
   });
 }
 

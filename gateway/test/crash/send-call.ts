@@ -21,8 +21,17 @@ export interface Received {
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const LABEL = /Count the carts of ([\w-]+)\./;
 
-/** Sends the call of the label. The same label has the same body and, if the role names its calls, the same run. */
-export async function sendCall(url: string, key: string, role: Role, label: string): Promise<Received> {
+/**
+ * Sends the call of the label. The same label has the same body and, if the role names its calls, the same run. `onText`
+ * gets the answer so far.
+ */
+export async function sendCall(
+  url: string,
+  key: string,
+  role: Role,
+  label: string,
+  onText: (text: string) => void = () => undefined,
+): Promise<Received> {
   const response = await fetch(`${url}${PATHS[role.endpoint]}`, {
     method: 'POST',
     keepalive: false,
@@ -34,7 +43,7 @@ export async function sendCall(url: string, key: string, role: Role, label: stri
     body: renderBody(role, label),
   });
   const { status, headers } = response;
-  const { text, isBroken } = await readText(response);
+  const { text, isBroken } = await readText(response, onText);
   const end = isBroken ? 'cut' : endOf(role, status, text);
   return {
     status,
@@ -57,11 +66,17 @@ function renderBody({ endpoint, model, stream, max_tokens }: Role, label: string
   return JSON.stringify({ model, messages, stream, max_tokens, ...caller });
 }
 
-async function readText(response: Response): Promise<{ text: string; isBroken: boolean }> {
+async function readText(
+  response: Response,
+  onText: (text: string) => void,
+): Promise<{ text: string; isBroken: boolean }> {
   const decoder = new TextDecoder();
   let text = '';
   try {
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      onText(text);
+    }
   } catch {
     return { text, isBroken: true };
   }
