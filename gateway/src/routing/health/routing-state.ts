@@ -126,11 +126,9 @@ export class RoutingState {
   reload(kept: Iterable<WatchedTarget>, nowMs: number): void {
     const targets = new Set<string>();
     const credentials = new Set<string>();
-    for (const target of kept) {
-      const { upstream } = target;
+    for (const { upstream } of kept) {
       targets.add(upstream.key);
       for (const { key } of upstream.credentials) credentials.add(key);
-      this.of(target);
     }
     for (const [key, target] of this.#targets) {
       if (!targets.has(key)) this.#targets.delete(key);
