@@ -255,6 +255,14 @@ describe('an overdue attempt', () => {
     expect(state.of(target('one')).target.breaker.trips).toBe(1);
   });
 
+  test('moves on even if its target is back by then', () => {
+    const { calls, state, target } = stalled(['one', 'two']);
+    const last = calls.pop();
+    for (const call of calls) call.overdue(null, 20_000);
+    state.close(target('one'), 20_100);
+    expect(last?.overdue(null, 20_200)).toBeNull();
+  });
+
   test('goes on waiting where no other target is left, or no money for another attempt', () => {
     const alone = stalled(['one']);
     for (const call of alone.calls) expect(call.overdue(null, 20_000)).toBe(21_000);

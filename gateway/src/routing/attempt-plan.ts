@@ -175,7 +175,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
 
   /**
    * Notes that no byte of the answer has come by `overdueAtMs`. Null: end the attempt as `failed` with class `timeout`,
-   * because its target is switched off and another one can be used; else when to ask again. `atRisk`: as in `failed`.
+   * because its target was switched off meanwhile and another one can be used; else when to ask again. `atRisk`: as in
+   * `failed`.
    */
   overdue(atRisk: bigint | null, nowMs: number): number | null {
     const health = this.#health;
@@ -184,8 +185,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
       this.isOverdue = true;
       this.#keepFault(health, health.noteOverdue(this, nowMs));
     }
-    const isWorse = !health.target.isClosed;
-    const mayMove = isWorse && this.#riskAllows(atRisk, this.#atRisk + (atRisk ?? 0n)) && this.#extraLeft();
+    const wasOff = !health.target.isClosed || health.target.hasChangedSince(this.begunMs);
+    const mayMove = wasOff && this.#riskAllows(atRisk, this.#atRisk + (atRisk ?? 0n)) && this.#extraLeft();
     if (mayMove && this.#ways.find(nowMs, this.target)?.verdict === 'usable') return null;
     return nowMs + OVERDUE_AGAIN_MS;
   }

@@ -113,6 +113,12 @@ describe.each(SEEDS)('with seed %d', (seed) => {
     expect(failed(calls)).toBe(0);
   });
 
+  test('a stall of 13 s: who was left waiting goes on too', () => {
+    const { calls } = simulate(seed, { one: during(13, silent), two: healthy }, 60);
+    expect(failed(calls)).toBe(0);
+    expect(Math.max(...calls.map(({ begunMs, endedMs }) => endedMs - begunMs))).toBeLessThanOrEqual(20_000);
+  });
+
   test('20% random faults of the first of two: few trips, no failure; at 10% none', () => {
     // The rule trips 0.7 times in these 12,000 requests on average.
     const { calls, state } = simulate(seed, { one: flaky(0.2), two: healthy }, 120, { perSecond: 100 });

@@ -139,6 +139,11 @@ export class Breaker {
     return Math.min(this.#outcomes - this.#forgotten, KEPT);
   }
 
+  /** Whether it has opened, or was benched or closed, since then. */
+  hasChangedSince(atMs: number): boolean {
+    return this.#changedMs > atMs;
+  }
+
   /** Whether half of its last calls failed, also those whose faults were taken back. */
   get isFailing(): boolean {
     const oldest = Math.max(this.#forgotten, this.#outcomes - LAST_OUTCOMES);

@@ -101,6 +101,11 @@ export class TargetHealth {
     return this.breaker.isClosed && this.origin.isClosed;
   }
 
+  /** Whether it has been switched off since then, even if it is back. */
+  hasChangedSince(atMs: number): boolean {
+    return this.breaker.hasChangedSince(atMs) || this.origin.hasChangedSince(atMs);
+  }
+
   /** The part of its usual share that it gets: less than 1 in the seconds after it closed. */
   share(nowMs: number): number {
     return Math.min(this.breaker.share(nowMs), this.origin.share(nowMs));
