@@ -16,7 +16,7 @@ export default defineConfig({
     // Puts modules shared by many pages into one file: many small ones compress worse, and each is a request.
     rolldownOptions: {
       output: {
-        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 8 }] },
+        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 10 }] },
       },
     },
   },

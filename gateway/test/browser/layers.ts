@@ -101,11 +101,6 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
   layer('/app/models', 'GPT-5', openRow('Models', /^gpt-5\b/)),
   layer('/app/models', 'Targets of lab-small', steps(openRow('Models', /^lab-small/), press('Edit targets'))),
-  menu(
-    '/app/models',
-    'Actions for backup-lab/small',
-    steps(openRow('Models', /^lab-small/), press('Actions for backup-lab/small')),
-  ),
   layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price'))),
   layer('/app/playground', 'Request as code', press('View code')),
   layer('/app/playground', 'Create playground key', press('Create key')),

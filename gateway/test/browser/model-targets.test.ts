@@ -69,11 +69,9 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       ],
     });
 
-    await press('Actions for two/large');
-    await page.getByRole('menuitem', { name: 'Remove from rotation' }).click();
+    await press('Remove from rotation two/large');
     await page.getByText('Out of rotation', { exact: true }).waitFor();
-    await press('Actions for two/large');
-    await page.getByRole('menuitem', { name: 'Return to rotation' }).click();
+    await press('Return to rotation two/large');
     await page.getByText('Out of rotation', { exact: true }).waitFor({ state: 'detached' });
     expect(visitor.faults()).toEqual([]);
   });

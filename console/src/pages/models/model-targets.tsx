@@ -1,13 +1,11 @@
 /** Lists the targets of a model with their states; removes one from rotation, closes its breaker, opens the editor. */
-import { EllipsisVertical } from 'lucide-react';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { RouteDialog } from './route-dialog.tsx';
@@ -72,7 +70,8 @@ function TargetLine({ route, target, state }: TargetLineProps) {
   const close = useAction('POST /accounts/{account}/routes/{model}/close', TOUCHES);
   const { name, provider, priority, weight, max_concurrency: cap, tags, out_of_rotation_since: outSince } = target;
   const [word, tone] = WORDS[outSince === null ? (state?.state ?? 'closed') : 'out'];
-  const isClosed = state === undefined || state.state === 'closed';
+  const isClosed = outSince !== null || state === undefined || state.state === 'closed';
+  const rotation = outSince === null ? 'Remove from rotation' : 'Return to rotation';
   const options = [
     priority === 1 ? null : `Priority ${priority}`,
     weight === null ? null : `Weight ${weight}`,
@@ -91,41 +90,41 @@ function TargetLine({ route, target, state }: TargetLineProps) {
         {options.length > 0 && <p className="text-sm text-ink-2">{options.join(' · ')}</p>}
       </div>
       {may('operator.write') && (
-        <Menu
-          trigger={
-            <IconButton label={`Actions for ${name}`}>
-              <EllipsisVertical size={16} />
-            </IconButton>
-          }
-        >
-          <MenuItem
-            disabled={outSince === null && route.targets.length === 1}
-            onSelect={() =>
-              rotate.mutate(
-                { path, body: { target: name, in_rotation: outSince !== null } },
-                {
-                  onSuccess: () =>
-                    toast({
-                      text: outSince === null ? `Removed ${name} from rotation.` : `Returned ${name} to rotation.`,
-                    }),
-                },
-              )
-            }
-          >
-            {outSince === null ? 'Remove from rotation' : 'Return to rotation'}
-          </MenuItem>
-          <MenuItem
-            disabled={isClosed}
-            onSelect={() =>
-              close.mutate(
-                { path, body: { target: name } },
-                { onSuccess: () => toast({ text: `${name} gets requests again.` }) },
-              )
-            }
-          >
-            Resume now
-          </MenuItem>
-        </Menu>
+        <>
+          {!isClosed && (
+            <Button
+              aria-label={`Resume ${name}`}
+              busy={close.isPending}
+              onClick={() =>
+                close.mutate(
+                  { path, body: { target: name } },
+                  { onSuccess: () => toast({ text: `${name} gets requests again.` }) },
+                )
+              }
+            >
+              Resume now
+            </Button>
+          )}
+          {(outSince !== null || route.targets.length > 1) && (
+            <Button
+              aria-label={`${rotation} ${name}`}
+              busy={rotate.isPending}
+              onClick={() =>
+                rotate.mutate(
+                  { path, body: { target: name, in_rotation: outSince !== null } },
+                  {
+                    onSuccess: () =>
+                      toast({
+                        text: outSince === null ? `Removed ${name} from rotation.` : `Returned ${name} to rotation.`,
+                      }),
+                  },
+                )
+              }
+            >
+              {rotation}
+            </Button>
+          )}
+        </>
       )}
       {(rotate.error ?? close.error) !== null && (
         <div className="basis-full">
