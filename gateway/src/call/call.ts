@@ -9,6 +9,7 @@ import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
+import { newSpanId, openTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
@@ -47,6 +48,8 @@ class Call {
   /** On the `performance.now()` clock. */
   readonly startMs = performance.now();
   readonly session: string | null;
+  /** Null: the call is not traced, and its client named no trace. */
+  readonly trace: TraceContext | null;
   principal: Principal | null = null;
   facts: RequestFacts | null = null;
   /** The body, validated. */
@@ -107,6 +110,7 @@ class Call {
     this.deps = deps;
     this.settings = deps.settings;
     this.session = readSession(request.headers);
+    this.trace = openTrace(request.headers, deps.sampleTrace);
   }
 }
 
@@ -201,9 +205,12 @@ export class AttemptRow {
   #row: Row | null = null;
   /** On the `performance.now()` clock; 0: not yet. */
   #firstTokenAtMs = 0;
+  /** The attempt's span in the call's trace; empty: there is no trace. */
+  readonly spanId: string;
 
   constructor(call: Routed) {
     this.#call = call;
+    this.spanId = call.trace === null ? '' : newSpanId();
   }
 
   /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
@@ -214,6 +221,7 @@ export class AttemptRow {
     const { provider, model } = target.upstream;
     this.#row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
     attempts.push(this.#row);
+    this.#call.trace?.attemptIds.push(this.spanId);
     this.#mark(error === null && status !== null);
   }
 

@@ -5,12 +5,14 @@ import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { OpenSet } from '../lib/open-set.ts';
+import type { Sample } from '../lib/trace-context.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { ChoiceState } from '../routing/choose/choose.ts';
 import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
 import type { CallLog } from './call-log.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
 import type { BillingDeps } from './money/billing-deps.ts';
@@ -42,6 +44,10 @@ export interface CallDeps {
   readonly recorder: CallRecorder;
   readonly capacity: Capacity;
   readonly log: CallLog;
+  /** Told of every end, for metrics, traces and the request log. */
+  readonly observer: CallObserver;
+  /** Which calls are traced; null: none, and a client's trace is only passed on. */
+  readonly sampleTrace: Sample | null;
   /** Calls that wait for upstream or receive its answer; each is interrupted with a failure at the end of a drain. */
   readonly openCalls: OpenSet<Interruptible>;
   /** Identifies the provider of reasoning that a client sends back in a history. */

@@ -13,6 +13,7 @@ import type { Provider, ProviderModel, Timeouts } from '../providers/provider.ts
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { EgressProxy } from '../upstream/egress-proxy.ts';
 import type { Limits } from './limits.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
@@ -226,6 +227,7 @@ export interface Config {
   readonly server: ServerConfig;
   readonly limits: Limits;
   readonly defaults: Defaults;
+  readonly telemetry: TelemetryConfig;
   /** The time limits of `limits`: the defaults of each provider. */
   readonly timeouts: Timeouts;
   /** The source of `providers`. `built-in`: nothing was configured, so only the demo exists. */

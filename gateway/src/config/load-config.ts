@@ -24,6 +24,7 @@ import {
   resolveOidc,
   resolveServer,
 } from './resolve-settings.ts';
+import { resolveTelemetry } from './resolve-telemetry.ts';
 
 export interface ConfigSource {
   /** As named by `--config`; if absent: TOLLGATE_CONFIG, else `tollgate.yaml` if it exists. */
@@ -76,6 +77,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
     parsed.shape.models === undefined
       ? null
       : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), routing, report);
+  const telemetry = resolveTelemetry(parsed.shape.telemetry, environment, problems);
   const oidc = resolveOidc(parsed.shape.server, report);
   const [first, ...others] = problems;
   if (first !== undefined) return { config: null, problems: [first, ...others] };
@@ -86,6 +88,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
       server: { ...server, oidc },
       limits,
       defaults: { ...resolveDefaults(parsed.shape.defaults), routing },
+      telemetry,
       timeouts,
       providersFrom: shapes !== undefined ? 'file' : builtIn ? 'built-in' : 'environment',
       providers,

@@ -4,6 +4,7 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
+import { traceHeaders } from '../../lib/trace-context.ts';
 import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AttemptRow, type Held, type Routed, setTarget } from '../call.ts';
@@ -205,11 +206,12 @@ class Attempts<Streamed extends StreamedOutcome = never> implements AnswerListen
     const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
     const isStream = call.facts.stream || plan.startFolding !== null;
     const own = plan.translation === null ? protocol.passThrough : null;
+    const headers = own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version);
     const exchange = call.target.upstream.openExchange(
       {
         protocol: protocol.name,
         operation: this.#isCount ? 'count_tokens' : isStream ? 'stream' : 'plain',
-        headers: own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version),
+        headers: call.trace === null ? headers : [...headers, ...traceHeaders(call.trace, this.row.spanId)],
         body,
         answers: call.facts.answers,
         requestId: call.requestId,

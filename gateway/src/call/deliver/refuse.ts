@@ -38,7 +38,10 @@ async function settleFailed(call: Identified, failure: CallFailure): Promise<boo
 export function reportFailure(call: Arrived, error: unknown): CallFailure {
   const failure = error instanceof CallFailure ? error : fault(call, error);
   if (isOperatorsFault(failure)) alarm(call, failure);
-  if (call.principal === null) call.deps.unknownCallers += 1;
+  if (call.principal === null) {
+    call.deps.unknownCallers += 1;
+    call.deps.observer.turnedAway(failure.kind);
+  }
   call.failure = failure;
   return failure;
 }

@@ -70,6 +70,7 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
   const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
   call.content?.ended(record.status, record.error);
   call.charged = payer === 'operator' ? 0n : cost;
+  deps.observer.ended(record, call.route?.model ?? null, payer, call.trace);
   if (money === null) return deps.recorder.append(record);
   if (isRouted(call)) {
     learnRatio(call, outcome);
@@ -168,7 +169,7 @@ export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRec
   const { deps, protocol } = call;
   call.content?.ended(protocol.statusOf(failure), failure.kind);
   call.failure = failure;
-  return deps.recorder.append({
+  const refused: CallRecord = {
     ...record,
     status: protocol.statusOf(failure),
     error: failure.kind,
@@ -177,7 +178,9 @@ export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRec
     usage_source: 'void',
     usage_flags: null,
     cost_nano_usd: '0',
-  });
+  };
+  deps.observer.ended(refused, call.route.model, 'account', call.trace);
+  return deps.recorder.append(refused);
 }
 
 function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {

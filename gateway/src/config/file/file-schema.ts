@@ -34,6 +34,7 @@ import {
   wholeDays,
   wholeNumber,
 } from './scalar-schema.ts';
+import { telemetrySchema } from './telemetry-schema.ts';
 
 const oidcSchema = z.strictObject({
   id: oidcId.meta({ description: 'A name of your choice: part of the redirect address.' }),
@@ -192,6 +193,7 @@ export const fileSchema = z.strictObject({
   server: serverSchema.meta({ description: 'How the gateway is reached.' }).optional(),
   limits: limitsSchema.meta({ description: 'Limits and timeouts.' }).optional(),
   defaults: defaultsSchema.meta({ description: 'Defaults for all requests.' }).optional(),
+  telemetry: telemetrySchema.meta({ description: 'The log, and what is sent to OpenTelemetry.' }).optional(),
   providers: z
     .record(providerName, providerSchema)
     .meta({

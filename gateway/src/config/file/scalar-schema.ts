@@ -193,6 +193,32 @@ export const credential = scalar<Secret | null>({
   },
 });
 
+/** The name of a header that may be configured (RFC 9110, 5.6.2). */
+export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+export const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/;
+
+export const headerName = z.string().regex(HEADER_NAME, 'the name of a header');
+
+/** The value of a header with a credential. */
+export const headerSecret = scalar<Secret>({
+  expected: 'the value of a header: printable ASCII characters, no space at its ends',
+  advice: 'Look for a line break or quote that was copied with it.',
+  json: { title: 'header value', type: 'string', minLength: 1 },
+  secret: true,
+  parse: (text) => (HEADER_VALUE.test(text) ? new Secret(text) : UNFIT),
+});
+
+/** A number from 0 to 1. */
+export const share = scalar({
+  expected: 'a number from 0 to 1, such as 0.1',
+  advice: 'Correct the number.',
+  json: { title: 'share', type: ['number', 'string'], minimum: 0, maximum: 1, pattern: `^[\\d.]+$|${EXPRESSION_PATTERN}` },
+  parse: (text) => {
+    const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    return value >= 0 && value <= 1 ? value : UNFIT;
+  },
+});
+
 export const baseUrl = scalar<BaseUrl>({
   expected: 'an address such as https://api.example.com/v1',
   advice: 'Write scheme, host and path only.',

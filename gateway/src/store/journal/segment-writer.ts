@@ -82,6 +82,15 @@ export class SegmentWriter {
     this.#lastNumber = this.#kept.at(-1)?.number ?? 0;
   }
 
+  /** Segments on the disk that have a head, the one in use included. */
+  get count(): number {
+    return this.#kept.length;
+  }
+
+  get spareCount(): number {
+    return this.#spares.length;
+  }
+
   get hasSpare(): boolean {
     return this.#spares.length > 0;
   }

@@ -6,6 +6,7 @@ import type { NewAuditEntry } from './audit.ts';
 import type { CallDraft, Checkpoint, Movement } from './ledger.ts';
 import type { CallRecord } from './records.ts';
 import type { StoreError } from './store-errors.ts';
+import type { StoreHealth } from './store-health.ts';
 
 /** Integer nano-USD, within 64 bits. */
 type NanoUsd = bigint;
@@ -82,6 +83,9 @@ export interface JournalEnd {
   readonly head: Uint8Array;
 }
 
+/** As `StoreHealth`. */
+export type JournalState = Pick<StoreHealth, 'durableLagMs' | 'segments' | 'spareSegments'>;
+
 export interface Journal {
   /** The number of this start; each start takes the next. */
   readonly epoch: number;
@@ -97,6 +101,7 @@ export interface Journal {
   flush(): Promise<number>;
   /** Whether a new call may begin: the journal takes frames, the disk keeps up, and there is room for the ends of all running calls and one more. */
   writable(): boolean;
+  state(): JournalState;
   /** Keeps room for the ends of this many running calls. */
   provideFor(runningCalls: number): void;
   /** The blocks up to this one are durable in the database: their space may be used again. */

@@ -10,6 +10,8 @@ export interface CatchUp {
    * journal or the database takes no writes.
    */
   caughtUp(): Promise<void>;
+  /** Blocks on the disk that the tables do not have, and for how many ms they have lacked some. */
+  lag(): { readonly blocks: number; readonly ms: number };
   stop(): void;
 }
 
@@ -26,9 +28,16 @@ export function startCatchingUp(
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   let hasFailed = false;
+  /** When the tables had everything. */
+  let completeMs = performance.now();
 
   async function ingest(durableSeq: number): Promise<void> {
-    if (durableSeq <= through) return;
+    const startMs = performance.now();
+    if (durableSeq > through) await ingestBlocks(durableSeq);
+    completeMs = startMs;
+  }
+
+  async function ingestBlocks(durableSeq: number): Promise<void> {
     const ingested = await writer.ingest(durableSeq);
     through = ingested.through;
     hasFailed = false;
@@ -55,14 +64,25 @@ export function startCatchingUp(
   }
 
   const timer = setInterval(() => {
-    if (running !== null || journal.durableSeq <= through) return;
+    if (running !== null) return;
+    if (journal.durableSeq <= through) {
+      completeMs = performance.now();
+      return;
+    }
     run(() => ingest(journal.durableSeq)).catch((cause: unknown) => {
       if (!hasFailed && writer.writable()) onFault(cause);
       hasFailed = true;
     });
   }, STEADY_MS);
   timer.unref();
-  return { caughtUp, stop: () => clearInterval(timer) };
+  return {
+    caughtUp,
+    lag() {
+      const blocks = journal.durableSeq - through;
+      return { blocks, ms: blocks === 0 ? 0 : performance.now() - completeMs };
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 /** The same port, whose methods first wait until the tables have everything. All of them return promises. */

@@ -11,6 +11,7 @@ import { createLedger } from '../ledger/ledger.ts';
 import type { ContentStore } from '../ports/content.ts';
 import type { Store, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
+import type { OnCommit, StoreHealth } from '../ports/store-health.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
@@ -58,6 +59,7 @@ export interface StoreOptions {
   readonly onDatabaseChange?: (failure: StoreError | null) => void;
   /** Called with sentences for the operator about problems of the journal. */
   readonly onJournalProblem?: (problem: string) => void;
+  readonly onCommit?: OnCommit;
   /** Called once when the database does not take what is in the journal although it accepts writes; it is retried. */
   readonly onIngestFault?: (cause: unknown) => void;
   /** The writer thread's program; tests override it. */
@@ -72,6 +74,7 @@ export interface OpenedStore extends Store {
   readonly epoch: number;
   /** The calls that the previous process left running and this start ended. */
   readonly recovered: Recovered;
+  health(): StoreHealth;
 }
 
 /** URL literals, so that `bun build --compile` finds the programs. */
@@ -125,6 +128,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     onChange: (failure) => options.onWritableChange?.(failure),
     onProblem: onJournalProblem,
     reach: reachFailpoint,
+    ...(options.onCommit && { onCommit: options.onCommit }),
     ...(options.files && { file: options.files }),
   });
   closers.push(() => journal.close());
@@ -178,6 +182,10 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     content,
     epoch: journal.epoch,
     recovered: sumOf(writer.opened.recovered, recovered),
+    health() {
+      const { blocks, ms } = catchUp.lag();
+      return { ...journal.state(), durableBlocks: journal.durableSeq, ingestLagMs: ms, ingestLagBlocks: blocks };
+    },
     async close() {
       const contentClosed = content.close();
       thread.close();

@@ -1,0 +1,93 @@
+/** Reports the gateway's capacity, readiness, protocol violations, journal and tables, read where each is kept. */
+import type { OnCommit, StoreHealth } from '../../store/ports/store-health.ts';
+import type { MetricRegistry, MetricSpec } from './registry.ts';
+
+/** An amount with its bound; not finite: no bound. */
+interface Bounded {
+  readonly held: number;
+  readonly max: number;
+}
+
+/** What the gateway knows at a scrape. */
+export interface GatewayState {
+  readonly openRequests: Bounded;
+  readonly openStreams: number;
+  readonly bodyBytes: Bounded;
+  readonly isReady: boolean;
+  /** New requests get an answer other than 503: it does not drain, and records can be written. */
+  readonly isServing: boolean;
+  readonly violations: readonly { readonly direction: string; readonly protocol: string; readonly count: number }[];
+  readonly store: StoreHealth;
+}
+
+type Read = (state: GatewayState, add: (value: number, ...labels: string[]) => void) => void;
+
+function gauge(name: string, unit: string, help: string, read: Read): readonly [MetricSpec, Read] {
+  return [{ name, unit, help, type: 'gauge', labels: [] }, read];
+}
+
+const METRICS: readonly (readonly [MetricSpec, Read])[] = [
+  gauge('tollgate.ready', '', '1: load balancers may send requests.', (state, add) => add(Number(state.isReady))),
+  gauge('tollgate.serving', '', '1: new requests are accepted; 0: they get 503.', (state, add) =>
+    add(Number(state.isServing)),
+  ),
+  gauge('tollgate.open_requests', '', 'Requests in progress.', (state, add) => add(state.openRequests.held)),
+  gauge('tollgate.open_requests_limit', '', 'Limit of requests in progress.', (state, add) =>
+    addFinite(state.openRequests.max, add),
+  ),
+  gauge('tollgate.open_streams', '', 'Streams in progress.', (state, add) => add(state.openStreams)),
+  gauge('tollgate.body', 'By', 'Memory of request bodies.', (state, add) => add(state.bodyBytes.held)),
+  gauge('tollgate.body_limit', 'By', 'Limit of the memory of request bodies.', (state, add) =>
+    addFinite(state.bodyBytes.max, add),
+  ),
+  gauge('tollgate.journal_durable_lag', 's', 'Age of the oldest frame that is not on the disk.', ({ store }, add) =>
+    add(store.durableLagMs / 1_000),
+  ),
+  gauge('tollgate.journal_segments', '', 'Segments of the journal on the disk.', ({ store }, add) => add(store.segments)),
+  gauge('tollgate.journal_spare_segments', '', 'Segments prepared for later blocks.', ({ store }, add) =>
+    add(store.spareSegments),
+  ),
+  gauge('tollgate.ingest_lag', 's', 'For how long the tables have been behind the journal.', ({ store }, add) =>
+    add(store.ingestLagMs / 1_000),
+  ),
+  gauge('tollgate.ingest_lag_blocks', '', 'Blocks of the journal that the tables do not have.', ({ store }, add) =>
+    add(store.ingestLagBlocks),
+  ),
+  [
+    {
+      name: 'tollgate.protocol_violations',
+      unit: '{event}',
+      help: 'Stream events against their format: received from providers, or withheld from clients.',
+      type: 'counter',
+      labels: ['direction', 'protocol'],
+    },
+    ({ violations }, add) => {
+      for (const { direction, protocol, count } of violations) add(count, direction, protocol);
+    },
+  ],
+];
+
+const COMMITS: MetricSpec = {
+  name: 'tollgate.journal_commit.duration',
+  unit: 's',
+  help: 'Time in which the disk made a block of the journal durable.',
+  type: 'histogram',
+  labels: [],
+  bounds: [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+};
+
+/** `read` is called once per metric and scrape. */
+export function defineGatewayMetrics(registry: MetricRegistry, read: () => GatewayState): void {
+  for (const [spec, of] of METRICS) registry.read(spec, (add) => of(read(), add));
+}
+
+/** Counts group commits from now on. */
+export function countCommits(registry: MetricRegistry): OnCommit {
+  const family = registry.family(COMMITS);
+  const index = family.series();
+  return (durationMs) => family.observe(index, durationMs / 1_000);
+}
+
+function addFinite(value: number, add: (value: number) => void): void {
+  if (Number.isFinite(value)) add(value);
+}

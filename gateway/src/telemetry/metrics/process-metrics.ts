@@ -1,0 +1,93 @@
+/** Reports the process itself: version, memory, processor time, descriptors, and how late the event loop runs. */
+import { countDescriptors } from '../../lib/open-files.ts';
+import type { Family, MetricRegistry, MetricSpec } from './registry.ts';
+
+const LOOK_EVERY_MS = 500;
+const LAG_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+const EVENT_LOOP_LAG: MetricSpec = {
+  name: 'tollgate.event_loop_lag',
+  unit: 's',
+  help: `How late a timer of ${LOOK_EVERY_MS} ms fired.`,
+  type: 'histogram',
+  labels: [],
+  bounds: LAG_BOUNDS,
+};
+
+/** Names and units as Prometheus' own client libraries have them, so that common dashboards work. */
+const MEMORY: MetricSpec = {
+  name: 'process.resident_memory',
+  unit: 'By',
+  help: 'Resident memory.',
+  type: 'gauge',
+  labels: [],
+};
+const HEAP: MetricSpec = {
+  name: 'tollgate.heap',
+  unit: 'By',
+  help: 'Memory of live and dead objects of the runtime.',
+  type: 'gauge',
+  labels: [],
+};
+const CPU: MetricSpec = {
+  name: 'process.cpu',
+  unit: 's',
+  help: 'Processor time of all threads.',
+  type: 'counter',
+  labels: [],
+};
+const START: MetricSpec = {
+  name: 'process.start_time',
+  unit: 's',
+  help: 'Unix time of the start.',
+  type: 'gauge',
+  labels: [],
+};
+const DESCRIPTORS: MetricSpec = {
+  name: 'process.open_fds',
+  unit: '',
+  help: 'Open file descriptors.',
+  type: 'gauge',
+  labels: [],
+};
+const BUILD: MetricSpec = {
+  name: 'tollgate.build_info',
+  unit: '',
+  help: 'Always 1; the version is its label.',
+  type: 'gauge',
+  labels: ['version'],
+};
+
+interface ProcessParts {
+  readonly version: string;
+  readonly startedAtMs: number;
+}
+
+/** Defines the metrics and starts watching the event loop; returns a function that stops it. */
+export function watchProcess(registry: MetricRegistry, { version, startedAtMs }: ProcessParts): () => void {
+  registry.read(BUILD, (add) => add(1, version));
+  registry.read(START, (add) => add(startedAtMs / 1_000));
+  registry.read(MEMORY, (add) => add(process.memoryUsage.rss()));
+  registry.read(HEAP, (add) => add(process.memoryUsage().heapUsed));
+  registry.read(CPU, (add) => {
+    const { user, system } = process.cpuUsage();
+    add((user + system) / 1e6);
+  });
+  registry.read(DESCRIPTORS, (add) => {
+    const open = countDescriptors();
+    if (open !== null) add(open);
+  });
+  return watchEventLoop(registry.family(EVENT_LOOP_LAG));
+}
+
+function watchEventLoop(lag: Family): () => void {
+  const index = lag.series();
+  let dueMs = performance.now() + LOOK_EVERY_MS;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    lag.observe(index, Math.max(0, nowMs - dueMs) / 1_000);
+    dueMs = nowMs + LOOK_EVERY_MS;
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

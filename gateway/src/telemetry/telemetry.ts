@@ -1,0 +1,101 @@
+/**
+ * Joins what follows the ends of calls: metrics, traces and the request log. One source for both outputs of metrics:
+ * `/metrics` and OTLP.
+ */
+import type { CallObserver } from '../call/call-observer.ts';
+import type { OtlpConfig, TelemetryConfig } from '../config/telemetry-config.ts';
+import type { Sample } from '../lib/trace-context.ts';
+import type { OnCommit } from '../store/ports/store-health.ts';
+import { LineWriter } from './line-writer.ts';
+import type { Log } from './log.ts';
+import { CallCounter, type NameVendor } from './metrics/call-counter.ts';
+import { countCommits, defineGatewayMetrics, type GatewayState } from './metrics/gateway-metrics.ts';
+import { watchProcess } from './metrics/process-metrics.ts';
+import { MetricRegistry } from './metrics/registry.ts';
+import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
+import type { OtlpExport, PostBytes } from './otlp/otlp-export.ts';
+import { RequestLog } from './request-log.ts';
+
+const STDERR = 2;
+
+interface TelemetryParts {
+  readonly config: TelemetryConfig;
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly log: Log;
+  readonly vendorOf: NameVendor;
+  /** Sends one export to a collector. */
+  readonly post: PostBytes;
+}
+
+export interface Telemetry {
+  readonly observer: CallObserver;
+  /** Null: nothing is traced. */
+  readonly sampleTrace: Sample | null;
+  readonly onCommit: OnCommit;
+  readonly registry: MetricRegistry;
+  /** Defines the metrics of the gateway's parts, once they exist. */
+  watch(read: () => GatewayState): void;
+  /** One scrape. */
+  render(accept: string | null): { readonly contentType: string; readonly text: string };
+  /** Applies a reload: the log's settings. What is sent to a collector changes at the next start. */
+  reconfigure(config: TelemetryConfig): void;
+  /** Sends and writes what waits. */
+  close(): Promise<void>;
+}
+
+export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
+  const { config, log } = parts;
+  const registry = new MetricRegistry();
+  const stopWatching = watchProcess(registry, parts);
+  const counter = new CallCounter(registry, parts.vendorOf);
+  const onCommit = countCommits(registry);
+  const lines = new LineWriter(STDERR);
+  const requests = new RequestLog(lines);
+  registry.read(DROPPED_LINES, (add) => add(lines.dropped));
+  const otlp = config.otlp === null ? null : await openOtlp(config.otlp, registry, parts);
+  const configure = ({ logLevel, requestLog }: TelemetryConfig) => {
+    log.level = logLevel;
+    requests.level = logLevel;
+    requests.isOn = requestLog;
+  };
+  configure(config);
+  return {
+    observer: {
+      ended(record, model, payer, trace) {
+        counter.count(record, model, payer);
+        requests.write(record, model, payer, trace);
+        if (trace !== null) otlp?.addCall(record, model, trace);
+      },
+      turnedAway: (kind) => counter.countTurnedAway(kind),
+    },
+    sampleTrace: otlp?.sample ?? null,
+    onCommit,
+    registry,
+    watch: (read) => defineGatewayMetrics(registry, read),
+    render(accept) {
+      const format = chooseFormat(accept);
+      return { contentType: CONTENT_TYPES[format], text: renderMetrics(registry.collect(), format) };
+    },
+    reconfigure: configure,
+    async close() {
+      stopWatching();
+      await otlp?.close();
+      lines.close();
+    },
+  };
+}
+
+const DROPPED_LINES = {
+  name: 'tollgate.request_log.dropped',
+  unit: '{line}',
+  help: 'Lines of the request log that were dropped because their reader was too slow.',
+  type: 'counter',
+  labels: [],
+} as const;
+
+/** Imported only here: the packages behind it take memory and time to start. */
+async function openOtlp(config: OtlpConfig, registry: MetricRegistry, parts: TelemetryParts): Promise<OtlpExport> {
+  const { startOtlp } = await import('./otlp/otlp-export.ts');
+  return startOtlp({ ...parts, config, registry });
+}
