@@ -52,6 +52,7 @@ import { openContent } from './open-content.ts';
 import { openModels, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
+import { readGatewayState, startTelemetry } from './open-telemetry.ts';
 
 /** A running gateway. */
 export interface App {
@@ -90,9 +91,13 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   try {
     const { config, listed } = await addOllama(given);
     setEgressProxy(config.server.egressProxy);
+    let running = config;
     const masterKey = loadMasterKey(dataDir);
+    const telemetry = await startTelemetry(() => running, startedAtMs, log);
+    closers.push(() => telemetry.close());
     const opened = await openStore({
       dataDir,
+      onCommit: telemetry.onCommit,
       bindMasterKey: masterKey.bind,
       content: { masterKey: masterKey.key, bytesMax: () => limits().contentBytesMax },
       onWritableChange: (failure) =>
@@ -190,6 +195,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         deps.settings = settings;
         routing.reload(targetsOf(settings.routes), performance.now());
         setEgressProxy(settings.config.server.egressProxy);
+        running = settings.config;
+        telemetry.reconfigure(running.telemetry);
         boundCapacity(deps.capacity, boundsOf(settings.config.limits, descriptors.callsMax));
         money.leaseCalls(longestCallMs(settings.config));
         money.bindModels((model) => namesIn(routes, model));
@@ -202,6 +209,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       recorder: store.recorder,
       capacity: createCapacity(boundsOf(models.settings.config.limits, descriptors.callsMax)),
       log: createCallLog(log),
+      observer: telemetry.observer,
+      sampleTrace: telemetry.sampleTrace,
       openCalls: new OpenSet(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
@@ -216,6 +225,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
+    telemetry.watch(() => readGatewayState(deps, opened.health()));
     const stateParts = {
       models: models.deps,
       states: routing,
@@ -261,7 +271,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const server = startHttpServer(
       config.server.host,
       config.server.port,
-      { deps, describe: describeModel, readKeyStanding, console },
+      { deps, describe: describeModel, renderMetrics: telemetry.render, readKeyStanding, console },
       tls,
     );
     closers.push(() => server.stop(true));

@@ -139,7 +139,7 @@ describe('members of later versions', () => {
     ],
     [
       'retention: 90d\n',
-      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, defaults, providers, models. This version does not know it: remove it.",
+      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, defaults, telemetry, providers, models. This version does not know it: remove it.",
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);

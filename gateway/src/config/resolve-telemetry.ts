@@ -132,7 +132,11 @@ class StandardVariables {
   }
 
   milliseconds(variable: string): number | undefined {
-    return this.#number(variable, 'a whole number of milliseconds from 1', (value) => Number.isInteger(value) && value > 0);
+    return this.#number(
+      variable,
+      'a whole number of milliseconds from 1',
+      (value) => Number.isInteger(value) && value > 0,
+    );
   }
 
   ratio(variable: string): number | undefined {

@@ -104,6 +104,14 @@ const NOT_PUBLIC: readonly IpRange[] = [
 /** The only allocated part of IPv6; other addresses map IPv4 (NAT64) or are local. */
 const GLOBAL_UNICAST = parseIpRange('2000::/3');
 
+const LOOPBACK: readonly IpRange[] = ['127.0.0.0/8', '::1'].map(parseIpRange);
+
+/** Whether the text is an address of this machine itself. */
+export function isLoopback(text: string): boolean {
+  const address = parseIpAddress(text);
+  return address !== null && LOOPBACK.some((range) => rangeHolds(range, address));
+}
+
 /** Whether the address is reachable on the public internet. */
 export function isPublicAddress(address: IpAddress): boolean {
   if (address.kind() === 'ipv6' && !rangeHolds(GLOBAL_UNICAST, address)) return false;

@@ -12,6 +12,7 @@ import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
+import { type RenderMetrics, showMetrics } from './metrics-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
 import { renderOpenapi } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson, replyRenderedJson } from './reply-json.ts';
@@ -22,12 +23,15 @@ export interface ServerDeps {
   readonly describe: DescribeModel;
   readonly readKeyStanding: ReadKeyLimitStatus;
   readonly console: ConsoleServer;
+  readonly renderMetrics: RenderMetrics;
 }
 
 /** The client's side of any request. */
 export interface Origin extends CallOrigin {
   /** Whether the request arrived over https, here or, as it reports, at a trusted proxy. */
   isHttps(): boolean;
+  /** The address of the connection itself; null if it is closed. */
+  peer(): string | null;
 }
 
 /** Answers any request. */
@@ -231,6 +235,9 @@ const ROUTES: readonly RouteRow[] = [
   ),
   page(READ, ['/healthz'], () => replyJson({ status: 'ok' })),
   page(READ, ['/readyz'], (_request, _origin, { deps }) => readiness(deps)),
+  page(READ, ['/metrics'], (request, origin, { deps, renderMetrics }) =>
+    showMetrics(request, origin, deps, renderMetrics),
+  ),
   page(READ, ['/openapi.json'], openapi),
   page(READ, ['/'], home),
   page(['HEAD', 'GET'], ['/api/hello'], () => new Response(null, { status: 200, headers: NO_SNIFF })),

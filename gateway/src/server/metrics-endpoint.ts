@@ -1,12 +1,13 @@
 /**
- * Answers `GET /metrics` for Prometheus, to a key with the scope `admin`, and without a key to clients on this machine.
- * Contract, 10.23.
+ * Answers `GET /metrics` for Prometheus: to a key of the operator's account with the scope `admin`, because metrics are of
+ * all accounts, and without a key to clients on this machine. Contract, 10.23.
  */
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { allowAddress, identify, readCredential } from '../call/request/identify.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { isLoopback } from '../lib/ip-range.ts';
+import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 
 /** All metrics as text, in the format that the `accept` header asks for. */
 export type RenderMetrics = (accept: string | null) => { readonly contentType: string; readonly text: string };
@@ -46,10 +47,14 @@ function isLocal(headers: Headers, origin: Scraper): boolean {
 
 function allowKey(headers: Headers, origin: Scraper, { directory }: Pick<CallDeps, 'directory'>): void {
   const principal = identify(directory, readCredential(headers, false));
-  if (!principal.scopes.includes('admin')) {
-    throw new CallFailure('scope_forbidden', 'this API key may not read the metrics: it lacks the scope "admin"', {
-      closeConnection: true,
-    });
+  if (principal.accountId !== OPERATOR_ACCOUNT || !principal.scopes.includes('admin')) {
+    throw new CallFailure(
+      'scope_forbidden',
+      'this API key may not read the metrics: it needs the scope "admin" in the account of the operator',
+      {
+        closeConnection: true,
+      },
+    );
   }
   allowAddress(principal, principal.ranges === null ? null : origin.address());
 }

@@ -125,13 +125,13 @@ class HttpOrigin implements Origin {
 
   address(): string | null {
     const forwardedFor = this.#request.headers.get('x-forwarded-for');
-    return clientAddress(this.#peer(), forwardedFor, this.#deps.settings.config.server.trustedProxies);
+    return clientAddress(this.peer(), forwardedFor, this.#deps.settings.config.server.trustedProxies);
   }
 
   isHttps(): boolean {
     if (this.#isTls) return true;
     const forwardedProto = this.#request.headers.get('x-forwarded-proto');
-    return isForwardedHttps(this.#peer(), forwardedProto, this.#deps.settings.config.server.trustedProxies);
+    return isForwardedHttps(this.peer(), forwardedProto, this.#deps.settings.config.server.trustedProxies);
   }
 
   /**
@@ -144,7 +144,7 @@ class HttpOrigin implements Origin {
   }
 
   /** The peer's address; null if the connection is closed. */
-  #peer(): string | null {
+  peer(): string | null {
     return this.#server.requestIP(this.#request)?.address ?? null;
   }
 }

@@ -13,7 +13,8 @@ import { countCommits, defineGatewayMetrics, type GatewayState } from './metrics
 import { watchProcess } from './metrics/process-metrics.ts';
 import { MetricRegistry } from './metrics/registry.ts';
 import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
-import type { OtlpExport, PostBytes } from './otlp/otlp-export.ts';
+import type { OtlpExport } from './otlp/otlp-export.ts';
+import type { PostBytes } from './otlp/otlp-sender.ts';
 import { RequestLog } from './request-log.ts';
 
 const STDERR = 2;

@@ -81,8 +81,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/testing': [],
   // Limits per minute use the same arithmetic in every store.
   'store/memory': [...GROUND, 'errors', 'store/ports', 'store/journal', 'admission/gcra.ts'],
-  // The log of a call is also a port.
-  telemetry: [...GROUND, 'errors', 'store/ports', 'call/call-log.ts'],
+  // The log of a call and what follows its end are also ports.
+  telemetry: [
+    ...GROUND,
+    'errors',
+    'store/ports',
+    'protocols/names.ts',
+    'billing/who-pays.ts',
+    'config/telemetry-config.ts',
+    'call/call-log.ts',
+    'call/call-observer.ts',
+  ],
 
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
@@ -103,7 +112,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'people/members/operator-tools.ts',
   ],
 
-  server: [...FLOOR, ...DOMAIN, 'call', 'console-api'],
+  // Metrics are of the operator's account.
+  server: [...FLOOR, ...DOMAIN, 'call', 'console-api', 'people/roles.ts'],
   // Without a server a command creates the console's links itself.
   cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/members/operator-tools.ts', 'store/sqlite'],
   // Edits configuration files of other programs; independent of this one.
@@ -125,6 +135,10 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   yaml: ['config'],
   zod: ['config', 'control', 'cli', 'console-api'],
   pino: ['telemetry'],
+  '@opentelemetry/api': ['telemetry/otlp'],
+  '@opentelemetry/otlp-transformer': ['telemetry/otlp'],
+  '@opentelemetry/resources': ['telemetry/otlp'],
+  '@opentelemetry/sdk-metrics': ['telemetry/otlp'],
   commander: ['cli', 'main.ts'],
   hono: ['console-api'],
   'ipaddr.js': ['lib'],

@@ -45,11 +45,17 @@ export interface CallPlan {
   readonly onUnpriced?: (model: string) => void;
 }
 
+/** Telemetry that is off. */
+const UNSEEN: Partial<CallDeps> = {
+  observer: { ended: () => undefined, turnedAway: () => undefined },
+  sampleTrace: null,
+};
+
 /** A call in the chat format that has just arrived. */
 export function arrivedCall(headers: Record<string, string> = {}, deps: Partial<CallDeps> = {}): Arrived {
   const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers });
   const origin = { address: () => null, replyReady: () => undefined };
-  return openCall(request, chatClient, origin, deps as CallDeps);
+  return openCall(request, chatClient, origin, { ...UNSEEN, ...deps } as CallDeps);
 }
 
 /** A call of key_1 for the model `m`, in the chat format. Its dependencies are `deps` and what money needs. */

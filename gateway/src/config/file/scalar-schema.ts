@@ -212,7 +212,13 @@ export const headerSecret = scalar<Secret>({
 export const share = scalar({
   expected: 'a number from 0 to 1, such as 0.1',
   advice: 'Correct the number.',
-  json: { title: 'share', type: ['number', 'string'], minimum: 0, maximum: 1, pattern: `^[\\d.]+$|${EXPRESSION_PATTERN}` },
+  json: {
+    title: 'share',
+    type: ['number', 'string'],
+    minimum: 0,
+    maximum: 1,
+    pattern: `^[\\d.]+$|${EXPRESSION_PATTERN}`,
+  },
   parse: (text) => {
     const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
     return value >= 0 && value <= 1 ? value : UNFIT;

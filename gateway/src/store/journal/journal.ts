@@ -2,7 +2,7 @@
  * Appends frames to the journal: gathers them in blocks, one group commit each, written on the request thread and made
  * durable through the runtime's pool. `docs/decisions/0029-journal.md` gives the reasons.
  */
-import type { Frame, FrameWaiter, Journal } from '../ports/journal.ts';
+import type { Frame, FrameWaiter, JournalState, WatchedJournal } from '../ports/journal.ts';
 import { OutcomeUnknown, StoreError, Unavailable } from '../ports/store-errors.ts';
 import { BLOCK_HEAD_BYTES, HASH_BYTES, hashEpochStart, sealBlock } from './block.ts';
 import { BlockWriter } from './block-writer.ts';
@@ -22,7 +22,7 @@ const SYNC_MS_MAX = 5_000; // A disk that takes longer hangs: calls that wait fo
  * Opens the journal in a new segment, so that what was cut at the end of the last one stays cut. Rejects with Unavailable
  * where the disk does not take the segment.
  */
-export async function openJournal(options: JournalOptions): Promise<Journal> {
+export async function openJournal(options: JournalOptions): Promise<WatchedJournal> {
   try {
     const journal = new SegmentJournal(options);
     await journal.openSegment();
@@ -32,12 +32,12 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
-class SegmentJournal implements Journal {
+class SegmentJournal implements WatchedJournal {
   readonly epoch: number;
   durableSeq: number;
   readonly #options: JournalOptions;
   readonly #segments: SegmentWriter;
-
+  readonly state = (): JournalState => this.#segments.state();
   readonly #writer = new BlockWriter(BLOCK_HEAD_BYTES);
   #formingFrames = 0;
   /** In the block that forms. */
@@ -89,6 +89,7 @@ class SegmentJournal implements Journal {
         this.#report();
       },
       onProblem: options.onProblem,
+      onCommit: options.onCommit ?? null,
     });
   }
 
@@ -395,6 +396,4 @@ class SegmentJournal implements Journal {
   }
 }
 
-function closedFailure(): Unavailable {
-  return new Unavailable('closed', 'The journal has been closed.');
-}
+const closedFailure = () => new Unavailable('closed', 'The journal has been closed.');

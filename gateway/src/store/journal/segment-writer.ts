@@ -3,7 +3,9 @@
  * the ends of running calls, and removes segments that are no longer needed.
  */
 import { dirname } from 'node:path';
+import type { JournalState } from '../ports/journal.ts';
 import { Unavailable } from '../ports/store-errors.ts';
+import type { OnCommit } from '../ports/store-health.ts';
 import type { FilePort } from './file-port.ts';
 import {
   datasync,
@@ -26,6 +28,7 @@ export interface SegmentEvents {
   /** The disk did not take a spare. It is tried again. */
   onNoSpare(fault: Unavailable): void;
   onProblem(problem: string): void;
+  readonly onCommit: OnCommit | null;
 }
 
 interface OpenFile {
@@ -59,6 +62,10 @@ export class SegmentWriter {
   #lastNumber: number;
   #removing: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** Not after the oldest bytes that are not durable, on the `performance.now()` clock; 0: all are. */
+  #unsyncedSinceMs = 0;
+  /** Bytes were written since the last sync began. */
+  #hasNew = false;
   /** Why there is no further spare; null: there is one, or it is being prepared. */
   spareFault: Unavailable | null = null;
 
@@ -80,15 +87,6 @@ export class SegmentWriter {
       .filter(({ isSpare }) => !isSpare)
       .map((segment) => ({ number: segment.number, after: segment.head?.after ?? null }));
     this.#lastNumber = this.#kept.at(-1)?.number ?? 0;
-  }
-
-  /** Segments on the disk that have a head, the one in use included. */
-  get count(): number {
-    return this.#kept.length;
-  }
-
-  get spareCount(): number {
-    return this.#spares.length;
   }
 
   get hasSpare(): boolean {
@@ -116,11 +114,23 @@ export class SegmentWriter {
   write(bytes: Buffer): void {
     this.#writeAt(bytes, this.#at);
     this.#at += bytes.length;
+    if (this.#unsyncedSinceMs === 0) this.#unsyncedSinceMs = performance.now();
+    this.#hasNew = true;
   }
 
   /** Makes all that was written to the segment durable. */
   datasync(done: (fault: unknown) => void): void {
-    if (this.#segment !== null) this.#files.datasync(this.#segment.file, done);
+    if (this.#segment === null) return;
+    const startMs = performance.now();
+    this.#hasNew = false;
+    this.#files.datasync(this.#segment.file, (fault) => {
+      if (!fault) {
+        // What this sync did not cover came after it began.
+        this.#unsyncedSinceMs = this.#hasNew ? startMs : 0;
+        this.#events.onCommit?.(performance.now() - startMs);
+      }
+      done(fault);
+    });
   }
 
   /** Goes on in a spare, for the blocks after `after`; its head is durable with the first of them. */
@@ -148,7 +158,16 @@ export class SegmentWriter {
       this.#remove(spare.number);
       throw fault;
     }
+    this.#unsyncedSinceMs = 0;
     this.#provideSpares();
+  }
+
+  state(): JournalState {
+    return {
+      durableLagMs: this.#unsyncedSinceMs === 0 ? 0 : performance.now() - this.#unsyncedSinceMs,
+      segments: this.#kept.length,
+      spareSegments: this.#spares.length,
+    };
   }
 
   /** Removes the segments that hold blocks up to this one only. */

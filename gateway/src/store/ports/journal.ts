@@ -101,11 +101,15 @@ export interface Journal {
   flush(): Promise<number>;
   /** Whether a new call may begin: the journal takes frames, the disk keeps up, and there is room for the ends of all running calls and one more. */
   writable(): boolean;
-  state(): JournalState;
   /** Keeps room for the ends of this many running calls. */
   provideFor(runningCalls: number): void;
   /** The blocks up to this one are durable in the database: their space may be used again. */
   release(throughSeq: number): void;
   /** Writes what is left, waits for the disk, and closes. Later frames are refused as `closed`. */
   close(): Promise<void>;
+}
+
+/** A journal that reports about itself. */
+export interface WatchedJournal extends Journal {
+  state(): JournalState;
 }

@@ -4,7 +4,7 @@
 export type OnCommit = (durationMs: number) => void;
 
 export interface StoreHealth {
-  /** Age of the oldest frame that is not on the disk yet, in ms, at most a commit's duration too much; 0: all are. */
+  /** Age of the oldest written block that is not durable yet, in ms, at most a commit's duration too much; 0: all are. */
   readonly durableLagMs: number;
   /** Blocks on the disk since the beginning of the data folder. */
   readonly durableBlocks: number;

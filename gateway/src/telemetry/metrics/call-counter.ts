@@ -14,6 +14,7 @@ import {
   CLIENT_TOKENS,
   COST,
   FALLBACKS,
+  QUEUE_WAIT,
   REFUSALS,
   REQUESTS,
   SERVER_DURATION,
@@ -46,6 +47,7 @@ export class CallCounter {
   readonly #attempts: Family;
   readonly #fallbacks: Family;
   readonly #absorbed: Family;
+  readonly #queueWait: Family;
   readonly #routes = new Map<string, Map<ClientProtocolName, RouteSeries>>();
   readonly #targets = new Map<string, Map<string, Map<string, TargetSeries>>>();
   readonly #refusalsOf = new Map<string, number>();
@@ -61,6 +63,7 @@ export class CallCounter {
     this.#attempts = registry.family(ATTEMPTS);
     this.#fallbacks = registry.family(FALLBACKS);
     this.#absorbed = registry.family(ABSORBED);
+    this.#queueWait = registry.family(QUEUE_WAIT);
     this.#clientDuration = registry.family(CLIENT_DURATION);
     this.#clientFirstChunk = registry.family(CLIENT_FIRST_CHUNK);
     this.#clientTokens = registry.family(CLIENT_TOKENS);
@@ -78,7 +81,7 @@ export class CallCounter {
     let before: AttemptRecord | null = null;
     for (const attempt of attempts) {
       this.#countAttempt(attempt, protocol);
-      if (before !== null && targetOf(before) !== targetOf(attempt)) this.#countFallback(route, before, attempt);
+      if (before !== null && !isSameTarget(before, attempt)) this.#countFallback(route, before, attempt);
       before = attempt;
     }
     if (before !== null) this.#countUsage(record, route, answering(attempts) ?? before, payer);
@@ -100,7 +103,7 @@ export class CallCounter {
 
   #countAttempt(attempt: AttemptRecord, protocol: ClientProtocolName): void {
     const target = this.#targetOf(attempt, protocol);
-    const { error, ttft_ms, billed, cost_nano_usd } = attempt;
+    const { error, ttft_ms, billed, cost_nano_usd, wait_ms } = attempt;
     this.#attempts.add(this.#outcomeOf(target, attempt), 1);
     let duration = target.durations.get(error ?? '');
     if (duration === undefined) {
@@ -109,6 +112,9 @@ export class CallCounter {
     }
     this.#clientDuration.observe(duration, attempt.duration_ms / MS);
     if (ttft_ms != null) this.#clientFirstChunk.observe(target.firstChunk, ttft_ms / MS);
+    if (wait_ms !== undefined) {
+      this.#queueWait.observe(this.#queueWait.series(attempt.provider, nameOf(attempt)), wait_ms / MS);
+    }
     if (billed === undefined || cost_nano_usd == null) return;
     this.#absorbed.add(this.#absorbed.series(attempt.provider, billed), Number(cost_nano_usd) / NANO);
   }
@@ -133,7 +139,12 @@ export class CallCounter {
     this.#fallbacks.add(this.#fallbacks.series(model, nameOf(from), nameOf(to)), 1);
   }
 
-  #countUsage({ usage, cost_nano_usd, protocol }: CallRecord, route: RouteSeries, by: AttemptRecord, payer: Payer): void {
+  #countUsage(
+    { usage, cost_nano_usd, protocol }: CallRecord,
+    route: RouteSeries,
+    by: AttemptRecord,
+    payer: Payer,
+  ): void {
     const used = this.#usageOf(route, by.provider);
     let at = 0;
     for (const type of USED) this.#tokens.add(used.tokens[at++] ?? 0, usage[type]);
@@ -264,7 +275,6 @@ function nameOf({ target, provider, model }: AttemptRecord): string {
   return target ?? `${provider}/${model}`;
 }
 
-/** Equal for attempts at one target; builds no string. */
-function targetOf({ target, model }: AttemptRecord): string {
-  return target ?? model;
+function isSameTarget(one: AttemptRecord, other: AttemptRecord): boolean {
+  return one.target === other.target && one.provider === other.provider && one.model === other.model;
 }

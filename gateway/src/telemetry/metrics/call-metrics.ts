@@ -111,6 +111,15 @@ export const FALLBACKS: MetricSpec = {
   labels: ['route', 'from', 'to'],
 };
 
+export const QUEUE_WAIT: MetricSpec = {
+  name: 'tollgate.queue_wait',
+  unit: 's',
+  help: 'Time that a request waited before an attempt: for a place at the target, or for a pause to end.',
+  type: 'histogram',
+  labels: ['provider', 'target'],
+  bounds: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+};
+
 export const ABSORBED: MetricSpec = {
   name: 'tollgate.absorbed_attempt',
   unit: 'USD',

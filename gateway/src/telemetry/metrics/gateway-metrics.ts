@@ -1,6 +1,7 @@
 /** Reports the gateway's capacity, readiness, protocol violations, journal and tables, read where each is kept. */
 import type { OnCommit, StoreHealth } from '../../store/ports/store-health.ts';
-import type { MetricRegistry, MetricSpec } from './registry.ts';
+import type { AddSample, MetricRegistry, MetricSpec } from './registry.ts';
+import { ROUTING_METRICS, type RoutingView } from './routing-metrics.ts';
 
 /** An amount with its bound; not finite: no bound. */
 interface Bounded {
@@ -12,15 +13,18 @@ interface Bounded {
 export interface GatewayState {
   readonly openRequests: Bounded;
   readonly openStreams: number;
+  /** From 0 to 1. */
+  readonly overloadShare: number;
   readonly bodyBytes: Bounded;
   readonly isReady: boolean;
   /** New requests get an answer other than 503: it does not drain, and records can be written. */
   readonly isServing: boolean;
   readonly violations: readonly { readonly direction: string; readonly protocol: string; readonly count: number }[];
   readonly store: StoreHealth;
+  readonly routing: RoutingView;
 }
 
-type Read = (state: GatewayState, add: (value: number, ...labels: string[]) => void) => void;
+type Read = (state: GatewayState, add: AddSample) => void;
 
 function gauge(name: string, unit: string, help: string, read: Read): readonly [MetricSpec, Read] {
   return [{ name, unit, help, type: 'gauge', labels: [] }, read];
@@ -35,15 +39,23 @@ const METRICS: readonly (readonly [MetricSpec, Read])[] = [
   gauge('tollgate.open_requests_limit', '', 'Limit of requests in progress.', (state, add) =>
     addFinite(state.openRequests.max, add),
   ),
+  gauge(
+    'tollgate.overload',
+    '1',
+    'Share of new requests that are refused because the process falls behind.',
+    (state, add) => add(state.overloadShare),
+  ),
   gauge('tollgate.open_streams', '', 'Streams in progress.', (state, add) => add(state.openStreams)),
   gauge('tollgate.body', 'By', 'Memory of request bodies.', (state, add) => add(state.bodyBytes.held)),
   gauge('tollgate.body_limit', 'By', 'Limit of the memory of request bodies.', (state, add) =>
     addFinite(state.bodyBytes.max, add),
   ),
-  gauge('tollgate.journal_durable_lag', 's', 'Age of the oldest frame that is not on the disk.', ({ store }, add) =>
+  gauge('tollgate.journal_durable_lag', 's', 'Age of the oldest written block that is not durable.', ({ store }, add) =>
     add(store.durableLagMs / 1_000),
   ),
-  gauge('tollgate.journal_segments', '', 'Segments of the journal on the disk.', ({ store }, add) => add(store.segments)),
+  gauge('tollgate.journal_segments', '', 'Segments of the journal on the disk.', ({ store }, add) =>
+    add(store.segments),
+  ),
   gauge('tollgate.journal_spare_segments', '', 'Segments prepared for later blocks.', ({ store }, add) =>
     add(store.spareSegments),
   ),
@@ -76,9 +88,22 @@ const COMMITS: MetricSpec = {
   bounds: [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
 };
 
-/** `read` is called once per metric and scrape. */
+/** `read` is called once per scrape. */
 export function defineGatewayMetrics(registry: MetricRegistry, read: () => GatewayState): void {
-  for (const [spec, of] of METRICS) registry.read(spec, (add) => of(read(), add));
+  let state: GatewayState | null = null;
+  registry.prepare(() => {
+    state = read();
+  });
+  for (const [spec, of] of METRICS) {
+    registry.read(spec, (add) => {
+      if (state !== null) of(state, add);
+    });
+  }
+  for (const [spec, of] of ROUTING_METRICS) {
+    registry.read(spec, (add) => {
+      if (state !== null) of(state.routing, add);
+    });
+  }
 }
 
 /** Counts group commits from now on. */

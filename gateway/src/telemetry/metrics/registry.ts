@@ -29,7 +29,8 @@ export interface Sample {
 }
 
 /** Gives the values of gauges and counters that are kept elsewhere, when an output reads them. */
-export type ReadSamples = (add: (value: number, ...labels: string[]) => void) => void;
+export type ReadSamples = (add: AddSample) => void;
+export type AddSample = (value: number, ...labels: string[]) => void;
 
 const SERIES_MIN = 4;
 
@@ -111,6 +112,7 @@ export interface ReadFamily {
 /** All metrics of the process. */
 export class MetricRegistry {
   readonly #readers: (() => ReadFamily)[] = [];
+  readonly #preparations: (() => void)[] = [];
 
   /** A metric whose series are counted here. */
   family(spec: MetricSpec): Family {
@@ -128,8 +130,14 @@ export class MetricRegistry {
     });
   }
 
+  /** Runs before the metrics are read, for values that several of them share. */
+  prepare(take: () => void): void {
+    this.#preparations.push(take);
+  }
+
   /** Every metric, in the order of their definition; those without a series have no samples. */
   collect(): readonly ReadFamily[] {
+    for (const take of this.#preparations) take();
     return this.#readers.map((read) => read());
   }
 }

@@ -1,0 +1,108 @@
+/** Reports the states of targets and credentials, retry budgets, limits left at providers, and pins. */
+import type { AddSample, MetricSpec } from './registry.ts';
+
+/** The states that a target can have; each has its own series, 1 for the one it is in. */
+const TARGET_STATES = ['closed', 'open', 'half_open', 'benched', 'out'] as const;
+const CREDENTIAL_STATES = ['usable', 'benched', 'out'] as const;
+
+interface TargetView {
+  readonly provider: string;
+  readonly target: string;
+  readonly state: string;
+  readonly open: number;
+  readonly overdue: number;
+  /** Null: it was never called. */
+  readonly retriesLeft: number | null;
+  readonly waiting: number;
+}
+
+interface CredentialView {
+  readonly provider: string;
+  readonly credential: string;
+  readonly state: string;
+}
+
+interface HeadroomView {
+  readonly provider: string;
+  readonly credential: string;
+  /** The model at the provider. */
+  readonly model: string;
+  readonly share: number;
+}
+
+/** Every target and credential of the configuration that runs, each name once. */
+export interface RoutingView {
+  readonly targets: readonly TargetView[];
+  readonly credentials: readonly CredentialView[];
+  readonly headroom: readonly HeadroomView[];
+  /** Public models without a usable target. */
+  readonly limping: readonly string[];
+  readonly pins: number;
+  /** Pins that moved, by the reason. */
+  readonly pinMoves: ReadonlyMap<string, number>;
+}
+
+type Read = (routing: RoutingView, add: AddSample) => void;
+
+const AT_TARGET = ['provider', 'target'];
+const AT_CREDENTIAL = ['provider', 'credential'];
+
+function gauge(name: string, help: string, labels: readonly string[], read: Read): readonly [MetricSpec, Read] {
+  return [{ name, unit: '', help, type: 'gauge', labels }, read];
+}
+
+export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
+  gauge('tollgate.target_state', '1 for the state of the target.', [...AT_TARGET, 'state'], (routing, add) => {
+    for (const { provider, target, state } of routing.targets) {
+      for (const one of TARGET_STATES) add(Number(one === state), provider, target, one);
+    }
+  }),
+  gauge('tollgate.target_open', 'Attempts in progress at the target.', AT_TARGET, (routing, add) => {
+    for (const { provider, target, open } of routing.targets) add(open, provider, target);
+  }),
+  gauge('tollgate.overdue', 'Attempts in progress without the first byte in time.', AT_TARGET, (routing, add) => {
+    for (const { provider, target, overdue } of routing.targets) add(overdue, provider, target);
+  }),
+  gauge('tollgate.queue', 'Requests that wait for a place at the target.', AT_TARGET, (routing, add) => {
+    for (const { provider, target, waiting } of routing.targets) add(waiting, provider, target);
+  }),
+  gauge('tollgate.retry_budget_left', 'Retries that the target may get now.', AT_TARGET, (routing, add) => {
+    for (const { provider, target, retriesLeft } of routing.targets) {
+      if (retriesLeft !== null) add(retriesLeft, provider, target);
+    }
+  }),
+  gauge(
+    'tollgate.credential_state',
+    '1 for the state of the credential.',
+    [...AT_CREDENTIAL, 'state'],
+    (routing, add) => {
+      for (const { provider, credential, state } of routing.credentials) {
+        for (const one of CREDENTIAL_STATES) add(Number(one === state), provider, credential, one);
+      }
+    },
+  ),
+  gauge(
+    'tollgate.headroom',
+    "The share of the provider's tightest rate limit that is left; below 0: more was sent than remained.",
+    [...AT_CREDENTIAL, 'model'],
+    (routing, add) => {
+      for (const { provider, credential, model, share } of routing.headroom) add(share, provider, credential, model);
+    },
+  ),
+  gauge('tollgate.limping', '1: no target of the model is closed.', ['route'], (routing, add) => {
+    for (const route of routing.limping) add(1, route);
+  }),
+  gauge('tollgate.pins', 'Sessions bound to a target.', [], (routing, add) => add(routing.pins)),
+  [
+    {
+      name: 'tollgate.pin_moves',
+      unit: '{move}',
+      help: 'Sessions that moved to another target.',
+      type: 'counter',
+      labels: ['why'],
+    },
+    (routing, add) => {
+      for (const [why, count] of routing.pinMoves) add(count, why);
+    },
+  ],
+];

@@ -1,0 +1,203 @@
+/**
+ * Exports traces and metrics by OTLP over HTTP: gathers ended requests, encodes them with OpenTelemetry's own
+ * serializers, and sends them in the background. A collector that is away costs spans, which are counted, never time.
+ */
+import {
+  JsonMetricsSerializer,
+  JsonTraceSerializer,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+} from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { OtlpConfig, OtlpDestination, OtlpSignal } from '../../config/telemetry-config.ts';
+import type { Sample, TraceContext } from '../../lib/trace-context.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+import type { Log } from '../log.ts';
+import type { NameVendor } from '../metrics/call-counter.ts';
+import type { Family, MetricRegistry, MetricSpec } from '../metrics/registry.ts';
+import { buildSpans, type SpanSource, type TracedCall } from './call-spans.ts';
+import { buildMetrics } from './metric-data.ts';
+import { OtlpSender, type PostBytes } from './otlp-sender.ts';
+import { createSample } from './sample-trace.ts';
+
+/** Requests that wait for their export; more are dropped. As `OTEL_BSP_MAX_QUEUE_SIZE` is by default. */
+const CALLS_MAX = 2_048;
+/** Requests of one export: few, because encoding takes the event loop's time. */
+const BATCH_CALLS = 128;
+const FLUSH_MS = 1_000;
+
+interface OtlpParts {
+  readonly config: OtlpConfig;
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly log: Log;
+  readonly vendorOf: NameVendor;
+  readonly post: PostBytes;
+  readonly registry: MetricRegistry;
+}
+
+export interface OtlpExport {
+  /** Null: traces are not sent. */
+  readonly sample: Sample | null;
+  /** Queues the spans of a sampled request. */
+  addCall(record: CallRecord, model: string | null, trace: TraceContext): void;
+  /** Sends what waits, within the time limit of an export. */
+  close(): Promise<void>;
+}
+
+const EXPORTED: MetricSpec = {
+  name: 'tollgate.otlp.exported',
+  unit: '{item}',
+  help: 'Traced requests, and readings of all metrics, that the collector took.',
+  type: 'counter',
+  labels: ['signal'],
+};
+const DROPPED: MetricSpec = {
+  name: 'tollgate.otlp.dropped',
+  unit: '{item}',
+  help: 'Traced requests, and readings of all metrics, that were dropped because the collector was away or too slow.',
+  type: 'counter',
+  labels: ['signal'],
+};
+
+export function startOtlp(parts: OtlpParts): OtlpExport {
+  const { config, version, registry } = parts;
+  const resource = resourceFromAttributes({
+    ...Object.fromEntries(config.resource),
+    'service.name': config.serviceName,
+    'service.version': version,
+    'service.instance.id': crypto.randomUUID(),
+  });
+  const source = { resource, instrumentationScope: { name: 'tollgate', version }, vendorOf: parts.vendorOf };
+  const counts = [registry.family(EXPORTED), registry.family(DROPPED)] as const;
+  const traces =
+    config.traces === null ? null : new TraceExport(openSender('traces', config.traces, parts), source, config, counts);
+  const metrics =
+    config.metrics === null
+      ? null
+      : new MetricExport(openSender('metrics', config.metrics, parts), source, parts, counts);
+  return {
+    sample: traces === null ? null : createSample(config.sampling),
+    addCall(record, model, trace) {
+      if (trace.sampled) traces?.add({ record, model, trace });
+    },
+    async close() {
+      await Promise.all([traces?.close(), metrics?.close()]);
+    },
+  };
+}
+
+function openSender(signal: OtlpSignal, destination: OtlpDestination, { config, post, log }: OtlpParts): OtlpSender {
+  return new OtlpSender({
+    ...config,
+    destination,
+    post,
+    onChange(problem) {
+      if (problem === null) log.info({ signal }, 'the OpenTelemetry collector takes exports again');
+      else log.warn({ signal, cause: problem }, 'exports to the OpenTelemetry collector fail and are dropped');
+    },
+  });
+}
+
+type Counts = readonly [exported: Family, dropped: Family];
+
+function count([exported, dropped]: Counts, signal: OtlpSignal, ok: boolean, amount: number): void {
+  const family = ok ? exported : dropped;
+  family.add(family.series(signal), amount);
+}
+
+class TraceExport {
+  readonly #sender: OtlpSender;
+  readonly #source: SpanSource;
+  readonly #serializer: typeof ProtobufTraceSerializer;
+  readonly #counts: Counts;
+  readonly #endMs: number;
+  #waiting: TracedCall[] = [];
+  #sending: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(sender: OtlpSender, source: SpanSource, { format, timeoutMs }: OtlpConfig, counts: Counts) {
+    this.#sender = sender;
+    this.#source = source;
+    this.#serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
+    this.#counts = counts;
+    this.#endMs = timeoutMs;
+  }
+
+  add(call: TracedCall): void {
+    if (this.#waiting.length >= CALLS_MAX) {
+      count(this.#counts, 'traces', false, 1);
+      return;
+    }
+    this.#waiting.push(call);
+    if (this.#waiting.length >= BATCH_CALLS) this.#flush();
+    else this.#timer ??= setTimeout(this.#onTime, FLUSH_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    const limit = setTimeout(() => this.#sender.hurry(), this.#endMs);
+    while (this.#sending !== null) await this.#sending;
+    clearTimeout(limit);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  readonly #onTime = (): void => {
+    this.#timer = null;
+    this.#flush();
+  };
+
+  #flush(): void {
+    if (this.#sending !== null || this.#waiting.length === 0) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#sending = this.#send(this.#waiting.splice(0, BATCH_CALLS)).then(() => {
+      this.#sending = null;
+      this.#flush();
+    });
+  }
+
+  async #send(calls: readonly TracedCall[]): Promise<void> {
+    const spans = calls.flatMap((call) => buildSpans(call, this.#source));
+    const body = this.#serializer.serializeRequest(spans);
+    count(this.#counts, 'traces', body !== undefined && (await this.#sender.send(body)), calls.length);
+  }
+}
+
+class MetricExport {
+  readonly #send: () => Promise<void>;
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #sender: OtlpSender;
+  readonly #limitMs: number;
+  #sending: Promise<void> | null = null;
+
+  constructor(sender: OtlpSender, { resource, instrumentationScope }: SpanSource, parts: OtlpParts, counts: Counts) {
+    const { config, registry, startedAtMs: startMs } = parts;
+    const serializer = config.format === 'json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
+    this.#sender = sender;
+    this.#limitMs = config.timeoutMs;
+    this.#send = async () => {
+      const read = { resource, scope: instrumentationScope, startMs, nowMs: Date.now() };
+      const body = serializer.serializeRequest(buildMetrics(registry.collect(), read));
+      count(counts, 'metrics', body !== undefined && (await sender.send(body)), 1);
+    };
+    this.#timer = setInterval(() => this.#begin(), config.intervalMs);
+    this.#timer.unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const limit = setTimeout(() => this.#sender.hurry(), this.#limitMs);
+    await this.#sending;
+    this.#begin();
+    await this.#sending;
+    clearTimeout(limit);
+  }
+
+  /** A reading that falls into the export of the one before it is left out: the next has its numbers. */
+  #begin(): void {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+    });
+  }
+}

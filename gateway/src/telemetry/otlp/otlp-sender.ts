@@ -1,0 +1,91 @@
+/**
+ * Sends exports of one signal to a collector, one at a time, with retries within a time limit
+ * (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response, read 2026-11-22). Never rejects.
+ */
+import { gzipSync } from 'node:zlib';
+import type { OtlpConfig, OtlpDestination } from '../../config/telemetry-config.ts';
+
+/** Rejects where no answer came. `retryAfterMs` null: none was named. */
+export type PostBytes = (
+  url: string,
+  headers: readonly (readonly [name: string, value: string])[],
+  body: Uint8Array,
+  timeoutMs: number,
+) => Promise<{ readonly status: number; readonly retryAfterMs: number | null }>;
+
+/** Statuses after which the same export may succeed. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const BACKOFF_MS = 1_000;
+const BACKOFF_MS_MAX = 5_000;
+
+interface SenderParts extends Pick<OtlpConfig, 'format' | 'gzip' | 'timeoutMs'> {
+  readonly destination: OtlpDestination;
+  readonly post: PostBytes;
+  /** Told once when exports begin to fail, with the reason, and once when they work again (null). */
+  onChange(problem: string | null): void;
+}
+
+export class OtlpSender {
+  readonly #parts: SenderParts;
+  readonly #headers: readonly (readonly [string, string])[];
+  /** Ends waits between retries. */
+  readonly #hurry = new AbortController();
+  #isFailing = false;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+    this.#headers = [
+      ['content-type', parts.format === 'json' ? 'application/json' : 'application/x-protobuf'],
+      ...(parts.gzip ? [['content-encoding', 'gzip'] as const] : []),
+      ...parts.destination.headers.map(([name, value]) => [name, value.reveal()] as const),
+    ];
+  }
+
+  /** Whether the collector took the export. */
+  async send(body: Uint8Array): Promise<boolean> {
+    const { gzip, timeoutMs } = this.#parts;
+    const sent = gzip ? gzipSync(body) : body;
+    const endMs = performance.now() + timeoutMs;
+    for (let backoffMs = BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      const result = await this.#post(sent, endMs - performance.now());
+      const waitMs = result.retryAfterMs ?? backoffMs * (0.8 + 0.4 * Math.random());
+      if (result.problem === null || !result.mayRetry || performance.now() + waitMs >= endMs) {
+        this.#report(result.problem);
+        return result.problem === null;
+      }
+      if (!(await this.#wait(waitMs))) return false;
+    }
+  }
+
+  /** Begins no further retry. */
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  async #post(body: Uint8Array, timeoutMs: number) {
+    const { post, destination } = this.#parts;
+    try {
+      const { status, retryAfterMs } = await post(destination.url, this.#headers, body, timeoutMs);
+      const problem = status >= 200 && status < 300 ? null : `the collector answered ${status}`;
+      return { problem, mayRetry: RETRYABLE.has(status), retryAfterMs };
+    } catch (fault) {
+      return { problem: fault instanceof Error ? fault.message : String(fault), mayRetry: true, retryAfterMs: null };
+    }
+  }
+
+  #wait(ms: number): Promise<boolean> {
+    const { signal } = this.#hurry;
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms, true);
+      timer.unref();
+      signal.addEventListener('abort', () => resolve(false), { once: true });
+    });
+  }
+
+  #report(problem: string | null): void {
+    if ((problem !== null) === this.#isFailing) return;
+    this.#isFailing = problem !== null;
+    this.#parts.onChange(problem);
+  }
+}

@@ -1,0 +1,67 @@
+/** Tests who may read `/metrics`, against a running gateway. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const read = (headers: Record<string, string> = {}) => fetch(`${gateway.url}/metrics`, { headers });
+
+async function keyWith(scopes: string, workspace = 'default'): Promise<string> {
+  const made = await gateway.run(
+    'keys',
+    'create',
+    '--name',
+    'scraper',
+    '--scopes',
+    scopes,
+    '--workspace',
+    workspace,
+    '--json',
+  );
+  return JSON.parse(made.stdout).key;
+}
+
+test('a client on this machine needs no key', async () => {
+  const reply = await read();
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  expect(await reply.text()).toContain('tollgate_serving 1\n');
+});
+
+test('OpenMetrics where it is asked for', async () => {
+  const reply = await read({ accept: 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3' });
+  expect(reply.headers.get('content-type')).toStartWith('application/openmetrics-text; version=1.0.0');
+  expect((await reply.text()).endsWith('# EOF\n')).toBe(true);
+});
+
+test.each([
+  { forwarded: 'for=192.0.2.1' },
+  { 'x-forwarded-for': '192.0.2.1' },
+  { 'x-forwarded-proto': 'https' },
+  { 'x-forwarded-anything': '1' },
+  { host: 'page.example' },
+])('behind a proxy, or under another name, a key is needed: %j', async (headers) => {
+  expect((await read(headers as Record<string, string>)).status).toBe(401);
+});
+
+test('a key needs the scope admin, also on this machine', async () => {
+  const forwarded = { 'x-forwarded-for': '192.0.2.1' };
+  const admin = { authorization: `Bearer ${await keyWith('inference,admin')}` };
+  const plain = { authorization: `Bearer ${await keyWith('inference')}` };
+  expect((await read({ ...admin, ...forwarded })).status).toBe(200);
+  expect((await read({ ...plain, ...forwarded })).status).toBe(403);
+  expect((await read(plain)).status).toBe(403);
+  expect((await read({ authorization: 'Bearer tg_nonsense' })).status).toBe(401);
+});
+
+test('another account does not see the metrics of the installation', async () => {
+  await gateway.run('accounts', 'create', 'acme');
+  await gateway.run('workspaces', 'create', 'acme-space', '--account', 'acme');
+  const key = await keyWith('admin', 'acme-space');
+  expect((await read({ authorization: `Bearer ${key}` })).status).toBe(403);
+});
