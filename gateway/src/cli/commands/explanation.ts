@@ -43,7 +43,8 @@ export function renderExplanation(view: z.infer<typeof explanationView>): string
   ];
   const lines = [`${model}  ${facts.join(', ')}`];
   const rows = targets.map((target, index) => [
-    target.verdict === 'filtered' ? '-' : String(index + 1),
+    // Those that are not tried follow the others.
+    target.verdict === 'chosen' || target.verdict === 'fallback' ? String(index + 1) : '-',
     nameOf(target),
     ...wordsOf(target),
   ]);

@@ -129,6 +129,17 @@ test('an explanation has one line per target, in the order of trial', () => {
       targets: [
         {
           ...closed,
+          target: 'bedrock/eu',
+          provider: 'bedrock',
+          verdict: 'chosen',
+          why: 'fallback',
+          estimate_nano_usd: '130000000',
+          cold_cache_nano_usd: '110000000',
+          strips: 'acme',
+        },
+        { ...closed, target: 'global', provider: 'vertex', verdict: 'fallback', why: 'fallback' },
+        {
+          ...closed,
           target: 'main',
           provider: 'anthropic',
           verdict: 'skipped',
@@ -139,17 +150,6 @@ test('an explanation has one line per target, in the order of trial', () => {
           outcomes: 5,
           last_failure: 'overloaded',
         },
-        {
-          ...closed,
-          target: 'bedrock/eu',
-          provider: 'bedrock',
-          verdict: 'chosen',
-          why: 'fallback',
-          estimate_nano_usd: '130000000',
-          cold_cache_nano_usd: '110000000',
-          strips: 'acme',
-        },
-        { ...closed, target: 'global', provider: 'vertex', verdict: 'fallback', why: 'fallback' },
         { ...closed, target: 'lab/qwen3', provider: 'lab', verdict: 'filtered', why: 'images' },
       ],
     }),
@@ -157,9 +157,9 @@ test('an explanation has one line per target, in the order of trial', () => {
   expect(text).toBe(
     [
       'claude-sonnet  strategy order, pin none, needs tools, 41k tokens',
-      '  1 anthropic/main   open until 11:02:07 (5 of 5 faults: overloaded)   skipped: breaker',
-      '  2 bedrock/eu       chosen                                            by fallback, est. $0.13, cache cold (+$0.11), thinking of acme stripped',
-      '  3 vertex/global    fallback',
+      '  1 bedrock/eu       chosen                                            by fallback, est. $0.13, cache cold (+$0.11), thinking of acme stripped',
+      '  2 vertex/global    fallback',
+      '  - anthropic/main   open until 11:02:07 (5 of 5 faults: overloaded)   skipped: breaker',
       '  - lab/qwen3        filtered: no images',
       '',
     ].join('\n'),
