@@ -186,6 +186,11 @@ describe('an entry is not used, and says why', () => {
     expect(await problemOf({ entries: [entryOf('one'), entryOf('two')], credentials })).toContain('cannot be opened');
   });
 
+  test('without any credential, where its kind needs one', async () => {
+    const entries = [entryOf('lab', { kind: 'openai' })];
+    expect(await problemOf({ entries, credentials: [] })).toContain('It has no credential, and openai needs one');
+  });
+
   test('with an address that was changed in the database', async () => {
     expect(await problemOf({ entries: [entryOf('lab', { baseUrl: 'https://evil.example/v1' })] })).toContain(
       'cannot be opened',

@@ -175,6 +175,9 @@ function resolveEntry(
   if ('found' in address) {
     return unused(`Its address is not used: found ${address.found}, expected ${address.expected}. ${address.advice}`);
   }
+  if (credentials.length === 0 && 'fault' in readSecrets(consoleKind, {})) {
+    return unused(`It has no credential, and ${consoleKind.name} needs one. Add one.`);
+  }
   const { pool, sealed } = openPool(credentials, (credential) => openCredential(credential, address.origin));
   if (pool === null) {
     return unused(`Its credential cannot be opened: ${SEALED_OTHERWISE}. Enter the credential again.`);
