@@ -79,6 +79,13 @@ export const PROOFS: readonly Proof[] = [
     'conformance/splits',
   ]),
   suites('exits', 'every way in which a request can end leaves one record and one charge', ['fault/exit-matrix']),
+  endurance('idle-closes', 'requests to an upstream that closes idle connections at random are all answered: 100,000'),
+  endurance('silence', 'six minutes of silence within a stream end no stream'),
+  endurance('drain', 'SIGTERM under 200 streams of 10 s to 3 min cuts none'),
+  endurance('restarts', 'ten restarts under load cut no stream; each is ready within 2 s of the end of the one before'),
+  endurance('overload', 'at five times its capacity the gateway completes nine tenths of its peak'),
+  endurance('slope', 'a million mixed requests: the memory grows by less than 1 MiB per 100,000'),
+  endurance('crowd', '10,000 idle streams add at most 20 ms at the 99th percentile of 300 requests a second'),
   suites('connections', 'thousands of streams, slow and stalled clients leave the gateway within its limits', [
     'fault/descriptors',
     'fault/open-streams',
@@ -98,6 +105,16 @@ export const PROOFS: readonly Proof[] = [
     ],
   },
 ];
+
+function endurance(name: string, shows: string): Proof {
+  const command = (seed: number, ...flags: readonly string[]): Command => ({
+    script: 'gateway/test/endurance/main.ts',
+    args: [name, '--seed', `${seed}`, ...flags],
+    // Read once at the start of the process that offers the load.
+    env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+  });
+  return { name, shows, full: (seed) => [command(seed)], sample: (seed) => [command(seed, '--sample')] };
+}
 
 /** Test files at full length. CI runs them so among all tests; they have no seed. */
 function suites(name: string, shows: string, files: readonly string[]): Proof {

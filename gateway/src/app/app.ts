@@ -46,6 +46,7 @@ import { openStore } from '../store/sqlite/open-store.ts';
 import { createCallLog, type Log } from '../telemetry/log.ts';
 import { closeIdle } from '../upstream/connection.ts';
 import { setEgressProxy } from '../upstream/dial.ts';
+import { createGuardedFetch, type Fetch } from '../upstream/guarded-fetch.ts';
 import { logHealth } from './log-health.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
@@ -66,6 +67,8 @@ export interface App {
   readonly setUpLink: string | null;
   /** The public name of a model to try first; null: no model is served over the protocol. */
   suggestModel(protocol: ClientProtocolName): string | null;
+  /** For libraries: reaches the sign-in services of the configuration, else public https addresses only. */
+  readonly fetch: Fetch;
   /** Applies a new configuration; running calls keep theirs. Throws if it cannot be built; then nothing changes. */
   reconfigure(config: Config): Promise<void>;
   /** Closes everything behind the server after it stopped: the control socket, the store, the lock. */
@@ -329,6 +332,9 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
         ...models.notices,
       ],
+      fetch: createGuardedFetch((origin) =>
+        deps.settings.config.server.oidc.some(({ issuer }) => new URL(issuer).origin === origin),
+      ),
       suggestModel: (protocol) => suggestModel(deps.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
@@ -359,10 +365,13 @@ function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
 const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 
+/** For an address that is written in the program. */
+const fetchLocally = createGuardedFetch(() => true);
+
 /** Adds an Ollama on this machine if no file configures anything. */
 async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
   if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
-  const names = await detectOllama(AbortSignal.timeout(1_000));
+  const names = await detectOllama(AbortSignal.timeout(1_000), fetchLocally);
   if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
 }

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:net';
+import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
 import { detectOllama, withOllama } from './discover-providers.ts';
 import { loadConfig } from './load-config.ts';
 
@@ -19,6 +20,7 @@ function serve(answer: () => Response): string {
 }
 
 const never = new AbortController().signal;
+const request = createGuardedFetch(() => true);
 
 describe('detectOllama', () => {
   test('lists the models of an Ollama', async () => {
@@ -26,6 +28,7 @@ describe('detectOllama', () => {
     expect(
       await detectOllama(
         never,
+        request,
         serve(() => Response.json(tags)),
       ),
     ).toEqual(['qwen3:8b', 'llama3.3:latest']);
@@ -38,6 +41,7 @@ describe('detectOllama', () => {
     expect(
       await detectOllama(
         never,
+        request,
         serve(() => Response.json(tags)),
       ),
     ).toEqual(['ok']);
@@ -51,13 +55,13 @@ describe('detectOllama', () => {
     ['a redirect', () => Response.redirect('/elsewhere')],
     ['more than 1 MiB', () => new Response(`{"models":[${' '.repeat(1024 * 1024)}]}`)],
   ])('%s is not an Ollama', async (_name, answer) => {
-    expect(await detectOllama(never, serve(answer))).toBeNull();
+    expect(await detectOllama(never, request, serve(answer))).toBeNull();
   });
 
   test('a port without a listener is not an Ollama', async () => {
     const origin = serve(() => new Response());
     for (const close of closers.splice(0)) await close();
-    expect(await detectOllama(never, origin)).toBeNull();
+    expect(await detectOllama(never, request, origin)).toBeNull();
   });
 
   test('gives up on a silent port within its limit', async () => {
@@ -67,7 +71,7 @@ describe('detectOllama', () => {
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const begun = performance.now();
-    expect(await detectOllama(never, `http://127.0.0.1:${port}`)).toBeNull();
+    expect(await detectOllama(never, request, `http://127.0.0.1:${port}`)).toBeNull();
     expect(performance.now() - begun).toBeWithin(250, 10_000);
   });
 
@@ -75,6 +79,7 @@ describe('detectOllama', () => {
     expect(
       await detectOllama(
         AbortSignal.abort(),
+        request,
         serve(() => Response.json({ models: [] })),
       ),
     ).toBeNull();

@@ -58,15 +58,16 @@ const NAME = /^[^\p{Cc}]{1,256}$/u;
 
 /**
  * The names of the models that an Ollama on 127.0.0.1:11434 has, in its order; null if none answers within 300 ms, or
- * another service does. Never rejects. `origin` is for tests.
+ * another service does. Never rejects. `request` follows no redirect; `origin` is for tests.
  */
 export async function detectOllama(
   signal: AbortSignal,
+  request: (url: string, init: RequestInit) => Promise<Response>,
   origin = OLLAMA === undefined ? '' : originOf(OLLAMA),
 ): Promise<readonly string[] | null> {
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
-    const response = await fetch(`${origin}/api/tags`, { signal: limit, redirect: 'error', proxy: false });
+    const response = await request(`${origin}/api/tags`, { signal: limit });
     if (response.status !== 200 || response.body === null) return null;
     const text = await readAtMost(response.body);
     return text === null ? null : readNames(JSON.parse(text));

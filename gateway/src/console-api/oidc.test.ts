@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
+import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
 import { CLIENT_ID, startFakeOidc } from './testing/fake-oidc.ts';
 import {
   type Browser,
@@ -21,7 +22,11 @@ const oidc = startFakeOidc();
 
 let rig: PeopleRig;
 let owner: Browser;
+const unguarded = globalThis.fetch;
 beforeAll(async () => {
+  // As `serve` does: the library must work with it.
+  const guarded = createGuardedFetch((origin) => origin === oidc.issuer);
+  globalThis.fetch = Object.assign(guarded, { preconnect: unguarded.preconnect });
   const common = {
     name: 'Lab',
     issuer: oidc.issuer,
@@ -37,6 +42,7 @@ beforeAll(async () => {
   owner = await setUpOwner(rig);
 });
 afterAll(async () => {
+  globalThis.fetch = unguarded;
   await rig.close();
   await oidc.stop();
 });

@@ -52,6 +52,8 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   const app = await waitForDiskSpace(() => startApp(config, log), log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
+  // Libraries that connect by themselves (sign-in services) go the guarded way too.
+  globalThis.fetch = Object.assign(app.fetch, { preconnect: () => undefined });
   // Before the first words: a program that waits for them may send a signal at once.
   const end = ended(app, log);
   const reload = () => void reloadConfig(app, source, log);

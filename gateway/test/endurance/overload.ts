@@ -1,0 +1,137 @@
+/** Proves what overload, a million requests and thousands of idle streams cost: goodput, memory, latency. */
+import { readFileSync } from 'node:fs';
+import { pointAt } from '../harness/point-at.ts';
+import { startGateway } from '../harness/start-gateway.ts';
+import { ask, askMany, askSteadily, type Fate, percentile } from './ask.ts';
+import type { Proven } from './main.ts';
+import { MODELS, startEnduranceUpstream } from './upstream.ts';
+
+const OPEN_CALLS_MAX = 40;
+const ANSWER_MS = 200;
+/** What that many open calls complete in a second. */
+const CAPACITY = (OPEN_CALLS_MAX * 1_000) / ANSWER_MS;
+const GOODPUT_MIN = 0.9;
+
+/** Five times the capacity that `open_calls_max` sets: the goodput is at least nine tenths of the peak. */
+export async function proveOverload(seconds: number): Promise<Proven> {
+  const upstream = startEnduranceUpstream();
+  const model = MODELS.plain(ANSWER_MS);
+  const limits = { open_calls_max: OPEN_CALLS_MAX };
+  const gateway = await startGateway({ config: pointAt(upstream.url, { chat: [model], limits }) });
+  const send = () => ask(gateway, model);
+  await askSteadily(2, CAPACITY, send);
+  const peak = await askMany(CAPACITY * seconds, OPEN_CALLS_MAX, send).then(rateOf(performance.now()));
+  const startMs = performance.now();
+  const over = await askSteadily(seconds, CAPACITY * 5, send);
+  const goodput = (over.of('whole') * 1_000) / (performance.now() - startMs);
+  await gateway.stop();
+  upstream.stop();
+  return {
+    words: `peak ${peak.toFixed(0)}/s; at five times the capacity ${goodput.toFixed(0)}/s; ${over}`,
+    problems: [
+      ...over.others('whole', 'refused'),
+      ...(over.of('refused') === 0 ? ['nothing was refused: no overload'] : []),
+      ...(goodput < peak * GOODPUT_MIN ? [`goodput ${(goodput / peak).toFixed(2)} of the peak`] : []),
+    ],
+  };
+}
+
+function rateOf(startMs: number): (tally: { of(fate: Fate): number }) => number {
+  return (tally) => (tally.of('whole') * 1_000) / (performance.now() - startMs);
+}
+
+/** Measurements of memory; the first half warms up. */
+const MEASUREMENTS = 40;
+const MIB = 2 ** 20;
+
+/** Mixed requests: the slope of the resident memory over their second half. `mibMax`: per 100,000 requests. */
+export async function proveSlope(requests: number, mibMax: number): Promise<Proven> {
+  const upstream = startEnduranceUpstream(0.001);
+  const [plain, stream] = [MODELS.plain(0), MODELS.silent(0)];
+  const gateway = await startGateway({ config: pointAt(upstream.url, { chat: [plain, stream] }) });
+  const points: { readonly x: number; readonly y: number }[] = [];
+  const each = Math.ceil(requests / MEASUREMENTS);
+  const problems: string[] = [];
+  for (let turn = 1; turn <= MEASUREMENTS; turn++) {
+    const tally = await askMany(each, 32, (index) => {
+      if (index % 50 === 49) return ask({ ...gateway, key: 'tg_wrong' }, plain).then(expectStatus(401));
+      if (index % 50 === 48) return ask(gateway, 'plain-unknown').then(expectStatus(403));
+      return ask(gateway, index % 5 === 0 ? stream : plain);
+    });
+    problems.push(...tally.others('whole'));
+    points.push({ x: (turn * each) / 100_000, y: residentBytes(gateway.pid) / MIB });
+  }
+  const late = points.slice(MEASUREMENTS / 2);
+  const slope = slopeOf(late);
+  await gateway.stop();
+  upstream.stop();
+  if (slope > mibMax) problems.push(`${slope.toFixed(2)} MiB per 100,000 requests, at most ${mibMax}`);
+  const seen = points.filter((_, index) => index % (MEASUREMENTS / 8) === 0).map(({ y }) => y.toFixed(0));
+  const words = `${requests} requests: ${slope.toFixed(2)} MiB per 100,000; resident MiB on the way: ${seen.join(', ')}`;
+  return { words, problems };
+}
+
+function expectStatus(status: number): (fate: Fate) => Fate {
+  return (fate) => (fate.startsWith(`failed: ${status}`) ? 'whole' : `failed: expected ${status}, got ${fate}`);
+}
+
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+/** The slope of the line of least squares. */
+function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
+  const meanX = points.reduce((sum, { x }) => sum + x, 0) / points.length;
+  const meanY = points.reduce((sum, { y }) => sum + y, 0) / points.length;
+  const over = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0);
+  return over / points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+}
+
+/** What so many idle streams add to the latency of requests at an even rate, at the 99th percentile. */
+export async function proveCrowd(
+  streams: number,
+  perSecond: number,
+  seconds: number,
+  addedMsMax: number,
+): Promise<Proven> {
+  const upstream = startEnduranceUpstream();
+  const [plain, silent] = [MODELS.plain(0), MODELS.silent(3_000)];
+  const gateway = await startGateway({ config: pointAt(upstream.url, { chat: [plain, silent] }) });
+  const measure = async () => {
+    const times: number[] = [];
+    const tally = await askSteadily(seconds, perSecond, async () => {
+      const startMs = performance.now();
+      const fate = await ask(gateway, plain);
+      times.push(performance.now() - startMs);
+      return fate;
+    });
+    return { p99: percentile(times, 0.99), others: tally.others('whole') };
+  };
+  await askSteadily(3, perSecond, () => ask(gateway, plain));
+  const alone = await measure();
+  const leave = new AbortController();
+  const before = upstream.counts.requests;
+  let ended = 0;
+  const crowd: Promise<unknown>[] = [];
+  for (let index = 0; index < streams; index++) {
+    crowd.push(ask(gateway, silent, leave.signal).then(() => (ended += 1)));
+    if (index % 200 === 199) await Bun.sleep(50);
+  }
+  while (upstream.counts.requests - before < streams && ended === 0) await Bun.sleep(20);
+  const crowded = await measure();
+  const lost = ended;
+  leave.abort();
+  await Promise.all(crowd);
+  await gateway.stop();
+  upstream.stop();
+  const added = crowded.p99 - alone.p99;
+  return {
+    words: `p99 alone ${alone.p99.toFixed(1)} ms, beside ${streams} idle streams ${crowded.p99.toFixed(1)} ms`,
+    problems: [
+      ...alone.others,
+      ...crowded.others,
+      ...(lost > 0 ? [`${lost} idle streams ended`] : []),
+      ...(added > addedMsMax ? [`${added.toFixed(1)} ms added at p99, at most ${addedMsMax}`] : []),
+    ],
+  };
+}
