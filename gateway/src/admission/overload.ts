@@ -2,6 +2,7 @@
  * Decides which new calls the process refuses because it has more work than it can do: by the delay of its event loop,
  * and by its memory. Running calls go on. Costs a new call one comparison.
  */
+import { totalmem } from 'node:os';
 
 /** How often the delay is measured, and how late the timer may be: less is noise of the collector and of large bodies. */
 const LOOK_EVERY_MS = 100;
@@ -47,15 +48,18 @@ export class Overload {
   }
 }
 
+/** The memory that this process may use, in bytes: of its group, else of the machine. */
+function memoryBytesMax(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
 /**
- * Starts measuring; returns a function that stops it. `memoryBytes`: what the process may use. `onChange`: told when it
- * begins to refuse calls (true), and when it refuses none again.
+ * Starts measuring; returns a function that stops it. `onChange`: told when it begins to refuse calls (true), and when it
+ * refuses none again.
  */
-export function startOverloadWatch(
-  overload: Overload,
-  memoryBytes: number,
-  onChange: (refuses: boolean) => void,
-): () => void {
+export function startOverloadWatch(overload: Overload, onChange: (refuses: boolean) => void): () => void {
+  const memoryBytes = memoryBytesMax();
   let dueMs = performance.now() + LOOK_EVERY_MS;
   let refused = false;
   const timer = setInterval(() => {

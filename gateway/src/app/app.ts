@@ -3,7 +3,6 @@
  * servers.
  */
 
-import { totalmem } from 'node:os';
 import manifest from '../../package.json' with { type: 'json' };
 import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
 import { startOverloadWatch } from '../admission/overload.ts';
@@ -306,7 +305,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       }),
     );
     closers.push(
-      startOverloadWatch(deps.capacity.overload, memoryBytesMax(), (refuses) =>
+      startOverloadWatch(deps.capacity.overload, (refuses) =>
         refuses
           ? log.warn('too much work: a part of the new requests is answered with 503; running ones go on')
           : log.warn('no request is refused for too much work any more'),
@@ -348,12 +347,6 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   }
 }
 
-/** The memory that this process may use, in bytes: of its group, else of the machine. */
-function memoryBytesMax(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
-
 /** `callsMax`: the calls for which the process has descriptors. A key may always hold one body of the maximum size. */
 function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
   return {
@@ -365,13 +358,14 @@ function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
 const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 
-/** For an address that is written in the program. */
-const fetchLocally = createGuardedFetch(() => true);
-
 /** Adds an Ollama on this machine if no file configures anything. */
 async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
   if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
-  const names = await detectOllama(AbortSignal.timeout(1_000), fetchLocally);
+  // Its address is a constant of the program.
+  const names = await detectOllama(
+    AbortSignal.timeout(1_000),
+    createGuardedFetch(() => true),
+  );
   if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
 }
