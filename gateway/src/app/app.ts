@@ -277,19 +277,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       tls,
     );
     closers.push(() => server.stop(true));
-    if (tls !== null) {
-      const unwatch = watchTls(tls, {
-        files: () => deps.settings.config.server.tls,
-        serve: (pair) => server.renewTls(pair),
-        onServed: () => log.info('the changed certificate of server.tls is served'),
-        onRefused: (cause) =>
-          log.error(
-            { cause },
-            'the files of server.tls are unusable: the certificate before goes on, until it expires',
-          ),
-      });
-      closers.push(unwatch);
-    }
+    if (tls !== null) closers.push(watchTls(tls, () => deps.settings.config.server.tls, server.renewTls, log));
     closers.push(
       startShedding({
         bounds: descriptors,

@@ -63,16 +63,11 @@ function serve(files: { readonly cert: string; readonly key: string }) {
   const pair = loadTls(files);
   const server = startHttpServer('127.0.0.1', 0, { deps } as never, pair);
   const told: string[] = [];
-  const stop = watchTls(
-    pair,
-    {
-      files: () => files,
-      serve: (next) => server.renewTls(next),
-      onServed: () => told.push('served'),
-      onRefused: (cause) => told.push(cause),
-    },
-    20,
-  );
+  const log = {
+    info: () => void told.push('served'),
+    error: ({ cause }: { readonly cause: string }) => void told.push(cause),
+  };
+  const stop = watchTls(pair, () => files, server.renewTls, log, 20);
   const end = () => {
     stop();
     return server.stop(true);

@@ -27,22 +27,27 @@ function read(member: string, file: string): string {
  */
 const LOOK_EVERY_MS = 10_000;
 
-export interface TlsWatch {
-  /** The present files; null: not watched now. */
-  files(): TlsFiles | null;
-  /** Serves a changed pair. Throws if it is unusable; then the one before stays. */
-  serve(pair: TlsPair): void;
-  onServed(): void;
-  /** Called once for each change that is unusable. */
-  onRefused(cause: string): void;
+interface TlsLog {
+  info(words: string): void;
+  error(members: { readonly cause: string }, words: string): void;
 }
 
-/** Starts the watch; `first` is served already. Returns a function that stops it. */
-export function watchTls(first: TlsPair, watch: TlsWatch, everyMs = LOOK_EVERY_MS): () => void {
+/**
+ * Starts the watch; returns a function that stops it. `first` is served already. `filesOf`: the present files, null: not
+ * now. `serve` serves a changed pair, or throws if it is unusable; then the one before stays, and each such change is
+ * logged once.
+ */
+export function watchTls(
+  first: TlsPair,
+  filesOf: () => TlsFiles | null,
+  serve: (pair: TlsPair) => void,
+  log: TlsLog,
+  everyMs = LOOK_EVERY_MS,
+): () => void {
   let served = first;
   let refused = '';
   const look = () => {
-    const files = watch.files();
+    const files = filesOf();
     if (files === null) return;
     let state = '';
     try {
@@ -53,13 +58,18 @@ export function watchTls(first: TlsPair, watch: TlsWatch, everyMs = LOOK_EVERY_M
       }
       state = `${pair.cert}\n${pair.key}`;
       if (state === refused) return;
-      watch.serve(pair);
+      serve(pair);
       served = pair;
-      watch.onServed();
+      log.info('the changed certificate of server.tls is served');
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
       if (state === '') state = cause;
-      if (state !== refused) watch.onRefused(cause);
+      if (state !== refused) {
+        log.error(
+          { cause },
+          'the files of server.tls are unusable: the certificate before is served on, until it expires',
+        );
+      }
       refused = state;
     }
   };
