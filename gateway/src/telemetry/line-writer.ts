@@ -2,12 +2,13 @@
  * Writes lines to a file descriptor without ever waiting for it: lines gather while a write is under way. What a slow
  * reader does not take is dropped and counted, never kept beyond a bound.
  */
-import { write, writeSync } from 'node:fs';
+import { write } from 'node:fs';
 
 const FLUSH_MS = 100;
 const FLUSH_CHARS = 16 * 1024;
 const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 const RETRY_MS = 20;
+const CLOSE_MS = 1_000;
 
 export class LineWriter {
   readonly #descriptor: number;
@@ -16,6 +17,7 @@ export class LineWriter {
   #isWriting = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #dropped = 0;
+  #onIdle: () => void = () => {};
 
   constructor(descriptor: number, charsMax: number = WAITING_CHARS_MAX) {
     this.#descriptor = descriptor;
@@ -38,18 +40,15 @@ export class LineWriter {
     else this.#timer ??= setTimeout(this.#onTime, FLUSH_MS);
   }
 
-  /** Writes what waits, at the end of the process. A reader that takes nothing loses it. */
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    if (this.#isWriting || this.#waiting === '') return;
-    const bytes = Buffer.from(this.#waiting);
-    this.#waiting = '';
-    try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
-    } catch {
-      this.#dropped += 1;
-    }
+  /** Writes what waits, at the end of the process. What a reader does not take within a second is lost. */
+  async close(): Promise<void> {
+    this.#flush();
+    if (!this.#isWriting) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = resolve;
+    const limit = setTimeout(resolve, CLOSE_MS);
+    await promise;
+    clearTimeout(limit);
   }
 
   readonly #onTime = (): void => {
@@ -75,7 +74,8 @@ export class LineWriter {
       else {
         if (fault !== null) this.#dropped += 1;
         this.#isWriting = false;
-        if (this.#waiting !== '') this.#flush();
+        if (this.#waiting === '') this.#onIdle();
+        else this.#flush();
       }
     });
   }

@@ -1,69 +1,57 @@
-/** Writes one structured line per ended request: ids, outcome, tokens, cost and durations; never content or secrets. */
-import { pino } from 'pino';
+/**
+ * Writes one structured line per ended request, in the form of the other log lines: ids, outcome, tokens, cost and
+ * durations; never content or secrets. Rendered by hand, because it runs on every request: the logger takes four times as
+ * long for the same line.
+ */
 import type { Payer } from '../billing/who-pays.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { CallRecord } from '../store/ports/records.ts';
-import type { LineWriter } from './line-writer.ts';
 
 const TEXT_CHARS_MAX = 256;
+/** The number of the level `info`. */
+const LEVEL = 30;
 
-/** A line has this level. */
-const LEVEL = 'info';
-
-export class RequestLog {
-  readonly #log: ReturnType<typeof pino>;
-  isOn = true;
-
-  constructor(lines: LineWriter) {
-    this.#log = pino(
-      { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-      { write: (line: string) => lines.write(line) },
-    );
-  }
-
-  /** Lines of a less severe level than this are not written. */
-  set level(level: string) {
-    this.#log.level = level;
-  }
-
-  /** `model`: the operator's name of the route; null: none. */
-  write(record: CallRecord, model: string | null, payer: Payer, trace: TraceContext | null): void {
-    if (!this.isOn || !this.#log.isLevelEnabled(LEVEL)) return;
-    const { usage, attempts } = record;
-    const last = attempts.at(-1);
-    this.#log.info(
-      {
-        request_id: record.request_id,
-        trace_id: trace?.traceId,
-        account: record.account,
-        workspace: record.workspace,
-        key_id: record.key_id,
-        protocol: record.protocol,
-        model: cut(record.model),
-        route: model ?? undefined,
-        provider: record.provider ?? undefined,
-        target: last === undefined ? undefined : (last.target ?? `${last.provider}/${last.model}`),
-        attempts: attempts.length,
-        stream: record.stream,
-        status: record.status,
-        error: record.error ?? undefined,
-        finish_reason: cut(record.finish_reason),
-        input_tokens: usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h,
-        cached_tokens: usage.cache_read,
-        output_tokens: usage.output,
-        usage_source: record.usage_source,
-        cost_nano_usd: record.cost_nano_usd,
-        payer: payer === 'operator' ? payer : undefined,
-        ttfb_ms: record.ttfb_ms ?? undefined,
-        duration_ms: record.duration_ms,
-      },
-      'request',
-    );
-  }
+/** The line, with its line break. `model`: the operator's name of the route; null: none. */
+export function renderRequestLine(
+  record: CallRecord,
+  model: string | null,
+  payer: Payer,
+  trace: TraceContext | null,
+  nowMs: number,
+): string {
+  const { usage, attempts, cost_nano_usd } = record;
+  const last = attempts.at(-1);
+  let line = `{"level":${LEVEL},"time":"${isoTime(nowMs)}","request_id":"${record.request_id}"`;
+  if (trace !== null) line += `,"trace_id":"${trace.traceId}"`;
+  line += text('account', record.account) + text('workspace', record.workspace) + text('key_id', record.key_id);
+  line += `,"protocol":"${record.protocol}"`;
+  line += text('model', record.model) + text('route', model) + text('provider', record.provider);
+  if (last !== undefined) line += text('target', last.target ?? `${last.provider}/${last.model}`);
+  line += `,"attempts":${attempts.length},"stream":${record.stream},"status":${record.status}`;
+  line += text('error', record.error) + text('finish_reason', record.finish_reason);
+  const input = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+  line += `,"input_tokens":${input},"cached_tokens":${usage.cache_read},"output_tokens":${usage.output}`;
+  line += `,"usage_source":"${record.usage_source}"`;
+  line += cost_nano_usd === null ? ',"cost_nano_usd":null' : `,"cost_nano_usd":"${cost_nano_usd}"`;
+  if (payer === 'operator') line += ',"payer":"operator"';
+  if (record.ttfb_ms !== null) line += `,"ttfb_ms":${record.ttfb_ms}`;
+  return `${line},"duration_ms":${record.duration_ms},"msg":"request"}\n`;
 }
 
-/** Text from a caller or a provider. Keys in it are masked already, as in the record. */
-function cut(text: string | null): string | undefined {
-  if (text === null) return undefined;
-  return text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
+/** A member with a text, which may be a caller's or a provider's: keys in it are masked already, as in the record. */
+function text(name: string, value: string | null): string {
+  if (value === null) return '';
+  const shown = value.length > TEXT_CHARS_MAX ? `${value.slice(0, TEXT_CHARS_MAX)}…` : value;
+  return `,"${name}":${JSON.stringify(shown)}`;
+}
+
+let renderedMs = 0;
+let rendered = '';
+
+function isoTime(ms: number): string {
+  if (ms !== renderedMs) {
+    renderedMs = ms;
+    rendered = new Date(ms).toISOString();
+  }
+  return rendered;
 }

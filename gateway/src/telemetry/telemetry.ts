@@ -15,7 +15,7 @@ import { MetricRegistry } from './metrics/registry.ts';
 import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
 import type { OtlpExport } from './otlp/otlp-export.ts';
 import type { PostBytes } from './otlp/otlp-sender.ts';
-import { RequestLog } from './request-log.ts';
+import { renderRequestLine } from './request-log.ts';
 
 const STDERR = 2;
 
@@ -52,20 +52,19 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   const counter = new CallCounter(registry, parts.vendorOf);
   const onCommit = countCommits(registry);
   const lines = new LineWriter(STDERR);
-  const requests = new RequestLog(lines);
+  let logsRequests = false;
   registry.read(DROPPED_LINES, (add) => add(lines.dropped));
   const otlp = config.otlp === null ? null : await openOtlp(config.otlp, registry, parts);
   const configure = ({ logLevel, requestLog }: TelemetryConfig) => {
     log.level = logLevel;
-    requests.level = logLevel;
-    requests.isOn = requestLog;
+    logsRequests = requestLog && log.isLevelEnabled('info');
   };
   configure(config);
   return {
     observer: {
       ended(record, model, payer, trace) {
         counter.count(record, model, payer);
-        requests.write(record, model, payer, trace);
+        if (logsRequests) lines.write(renderRequestLine(record, model, payer, trace, Date.now()));
         if (trace !== null) otlp?.addCall(record, model, trace);
       },
       turnedAway: (kind) => counter.countTurnedAway(kind),
@@ -82,7 +81,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     async close() {
       stopWatching();
       await otlp?.close();
-      lines.close();
+      await lines.close();
     },
   };
 }
