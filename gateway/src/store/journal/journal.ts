@@ -95,6 +95,8 @@ class SegmentJournal implements WatchedJournal {
 
   append(frame: Frame, waiter: FrameWaiter | null): void {
     if (this.#down !== null || this.#closing !== null) this.#refuseOrQueue(frame, waiter);
+    else if (frame.kind === 'refused' && !this.writable())
+      waiter?.onRefused(new Unavailable('failed', 'The disk does not answer.'));
     else if (this.#isBacklogged()) this.#queue.push(frame, waiter);
     else this.#addOrRefuse(frame, waiter);
   }
@@ -166,10 +168,7 @@ class SegmentJournal implements WatchedJournal {
 
   #refuseOrQueue(frame: Frame, waiter: FrameWaiter | null): void {
     const failure = this.#closing === null ? this.#down : null;
-    if (waiter !== null) {
-      waiter.onRefused(failure ?? closedFailure());
-      return;
-    }
+    if (waiter !== null) return void waiter.onRefused(failure ?? closedFailure());
     if (failure === null) throw closedFailure();
     // Encoded only to refuse now what could not be written later.
     encodeFrame(this.#writer, frame);

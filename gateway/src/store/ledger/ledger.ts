@@ -6,7 +6,7 @@ import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../ports/records.ts';
-import { ConstraintViolation, createStoreError, StoreError, Unavailable } from '../ports/store-errors.ts';
+import { ConstraintViolation, createStoreError, StoreError } from '../ports/store-errors.ts';
 import { absorb, BalanceBook, foldInto } from './balance-book.ts';
 import { checkMovement, checkUnheld } from './check-values.ts';
 import type { Recovered, UnendedCall } from './end-unended.ts';
@@ -63,8 +63,6 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
           'conflict',
           `The call ${record.request_id} holds money; its record comes with its settlement.`,
         );
-      // A refused call that waited for a disk that hangs would be held in memory.
-      if (!journal.writable()) throw new Unavailable('failed', 'The journal takes no records at the moment.');
       const attempts = sumAttempts(record);
       const account = attempts === 0n ? null : book.find(record.account);
       const onDurable = () => {
