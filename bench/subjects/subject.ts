@@ -4,13 +4,14 @@ import type { Protocol } from '../protocol.ts';
 
 /**
  * In Tollgate's variants, `c` is chat and `m` messages: first the client's format, then the upstream's. `tollgate` has
- * chat on both sides.
+ * chat on both sides, and `tollgate-silent` too, without a log line per request.
  */
 export type SubjectName =
   | 'direct'
   | 'bare'
   | 'bare-keyed'
   | 'tollgate'
+  | 'tollgate-silent'
   | 'tollgate-c2m'
   | 'tollgate-m2m'
   | 'tollgate-m2c'

@@ -5,13 +5,14 @@ import { litellm } from './litellm.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import type { Subject, SubjectName } from './subject.ts';
-import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m } from './tollgate.ts';
+import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m, tollgateSilent } from './tollgate.ts';
 
 export const SUBJECTS: readonly Subject[] = [
   direct,
   bare,
   bareKeyed,
   tollgate,
+  tollgateSilent,
   tollgateC2m,
   tollgateM2m,
   tollgateM2c,

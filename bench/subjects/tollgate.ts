@@ -30,13 +30,15 @@ const CLIENT_HEADERS: Readonly<Record<Protocol, Readonly<Record<string, string>>
   messages: { 'anthropic-version': '2023-06-01' },
 };
 
-function renderConfig(upstream: Protocol, upstreamPort: number): string {
+function renderConfig(upstream: Protocol, upstreamPort: number, requestLog: 'on' | 'off'): string {
   const models = Object.keys(UPSTREAM_MODELS).map(
     (model) =>
       `  ${model}: { targets: [ { provider: lab } ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
   );
   // There is no load balancer here, so serving new calls after the stop signal is unnecessary.
-  return `limits: { drain: 0s }
+  // Launchers from before the request log, which `--compare` takes, do not know the member.
+  const telemetry = requestLog === 'off' ? 'telemetry: { request_log: off }\n' : '';
+  return `${telemetry}limits: { drain: 0s }
 providers:
   lab: { kind: ${PROVIDER_KIND[upstream]}, base_url: http://127.0.0.1:${upstreamPort}/v1, api_key: none }
 models:
@@ -61,6 +63,7 @@ async function startTollgate(
   client: Protocol,
   upstream: Protocol,
   { upstreamPort, scratchDir, tollgateCommand }: SubjectSetting,
+  requestLog: 'on' | 'off',
 ): Promise<RunningSubject> {
   try {
     accessSync(tollgateCommand, constants.X_OK);
@@ -71,7 +74,7 @@ async function startTollgate(
   }
   const port = findFreePort();
   const config = join(scratchDir, 'tollgate.yaml');
-  writeFileSync(config, renderConfig(upstream, upstreamPort));
+  writeFileSync(config, renderConfig(upstream, upstreamPort, requestLog));
   const place = { cwd: scratchDir, env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') } };
   const { group, ready } = await startServing(
     { command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)], ...place },
@@ -90,16 +93,23 @@ async function startTollgate(
   return { group, port, headers: ready };
 }
 
-function describeTollgate(name: SubjectName, title: string, client: Protocol, upstream: Protocol): Subject {
+function describeTollgate(
+  name: SubjectName,
+  title: string,
+  client: Protocol,
+  upstream: Protocol,
+  requestLog: 'on' | 'off' = 'on',
+): Subject {
   return {
     name,
     title,
     protocol: client,
-    start: (setting) => startTollgate(client, upstream, setting),
+    start: (setting) => startTollgate(client, upstream, setting, requestLog),
   };
 }
 
 export const tollgate: Subject = describeTollgate('tollgate', 'Tollgate', 'chat', 'chat');
+export const tollgateSilent = describeTollgate('tollgate-silent', 'Tollgate, no request log', 'chat', 'chat', 'off');
 export const tollgateC2m: Subject = describeTollgate('tollgate-c2m', 'Tollgate, chat → messages', 'chat', 'messages');
 export const tollgateM2m: Subject = describeTollgate('tollgate-m2m', 'Tollgate, messages', 'messages', 'messages');
 export const tollgateM2c: Subject = describeTollgate('tollgate-m2c', 'Tollgate, messages → chat', 'messages', 'chat');

@@ -45,7 +45,7 @@ function text(name: string, value: string | null): string {
   return `,"${name}":${JSON.stringify(shown)}`;
 }
 
-let renderedMs = 0;
+let renderedMs = Number.NaN;
 let rendered = '';
 
 function isoTime(ms: number): string {
