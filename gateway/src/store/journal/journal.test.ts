@@ -1,5 +1,6 @@
 /** Tests the journal's files on the disk: starts one after another, segments, and what is read back. */
 import { afterEach, expect, jest, spyOn, test } from 'bun:test';
+import type { StoreError } from '../ports/store-errors.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openBlockCursor, readBlocks } from './block-cursor.ts';
@@ -40,6 +41,11 @@ test('a disk that hangs in a sync for five seconds lets no new call begin until 
   expect(trial.journal?.writable()).toBe(true);
   now.mockImplementation(() => startMs + 5_100);
   expect(trial.journal?.writable()).toBe(false);
+  // A record of a refused call is not kept in memory until the disk answers.
+  const refused: string[] = [];
+  const waiter = { onDurable: () => undefined, onRefused: ({ kind }: StoreError) => void refused.push(kind) };
+  trial.journal?.append({ kind: 'refused', record: sampleRecord('late') }, waiter);
+  expect(refused).toEqual(['failed']);
   trial.files.isSlow = false;
   await pass(0);
   expect([trial.fates[0], trial.journal?.writable()]).toEqual(['acked', true]);

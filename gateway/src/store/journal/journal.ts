@@ -95,8 +95,8 @@ class SegmentJournal implements WatchedJournal {
 
   append(frame: Frame, waiter: FrameWaiter | null): void {
     if (this.#down !== null || this.#closing !== null) this.#refuseOrQueue(frame, waiter);
-    else if (frame.kind === 'refused' && !this.writable())
-      waiter?.onRefused(new Unavailable('failed', 'The disk does not answer.'));
+    else if (frame.kind === 'refused' && waiter !== null && !this.writable())
+      waiter.onRefused(new Unavailable('failed', 'The disk does not answer.'));
     else if (this.#isBacklogged()) this.#queue.push(frame, waiter);
     else this.#addOrRefuse(frame, waiter);
   }
