@@ -165,6 +165,19 @@ describe('frames that are refused', () => {
     expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 60n, held: 0n });
   });
 
+  test('while the journal takes no frames, checkpoints do not pile up in memory', async () => {
+    const memory = createMemoryLedger();
+    await memory.ledger.hold(plainCall('a', 30n));
+    await memory.ledger.checkpoint({ call_id: 'a', usage: usageOf(1), cost: 2n });
+    memory.journal.failure = new Unavailable('failed', 'the disk is away');
+    for (let cost = 3n; cost < 9n; cost++) await memory.ledger.checkpoint({ call_id: 'a', usage: usageOf(2), cost });
+    memory.journal.failure = null;
+    await memory.ledger.checkpoint({ call_id: 'a', usage: usageOf(3), cost: 9n });
+    await memory.ledger.settle(settledCall('a', { held: 30n, output: 10 }));
+    expect(kindsOf(memory)).toEqual(['hold', 'checkpoint', 'checkpoint', 'end']);
+    expect(memory.prove().problem).toBeNull();
+  });
+
   test('a debit binds before it is durable, a credit only afterwards, and both are taken back', async () => {
     const memory = await openPaid(60n);
     memory.journal.isHeld = true;
