@@ -21,6 +21,7 @@ const FIXED_SEED = 1;
 const CRASH = 'gateway/test/crash/main.ts';
 const BILLS = 'gateway/scripts/bill-a-million.ts';
 const ATTEMPTS = 'gateway/test/attempts/main.ts';
+const OUTAGE = 'gateway/test/outage/main.ts';
 const SCANNER = 'gateway/scripts/fuzz-scanner.ts';
 
 export const PROOFS: readonly Proof[] = [
@@ -42,6 +43,13 @@ export const PROOFS: readonly Proof[] = [
         script: ATTEMPTS,
         args: ['--failures', '800', '--kills', '1', '--seed', `${one}`],
       })),
+  },
+  {
+    name: 'outage',
+    shows:
+      'no client notices a provider that dies in any way; two dead ones meet no storm of retries and are back at once',
+    full: () => [{ script: OUTAGE, args: [] }],
+    sample: () => [{ script: OUTAGE, args: ['--rate', '80', '--dead', '13'] }],
   },
   {
     name: 'bills',
