@@ -96,7 +96,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     let running = config;
     const masterKey = loadMasterKey(dataDir);
     const telemetry = await startTelemetry(() => running, startedAtMs, log);
-    closers.push(() => telemetry.close());
+    // Last of all: the next process may start while the rest is sent.
+    closers.unshift(() => telemetry.close());
     const opened = await openStore({
       dataDir,
       onCommit: telemetry.onCommit,

@@ -141,14 +141,20 @@ test('a refused export is not repeated; one that may succeed later is, and JSON 
   });
   const trace = { traceId: TRACE, parentId: null, spanId: PARENT, sampled: true, state: '', attemptIds: [] };
   telemetry.observer.ended(sampleRecord('req_1'), 'm', 'account', trace);
-  await telemetry.close();
-  expect(bodies).toHaveLength(2);
+  await eventually('the second try', () => (bodies.length === 2 ? true : null));
   const [{ scopeSpans }] = JSON.parse(Buffer.from(bodies[1] ?? []).toString()).resourceSpans;
   expect(scopeSpans[0].spans[0]).toMatchObject({ traceId: TRACE, spanId: PARENT, name: 'chat m' });
   telemetry.observer.ended(sampleRecord('req_2'), 'm', 'account', trace);
   await telemetry.close();
   expect(bodies).toHaveLength(3);
   expect(telemetry.render(null).text).toContain('tollgate_otlp_dropped_total{signal="traces"} 1\n');
+});
+
+test('a collector that never answers does not keep a process from ending', async () => {
+  const telemetry = await openAllMetrics(ALL_ON, () => new Promise(() => {}));
+  const trace = { traceId: TRACE, parentId: null, spanId: PARENT, sampled: true, state: '', attemptIds: [] };
+  telemetry.observer.ended(sampleRecord('req_1'), 'm', 'account', trace);
+  await telemetry.close();
 });
 
 test('the decoder refuses what no collector has to take', () => {

@@ -25,6 +25,8 @@ const CALLS_MAX = 2_048;
 /** Requests of one export: few, because encoding takes the event loop's time. */
 const BATCH_CALLS = 128;
 const FLUSH_MS = 1_000;
+/** How long a shutdown waits for the collector. */
+const CLOSE_MS = 3_000;
 
 interface OtlpParts {
   readonly config: OtlpConfig;
@@ -41,7 +43,7 @@ export interface OtlpExport {
   readonly sample: Sample | null;
   /** Queues the spans of a sampled request. */
   addCall(record: CallRecord, model: string | null, trace: TraceContext): void;
-  /** Sends what waits, within the time limit of an export. */
+  /** Sends what waits, without retries, for a few seconds at most. */
   close(): Promise<void>;
 }
 
@@ -82,7 +84,10 @@ export function startOtlp(parts: OtlpParts): OtlpExport {
       if (trace.sampled) traces?.add({ record, model, trace });
     },
     async close() {
-      await Promise.all([traces?.close(), metrics?.close()]);
+      const limit = Promise.withResolvers<void>();
+      const timer = setTimeout(limit.resolve, CLOSE_MS);
+      await Promise.race([Promise.all([traces?.close(), metrics?.close()]), limit.promise]);
+      clearTimeout(timer);
     },
   };
 }
@@ -111,17 +116,15 @@ class TraceExport {
   readonly #source: SpanSource;
   readonly #serializer: typeof ProtobufTraceSerializer;
   readonly #counts: Counts;
-  readonly #endMs: number;
   #waiting: TracedCall[] = [];
   #sending: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(sender: OtlpSender, source: SpanSource, { format, timeoutMs }: OtlpConfig, counts: Counts) {
+  constructor(sender: OtlpSender, source: SpanSource, { format }: OtlpConfig, counts: Counts) {
     this.#sender = sender;
     this.#source = source;
     this.#serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
     this.#counts = counts;
-    this.#endMs = timeoutMs;
   }
 
   add(call: TracedCall): void {
@@ -135,10 +138,9 @@ class TraceExport {
   }
 
   async close(): Promise<void> {
+    this.#sender.hurry();
     this.#flush();
-    const limit = setTimeout(() => this.#sender.hurry(), this.#endMs);
     while (this.#sending !== null) await this.#sending;
-    clearTimeout(limit);
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
@@ -168,14 +170,12 @@ class MetricExport {
   readonly #send: () => Promise<void>;
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #sender: OtlpSender;
-  readonly #limitMs: number;
   #sending: Promise<void> | null = null;
 
   constructor(sender: OtlpSender, { resource, instrumentationScope }: SpanSource, parts: OtlpParts, counts: Counts) {
     const { config, registry, startedAtMs: startMs } = parts;
     const serializer = config.format === 'json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
     this.#sender = sender;
-    this.#limitMs = config.timeoutMs;
     this.#send = async () => {
       const read = { resource, scope: instrumentationScope, startMs, nowMs: Date.now() };
       const body = serializer.serializeRequest(buildMetrics(registry.collect(), read));
@@ -187,11 +187,10 @@ class MetricExport {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const limit = setTimeout(() => this.#sender.hurry(), this.#limitMs);
+    this.#sender.hurry();
     await this.#sending;
     this.#begin();
     await this.#sending;
-    clearTimeout(limit);
   }
 
   /** A reading that falls into the export of the one before it is left out: the next has its numbers. */

@@ -53,11 +53,13 @@ export class OtlpSender {
         this.#report(result.problem);
         return result.problem === null;
       }
-      if (!(await this.#wait(waitMs))) return false;
+      if (await this.#wait(waitMs)) continue;
+      this.#report(result.problem);
+      return false;
     }
   }
 
-  /** Begins no further retry. */
+  /** Ends the wait for a retry, and begins none. */
   hurry(): void {
     this.#hurry.abort();
   }
