@@ -1,10 +1,13 @@
 /** Proves what overload, a million requests and thousands of idle streams cost: goodput, memory, latency. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFilesMax } from '../../src/lib/open-files.ts';
+import { eventually } from '../harness/eventually.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { startGateway } from '../harness/start-gateway.ts';
-import { ask, askMany, askSteadily, type Fate, percentile } from './ask.ts';
+import { ask, askMany, askSteadily, type Fate, percentile, type Target } from './ask.ts';
 import type { Proven } from './main.ts';
-import { MODELS, startEnduranceUpstream } from './upstream.ts';
+import { MODELS, SILENT_MODEL, startEnduranceUpstream } from './upstream.ts';
 
 const OPEN_CALLS_MAX = 40;
 const ANSWER_MS = 200;
@@ -87,16 +90,33 @@ function slopeOf(points: readonly { readonly x: number; readonly y: number }[]):
   return over / points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
 }
 
+/** The gateway takes two descriptors per stream; from four fifths of its limit on it ends what arrives slowly. */
+function streamsWithin(descriptors: number): number {
+  return Math.floor((descriptors * 0.8) / 2) - 200;
+}
+
 /** What so many idle streams add to the latency of requests at an even rate, at the 99th percentile. */
 export async function proveCrowd(
-  streams: number,
+  wanted: number,
   perSecond: number,
   seconds: number,
   addedMsMax: number,
 ): Promise<Proven> {
+  const descriptors = openFilesMax() ?? Number.POSITIVE_INFINITY;
+  const streams = Math.min(wanted, streamsWithin(descriptors));
+  const limited = streams < wanted ? ` (ulimit -n is ${descriptors}: not ${wanted})` : '';
   const upstream = startEnduranceUpstream();
-  const [plain, silent] = [MODELS.plain(0), MODELS.silent(3_000)];
-  const gateway = await startGateway({ config: pointAt(upstream.url, { chat: [plain, silent] }) });
+  const plain = MODELS.plain(0);
+  const crowd = startCrowd();
+  await eventually('the upstream of the crowd', () => (crowd.said().includes('\n') ? true : null), 20_000);
+  const config = pointAt(upstream.url, { chat: [plain] }) as { providers: object; models: object };
+  const idle = { kind: 'openai-compatible', base_url: `${crowd.said().trim()}/v1`, api_key: 'none' };
+  const gateway = await startGateway({
+    config: {
+      providers: { ...config.providers, idle },
+      models: { ...config.models, [SILENT_MODEL]: { targets: [{ provider: 'idle' }], price: 'free' } },
+    },
+  });
   const measure = async () => {
     const times: number[] = [];
     const tally = await askSteadily(seconds, perSecond, async () => {
@@ -109,29 +129,43 @@ export async function proveCrowd(
   };
   await askSteadily(3, perSecond, () => ask(gateway, plain));
   const alone = await measure();
-  const leave = new AbortController();
-  const before = upstream.counts.requests;
-  let ended = 0;
-  const crowd: Promise<unknown>[] = [];
-  for (let index = 0; index < streams; index++) {
-    crowd.push(ask(gateway, silent, leave.signal).then(() => (ended += 1)));
-    if (index % 200 === 199) await Bun.sleep(50);
-  }
-  while (upstream.counts.requests - before < streams && ended === 0) await Bun.sleep(20);
+  crowd.open({ url: gateway.url, key: gateway.key, streams });
+  await eventually('the crowd', () => (crowd.said().includes('open\n') ? true : null), 60_000);
   const crowded = await measure();
-  const lost = ended;
-  leave.abort();
-  await Promise.all(crowd);
+  const ended = crowd.said().split('ended').length - 1;
+  crowd.stop();
   await gateway.stop();
   upstream.stop();
   const added = crowded.p99 - alone.p99;
   return {
-    words: `p99 alone ${alone.p99.toFixed(1)} ms, beside ${streams} idle streams ${crowded.p99.toFixed(1)} ms`,
+    words: `p99 alone ${alone.p99.toFixed(1)} ms, beside ${streams} idle streams${limited} ${crowded.p99.toFixed(1)} ms`,
     problems: [
       ...alone.others,
       ...crowded.others,
-      ...(lost > 0 ? [`${lost} idle streams ended`] : []),
+      ...(ended > 0 ? [`${ended} idle streams ended`] : []),
       ...(added > addedMsMax ? [`${added.toFixed(1)} ms added at p99, at most ${addedMsMax}`] : []),
     ],
+  };
+}
+
+/** The process that holds the idle streams. */
+function startCrowd() {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'crowd/main.ts')], {
+    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  let said = '';
+  void (async () => {
+    for await (const chunk of child.stdout) said += new TextDecoder().decode(chunk);
+  })();
+  return {
+    said: () => said,
+    open(order: Target & { readonly streams: number }) {
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      child.stdin.flush();
+    },
+    stop: () => child.kill(),
   };
 }

@@ -14,6 +14,9 @@ export const MODELS = {
   silent: (seconds: number) => `silent-${seconds}`,
 } as const;
 
+/** Silent for longer than any proof. */
+export const SILENT_MODEL = MODELS.silent(3_000);
+
 export interface EnduranceUpstream {
   readonly url: string;
   /** Requests that were answered or begun, and connections that were closed while idle, or as a request arrived. */
