@@ -130,7 +130,9 @@ export async function proveCrowd(
   await askSteadily(3, perSecond, () => ask(gateway, plain));
   const alone = await measure();
   crowd.open({ url: gateway.url, key: gateway.key, streams });
-  await eventually('the crowd', () => (crowd.said().includes('open\n') ? true : null), 60_000);
+  const isOpen = await eventually('the crowd', () => crowd.said().includes('open\n') || null, 120_000).catch(
+    () => false,
+  );
   const crowded = await measure();
   const ended = crowd.said().split('ended').length - 1;
   crowd.stop();
@@ -140,6 +142,7 @@ export async function proveCrowd(
   return {
     words: `p99 alone ${alone.p99.toFixed(1)} ms, beside ${streams} idle streams${limited} ${crowded.p99.toFixed(1)} ms`,
     problems: [
+      ...(isOpen ? [] : ['the idle streams were not open within 120 s']),
       ...alone.others,
       ...crowded.others,
       ...(ended > 0 ? [`${ended} idle streams ended`] : []),
