@@ -9,15 +9,17 @@ import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
+import { maskKeys } from '../lib/secret.ts';
 import { newSpanId, openTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
 import type { Candidate } from '../routing/choose/candidate.ts';
 import type { RoutedRequest } from '../routing/choose/routed-request.ts';
 import type { Route, Target } from '../routing/route.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
-import type { AttemptRecord } from '../store/ports/records.ts';
+import type { AttemptCost, AttemptRecord } from '../store/ports/records.ts';
 import type { ExchangeListener, UpstreamMarks } from '../upstream/exchange.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { ContentDraft } from './content/content-draft.ts';
@@ -69,9 +71,11 @@ class Call {
   candidates: readonly Candidate[] = [];
   /** What they were chosen from; null: there was nothing to choose. */
   routed: RoutedRequest | null = null;
+  /** Why the call goes to its present target, for its reply; null: there was nothing to choose. */
+  why: string | null = null;
   /** A connection to an upstream was attempted, whether or not it succeeded. */
   attempted = false;
-  /** Bytes were sent to an upstream, so the call may cost money. Known once its attempt is noted. */
+  /** The present attempt sent bytes to its upstream, so it may cost money. Known once it is noted. */
   dispatched = false;
   firstByteMs: number | null = null;
   /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
@@ -194,12 +198,31 @@ export function releaseCall({ place, body, content }: Arrived): void {
   body?.release();
 }
 
+/** Why an attempt went where it did, where there was a choice. */
+export interface AttemptChoice {
+  readonly why: string;
+  readonly credential: string;
+  readonly waitMs: number;
+}
+
+function describeChoice(row: Row, { why, credential, waitMs }: AttemptChoice): void {
+  row.why = why;
+  if (credential !== 'default') row.credential = credential;
+  if (waitMs > 0) row.wait_ms = waitMs;
+}
+
 type Row = { -readonly [Member in keyof AttemptRecord]: AttemptRecord[Member] };
 
 /** The record row of one attempt while it runs: its outcome and the time of each of its marks. */
 export class AttemptRow {
   /** The upstream side; null: not connected yet. */
   marks: UpstreamMarks | null = null;
+  /** Null: the target's only credential, at the first target of a route in order. */
+  readonly choice: AttemptChoice | null;
+  /** The target's format, if it is not the client's. */
+  format: UpstreamProtocolName | null = null;
+  /** The provider's id of the request; null: none was reported. */
+  upstreamRequestId: string | null = null;
   readonly #call: Routed;
   readonly #startMs = performance.now();
   #row: Row | null = null;
@@ -208,9 +231,10 @@ export class AttemptRow {
   /** The attempt's span in the call's trace; empty: there is no trace. */
   readonly spanId: string;
 
-  constructor(call: Routed) {
+  constructor(call: Routed, choice: AttemptChoice | null = null) {
     this.#call = call;
     this.spanId = call.trace === null ? '' : newSpanId();
+    this.choice = choice;
   }
 
   /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
@@ -219,10 +243,33 @@ export class AttemptRow {
     if (this.#row !== null) return;
     if (this.marks !== null && this.marks.sentAtMs > 0) this.#call.dispatched = true;
     const { provider, model } = target.upstream;
-    this.#row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
-    attempts.push(this.#row);
+    const row: Row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
+    this.#row = row;
+    if (target.name !== `${provider}/${model}`) row.target = target.name;
+    if (this.format !== null) row.format = this.format;
+    if (this.choice !== null) describeChoice(row, this.choice);
+    if (this.marks?.resent === true) row.exchanges = 2;
+    if (this.upstreamRequestId !== null) row.upstream_request_id = maskKeys(this.upstreamRequestId);
+    attempts.push(row);
     this.#call.trace?.attemptIds.push(this.spanId);
     this.#mark(error === null && status !== null);
+  }
+
+  /** Notes why an attempt failed. After `note`. */
+  lose(failure: FailureKind, failureClass: string): void {
+    const row = this.#row;
+    if (row === null) return;
+    row.error ??= failure;
+    row.class = failureClass;
+    const { marks } = this;
+    if ((marks?.sentAtMs ?? 0) === 0) row.phase = 'connect';
+    else if ((marks?.headAtMs ?? 0) === 0) row.phase = 'sent';
+    else if (this.#firstTokenAtMs === 0) row.phase = 'head';
+  }
+
+  /** Adds the cost of an attempt that another one follows. */
+  price(cost: AttemptCost): void {
+    if (this.#row !== null) Object.assign(this.#row, cost);
   }
 
   /** Wraps the listener to note the first output that the observer behind it reads. */

@@ -13,10 +13,10 @@ import { startTranslationNotes } from '../protocols/request/translation-notes.ts
 import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
-import { attemptCount } from './attempt/attempt.ts';
+import { attemptCount } from './attempt/attempt-count.ts';
 import type { CollectedAnswer } from './attempt/collect-answer.ts';
+import { isJsonObject, readOwnRefusal } from './attempt/read-answer.ts';
 import { type CallOrigin, openCall, type Routed, releaseCall } from './call.ts';
-import { isJsonObject, passRefusal } from './deliver/deliver.ts';
 import { reportFailure } from './deliver/refuse.ts';
 import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
@@ -106,8 +106,11 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer): Promise<Response> {
   const { head, body } = answer;
   if (hasNoCounter(answer)) return countReply(call, countTokens(call));
-  if (head.status !== 200)
-    return plainReply(call, head, passRefusal(call, answer, plan.protocol).body, head.status, null);
+  if (head.status !== 200) {
+    const refusal = readOwnRefusal(call, answer, plan.protocol);
+    if (refusal.body === null) throw refusal.failure;
+    return plainReply(call, head, refusal.body, head.status, null);
+  }
   if (!isJsonObject(body)) {
     throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
   }

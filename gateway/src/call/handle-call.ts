@@ -5,6 +5,7 @@
 
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { attempt } from './attempt/attempt.ts';
+import { planFirst } from './attempt/call-targets.ts';
 import { type CallOrigin, openCall, releaseCall, setMoney } from './call.ts';
 import { ContentDraft } from './content/content-draft.ts';
 import { deliver } from './deliver/deliver.ts';
@@ -35,7 +36,7 @@ export async function handleCall(
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
     const read = readCall(bytes, protocol, { limits, version: call.version, countOnly: false });
     routeCall(call, read instanceof Promise ? await read : read);
-    const plan = planCall(call);
+    const plan = planFirst(call);
     call.dropped = plan.dropped;
     const name = readIdempotencyName(request.headers);
     const replayed = name === null ? null : await replayOrBegin(call, name);

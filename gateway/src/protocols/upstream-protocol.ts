@@ -60,6 +60,11 @@ export interface StreamObserver {
   /** The client gets only `replacement`, none of upstream's bytes: the two sides use different formats. */
   readonly rewrites: boolean;
   /**
+   * Whether a content event was read: text, reasoning, a call, a refusal, or the finish reason of an answer without
+   * them. Not before: the start of the answer, an empty block, a role, a ping. Records that `skim` passes follow one.
+   */
+  readonly begun: boolean;
+  /**
    * The end of the consecutive records from `start` (the beginning of a record) on that need no inspection; `start` if
    * no such records follow. They are passed on, or sent as `replacement` if the observer rewrites.
    */

@@ -1,10 +1,10 @@
 /** Feeds bytes to a stream's relay without HTTP and collects what it gives to the client and the record. */
 
 import type { Outcome } from '../../src/call/money/settle.ts';
+import { ClientStream } from '../../src/call/stream/client-stream.ts';
 import { Outbox } from '../../src/call/stream/outbox.ts';
 import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
 import { resolveLimits } from '../../src/config/resolve-settings.ts';
-import { CallFailure } from '../../src/errors/call-failure.ts';
 import { SSE } from '../../src/framing/sse-decoder.ts';
 import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
@@ -39,10 +39,9 @@ export async function relayed(
   end: 'clean' | 'lost' = 'clean',
 ): Promise<Relayed> {
   let outcome: Outcome | null = null;
-  const relay = new StreamRelay({
+  const started = Promise.withResolvers<string | null>();
+  const client = new ClientStream({
     protocol: PASSED[format].client,
-    framing: SSE,
-    observer: PASSED[format].passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     requestId: 'req_0',
     limits: LIMITS,
     openOutbox: (listener) =>
@@ -54,18 +53,31 @@ export async function relayed(
     settle: async (settled) => {
       outcome = settled;
     },
-    scrub: (bytes) => bytes,
-    failureOfLate: ({ head }) => new CallFailure('upstream_failed', `HTTP ${head.status}`),
-    onFirstByte: () => undefined,
-    onStarted: () => undefined,
     onFailure: () => undefined,
+    onCommitted: () => started.resolve(null),
+    onGivenUp: (failure) => started.resolve(failure.message),
     onClosed: () => undefined,
+  });
+  const relay = new StreamRelay({
+    framing: SSE,
+    observer: PASSED[format].passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
+    limits: LIMITS,
+    client,
+    listener: {
+      onHead: () => undefined,
+      onBegun: () => undefined,
+      onEnough: () => undefined,
+      onAnswer: ({ head }) => started.resolve(`HTTP ${head.status}`),
+      onAnswerFailed: (failure) => started.resolve(failure.message),
+    },
+    scrub: (bytes) => bytes,
   });
   relay.onHead(HEAD);
   for (const part of parts) relay.onBody(part);
   if (end === 'clean') relay.onEnd();
   else relay.onFailure({ kind: 'truncated', message: 'lost', sent: true, stale: false });
-  const start = await relay.started.catch((failure: Error) => failure.message);
-  const text = typeof start === 'string' ? start : await new Response(relay.body()).text();
-  return { text, began: typeof start !== 'string', outcome };
+  const problem = await started.promise;
+  if (problem !== null) client.discard();
+  const text = problem ?? (await new Response(client.body()).text());
+  return { text, began: problem === null, outcome };
 }

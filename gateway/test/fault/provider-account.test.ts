@@ -81,14 +81,21 @@ const INNOCENT: readonly (readonly [name: string, upstream: ProtocolName, status
   ['an unknown file', 'messages', 404, anthropic('not_found_error', 'File not found: file_1')],
 ];
 
+/** A provider whose account has trouble gets no further requests, so each meeting has a provider of its own. */
+const MEETINGS = 120;
+const modelOf = (upstream: ProtocolName, nth: number) => `by-${upstream}-${nth}`;
+let met = 0;
+
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startPair((url) => pointAt(url, { chat: ['by-chat'], messages: ['by-messages'] }));
+  const names = (upstream: ProtocolName) => Array.from({ length: MEETINGS }, (_, nth) => modelOf(upstream, nth));
+  pair = await startPair((url) => pointAt(url, { chat: names('chat'), messages: names('messages'), apart: true }));
 });
 afterAll(() => pair.stop());
 
 function meet(client: ProtocolName, upstream: ProtocolName, scenario: Scenario, stream: boolean): Promise<Answer> {
-  const model = `by-${upstream}`;
+  const model = modelOf(upstream, met);
+  met += 1;
   pair.fake.script(model, scenario);
   return ask(pair.gateway, { protocol: client, model, stream });
 }

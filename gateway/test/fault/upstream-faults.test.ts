@@ -110,7 +110,11 @@ const modelOf = (protocol: ProtocolName, index: number) => `fault-${protocol}-${
 beforeAll(async () => {
   const names = (protocol: ProtocolName) => FAULTS.map((_, index) => modelOf(protocol, index));
   pair = await startPair((url) =>
-    pointAt(url, { chat: [...names('chat'), 'extra'], messages: [...names('messages'), 'extra-messages'] }),
+    pointAt(url, {
+      chat: [...names('chat'), 'extra'],
+      messages: [...names('messages'), 'extra-messages'],
+      apart: true,
+    }),
   );
 });
 afterAll(() => pair.stop());

@@ -10,6 +10,8 @@ interface Pointing {
   readonly server?: object;
   readonly timeouts?: object;
   readonly apiKey?: string;
+  /** Each model has a provider of its own, whose name ends in the model's: a refused credential affects no other. */
+  readonly apart?: true;
 }
 
 const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
@@ -21,18 +23,25 @@ export function pointAt(fakeUrl: string, pointing: Pointing): object {
     ...(pointing.timeouts === undefined ? {} : { timeouts: pointing.timeouts }),
   };
   const models: Record<string, object> = {};
-  for (const name of pointing.chat ?? []) models[name] = { targets: [{ provider: 'lab' }], price: PRICE };
-  for (const name of pointing.messages ?? []) models[name] = { targets: [{ provider: 'lab-messages' }], price: PRICE };
+  const kinds = {
+    lab: { kind: 'openai-compatible', base_url: `${fakeUrl}/v1`, ...shared },
+    'lab-messages': { kind: 'anthropic', base_url: `${fakeUrl}/v1`, ...shared },
+  };
+  const providers: Record<string, object> = { ...kinds };
+  const add = (kind: keyof typeof kinds, name: string) => {
+    const provider = pointing.apart === true ? `${kind}-${name}` : kind;
+    providers[provider] = kinds[kind];
+    models[name] = { targets: [{ provider }], price: PRICE };
+  };
+  for (const name of pointing.chat ?? []) add('lab', name);
+  for (const name of pointing.messages ?? []) add('lab-messages', name);
   for (const [name, model] of Object.entries(pointing.renamed ?? {})) {
     models[name] = { targets: [{ provider: 'lab', model }], price: PRICE };
   }
   return {
     ...(pointing.server === undefined ? {} : { server: pointing.server }),
     ...(pointing.limits === undefined ? {} : { limits: pointing.limits }),
-    providers: {
-      lab: { kind: 'openai-compatible', base_url: `${fakeUrl}/v1`, ...shared },
-      'lab-messages': { kind: 'anthropic', base_url: `${fakeUrl}/v1`, ...shared },
-    },
+    providers,
     models,
   };
 }

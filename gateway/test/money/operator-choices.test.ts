@@ -167,7 +167,7 @@ test('an answer that breaks off is billed, or paid by the operator and recorded 
 test('a call keeps the setting for broken answers that applied when it was held', async () => {
   const customer = await newCustomer(pair.gateway);
   const body = { model: 'slow', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Go on.' }] };
-  const client = await openStreamed({ url: pair.gateway.url, key: customer.key }, 'chat', body);
+  const client = openStreamed({ url: pair.gateway.url, key: customer.key }, 'chat', body);
   const answer = await gated.next();
   answer.say(8);
   await client.words(8);

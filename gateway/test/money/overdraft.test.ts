@@ -57,7 +57,7 @@ function firstHold(host: Side): bigint {
 }
 
 async function start(customer: Customer, side: Side, host: Side) {
-  const client = await openStreamed({ url: gateway.url, key: customer.key }, side, bodyOf(host));
+  const client = openStreamed({ url: gateway.url, key: customer.key }, side, bodyOf(host));
   return { client, call: await upstream.next() };
 }
 

@@ -4,6 +4,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import { onlyCandidate } from '../../routing/choose/choose.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import { setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
@@ -51,7 +52,9 @@ test.each([
   const openExchange = () => {
     throw new Error('there is no endpoint');
   };
-  setTarget(call, { ...call.target, upstream: { ...call.target.upstream, openExchange } });
+  const target = { ...call.target, upstream: { ...call.target.upstream, openExchange } };
+  setTarget(call, target);
+  call.candidates = onlyCandidate({ ...call.route, targets: [target] }) ?? [];
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
   await expect(attempt(call, planOf(folds))).rejects.toMatchObject({ kind: 'gateway_fault' });
   expect(openCalls.size).toBe(0);

@@ -5,13 +5,14 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { HeaderLine } from '../../providers/provider.ts';
 import { AttemptPlan } from '../../routing/attempt-plan.ts';
+import { isUsable } from '../../routing/choose/candidate.ts';
 import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
 import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
 import type { AttemptFailure, Step } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
-import type { Held } from '../call.ts';
-import { switchTarget } from '../money/switch-target.ts';
+import { type Held, type Routed, setPriced, setTarget } from '../call.ts';
+import { pricedMembersAt, switchTarget } from '../money/switch-target.ts';
 import { planCall } from '../plan/plan-call.ts';
 import { adaptTarget } from '../plan/refused-members.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
@@ -27,6 +28,40 @@ export interface NoTarget<Failure> {
 
 /** The request to send to `call.target`, or the end. */
 export type NextRequest<Failure> = UpstreamCall | NoTarget<Failure>;
+
+/**
+ * Plans the call for its first target that can express it, and sets that target. Throws CallFailure as `planCall` for
+ * the first if no target can.
+ */
+export function planFirst(call: Routed): UpstreamCall {
+  try {
+    return planCall(call);
+  } catch (failure) {
+    const { target: first, priced } = call;
+    if (!(failure instanceof CallFailure) || call.candidates.length < 2) throw failure;
+    for (const candidate of call.candidates) {
+      if (candidate.target.upstream === first.upstream || !isUsable(candidate)) continue;
+      const plan = planAt(call, candidate.target);
+      if (plan !== null) return plan;
+    }
+    setTarget(call, first);
+    setPriced(call, priced);
+    throw failure;
+  }
+}
+
+/** Null: the target cannot express the call. */
+function planAt(call: Routed, target: Target): UpstreamCall | null {
+  const { principal, atMs, deps } = call;
+  setTarget(call, adaptTarget(target, principal.workspaceId, atMs, deps.refusedMembers));
+  try {
+    setPriced(call, pricedMembersAt(call, target));
+    return planCall(call);
+  } catch (failure) {
+    if (failure instanceof CallFailure) return null;
+    throw failure;
+  }
+}
 
 export class CallTargets<Failure extends AttemptFailure> implements PlaceListener {
   readonly #call: Held;

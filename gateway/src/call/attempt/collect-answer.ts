@@ -179,13 +179,3 @@ export function undeliveredStream(observer: Pick<StreamObserver, 'facts' | 'rewr
   const isFinal = observer.rewrites || facts.finish_reason !== null;
   return { ...facts, usage: isFinal ? facts.usage : null, finish_reason: null };
 }
-
-/** For a non-streamed answer, in upstream's format; null: it reports no usage or is not a valid answer. */
-export async function undeliveredAnswer(
-  { head, body }: CollectedAnswer,
-  upstream: UpstreamProtocol,
-): Promise<AnswerFacts | null> {
-  if (head.status !== 200) return null;
-  const { facts } = await readAnswerBody(body, upstream);
-  return facts === undefined || facts.usage === null ? null : { ...facts, finish_reason: null };
-}

@@ -1,17 +1,18 @@
 /**
- * Maps an upstream's failure to the call's failure: transport fault, HTTP status, or an error in the stream. Contract,
- * 5.
+ * Maps an upstream's failure to the call's failure and to the class that decides what follows: transport fault, HTTP
+ * status, or an error in the stream. Contract, 5; design of routing, 3.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { FailureKind } from '../../errors/failure-kinds.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../../errors/reason.ts';
-import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import {
   type AccountTrouble,
   type Overflow,
   readAccountTrouble,
   readOverflow,
+  type UpstreamError,
 } from '../../protocols/answer/error-body.ts';
+import type { FailureClass } from '../../routing/health/failure-table.ts';
 import {
   headerOf,
   type ResponseHead,
@@ -19,40 +20,88 @@ import {
   type UpstreamFailureKind,
 } from '../../upstream/connection.ts';
 
-const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
-  authorization: ['upstream_credential', "this gateway's credential for the model provider could not be used"],
-  connect: ['upstream_failed', 'the model provider cannot be reached'],
-  proxy: ['upstream_misconfigured', 'the proxy that leads to the model provider cannot be used'],
-  tls: ['upstream_failed', 'no secure connection to the model provider could be made'],
-  connect_timeout: ['upstream_timeout', 'the model provider did not accept a connection in time'],
-  first_byte_timeout: ['upstream_timeout', 'the model provider did not begin to answer in time'],
-  idle_timeout: ['upstream_timeout', 'the model provider fell silent in the middle of its answer'],
-  total_timeout: ['upstream_timeout', 'the model provider did not finish within the time that a call may take'],
-  reset: ['upstream_failed', 'the model provider closed the connection without an answer'],
-  truncated: ['upstream_truncated', 'the model provider closed the connection before the end of its answer'],
-  malformed: ['upstream_malformed', 'the model provider did not answer in HTTP/1.1'],
-  too_large: ['upstream_malformed', 'the answer of the model provider is larger than this gateway takes'],
-  fault: ['gateway_fault', 'the gateway failed; this is not your fault'],
-  no_descriptor: ['over_capacity', 'the gateway has too many connections open; try again shortly'],
-  aborted: ['upstream_failed', 'the call to the model provider was given up'],
+/** Why an attempt failed. */
+export class AttemptFailure extends CallFailure {
+  readonly failureClass: FailureClass;
+  /** The time after which the provider takes calls again, exactly, in ms; null: it named none. */
+  readonly toldMs: number | null;
+
+  constructor(
+    kind: FailureKind,
+    failureClass: FailureClass,
+    message: string,
+    details: CallFailure['details'] = {},
+    toldMs: number | null = null,
+  ) {
+    super(kind, message, details);
+    this.failureClass = failureClass;
+    this.toldMs = toldMs;
+  }
+}
+
+/** The class of any failure of an attempt; `client` for those of the caller and of the gateway. */
+export function classOf(failure: CallFailure): FailureClass {
+  if (failure instanceof AttemptFailure) return failure.failureClass;
+  if (failure.kind === 'context_overflow' || failure.kind === 'output_over_context') return 'overflow';
+  return FAILURE_KINDS[failure.kind].origin === 'upstream' ? 'fault' : 'client';
+}
+
+const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, FailureClass, string] } = {
+  authorization: [
+    'upstream_credential',
+    'credential',
+    "this gateway's credential for the model provider could not be used",
+  ],
+  connect: ['upstream_failed', 'unreached', 'the model provider cannot be reached'],
+  proxy: ['upstream_misconfigured', 'unreached', 'the proxy that leads to the model provider cannot be used'],
+  tls: ['upstream_failed', 'unreached', 'no secure connection to the model provider could be made'],
+  connect_timeout: ['upstream_timeout', 'unreached', 'the model provider did not accept a connection in time'],
+  first_byte_timeout: ['upstream_timeout', 'timeout', 'the model provider did not begin to answer in time'],
+  idle_timeout: ['upstream_timeout', 'timeout', 'the model provider fell silent in the middle of its answer'],
+  total_timeout: [
+    'upstream_timeout',
+    'timeout',
+    'the model provider did not finish within the time that a call may take',
+  ],
+  reset: ['upstream_failed', 'fault', 'the model provider closed the connection without an answer'],
+  truncated: ['upstream_truncated', 'fault', 'the model provider closed the connection before the end of its answer'],
+  malformed: ['upstream_malformed', 'fault', 'the model provider did not answer in HTTP/1.1'],
+  too_large: ['upstream_malformed', 'fault', 'the answer of the model provider is larger than this gateway takes'],
+  fault: ['gateway_fault', 'client', 'the gateway failed; this is not your fault'],
+  no_descriptor: ['over_capacity', 'client', 'the gateway has too many connections open; try again shortly'],
+  aborted: ['upstream_failed', 'client', 'the call to the model provider was given up'],
 };
 
 /** A transport fault, below HTTP. */
 export function failureOfTransport(failure: UpstreamFailure): CallFailure {
-  const [kind, message] = TRANSPORT[failure.kind];
+  const [kind, failureClass, message] = TRANSPORT[failure.kind];
   const cause = failure.message;
   if (failure.kind === 'no_descriptor') return new CallFailure(kind, message, { cause, retryAfterSeconds: 1 });
   if (kind === 'gateway_fault') return new CallFailure(kind, message, { cause });
-  return new CallFailure(kind, message, { cause, upstream: { status: null, type: failure.kind, message: cause } });
+  const details = { cause, upstream: { status: null, type: failure.kind, message: cause } };
+  return new AttemptFailure(kind, classOfReset(failure) ?? failureClass, message, details);
+}
+
+/** Null: it is no reset. */
+function classOfReset({ kind, sent, stale }: UpstreamFailure): FailureClass | null {
+  if (kind !== 'reset') return null;
+  if (!sent) return 'unreached';
+  return stale ? 'reset' : 'fault';
 }
 
 /** Upstream's credential and bill belong to the operator: the caller cannot fix them. */
 const OUR_ACCOUNT = new Set([401, 402, 403]);
 const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
+/** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
+const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
 const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
-/** An HTTP status other than 200; `words` is upstream's message, already scrubbed. */
+/** A provider that is unavailable for longer limits an account, not a rate. */
+const RATE_MS_MAX = 3_600_000;
+const POLICY = /content_?filter|content management policy|content_policy|responsibleai|guardrail|\bsafety\b|blocked/i;
+
+/** An HTTP status other than 200; `words` is upstream's message, already scrubbed. `retryAfter`: see `retryAfterOf`. */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null,
@@ -60,23 +109,37 @@ export function failureOfStatus(
   upstream: ReasonUpstream = { status, type: null, message: words },
 ): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
-  if (CALLERS_CONTENT.has(status)) return new CallFailure('upstream_rejected', words, { status, cause, upstream });
+  if (CALLERS_CONTENT.has(status)) {
+    const isPolicy = POLICY.test(`${upstream.type} ${upstream.message}`);
+    return new AttemptFailure('upstream_rejected', isPolicy ? 'policy' : 'content', words, { status, cause, upstream });
+  }
   if (status === 429) {
-    const retryAfterSeconds = readRetryAfter(retryAfter);
-    return new CallFailure('upstream_rate_limited', 'the model provider limits the rate of calls; try again later', {
-      cause,
-      retryAfterSeconds,
-      upstream,
-    });
+    const toldMs = delayOf(retryAfter, words);
+    const seconds = toldMs === null ? RETRY_AFTER_SECONDS_DEFAULT : Math.ceil(toldMs / 1000);
+    return new AttemptFailure(
+      'upstream_rate_limited',
+      toldMs !== null && toldMs > RATE_MS_MAX ? 'quota' : 'rate',
+      'the model provider limits the rate of calls; try again later',
+      { cause, upstream, retryAfterSeconds: Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, seconds)) },
+      toldMs,
+    );
   }
   if (OUR_ACCOUNT.has(status)) return operatorsFault('account', cause, upstream);
   if (status === 408 || status === 504) {
-    return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause, upstream });
+    const message = `the model provider timed out (HTTP ${status})`;
+    return new AttemptFailure('upstream_timeout', 'fault', message, { cause, upstream });
   }
   if (status === 529) {
-    return new CallFailure('upstream_overloaded', 'the model provider is overloaded', { cause, upstream });
+    return new AttemptFailure('upstream_overloaded', 'overloaded', 'the model provider is overloaded', {
+      cause,
+      upstream,
+    });
   }
-  return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause, upstream });
+  const failureClass = status === 503 && ABOUT_LOAD.test(words) ? 'overloaded' : 'fault';
+  return new AttemptFailure('upstream_failed', failureClass, `the model provider failed (HTTP ${status})`, {
+    cause,
+    upstream,
+  });
 }
 
 const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [FailureKind, string] } = {
@@ -90,7 +153,17 @@ const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [Failure
 /** The caller cannot fix it, so upstream's message is not shown. */
 function operatorsFault(trouble: AccountTrouble, cause: string, upstream: ReasonUpstream): CallFailure {
   const [kind, message] = OPERATORS_FAULT[trouble];
-  return new CallFailure(kind, `${message}; its operator must correct that`, { cause, upstream });
+  return new AttemptFailure(kind, classOfTrouble(trouble, upstream), `${message}; its operator must correct that`, {
+    cause,
+    upstream,
+  });
+}
+
+const ABOUT_MONEY = /quota|balance|billing|\bcredits?\b|usage limit|arrearage/i;
+
+function classOfTrouble(trouble: AccountTrouble, { status, type, message }: ReasonUpstream): FailureClass {
+  if (trouble === 'model') return 'config';
+  return status === 402 || ABOUT_MONEY.test(`${type} ${message}`) ? 'quota' : 'credential';
 }
 
 /** Whether a failure concerns the operator's account or configuration, so that the log raises an alarm. */
@@ -113,7 +186,15 @@ export function failureOfRefusal(
   const upstream = { status, type: error.code, message: words };
   const trouble = troubleOf(status, error);
   if (trouble !== null) return operatorsFault(trouble, `HTTP ${status}: ${shown}`, upstream);
-  return failureOfStatus(status, retryAfter, shown, upstream);
+  if (!CALLERS_CONTENT.has(status) || error.condition === 'other')
+    return failureOfStatus(status, retryAfter, shown, upstream);
+  // The caller gets upstream's own body.
+  const failureClass = error.condition === 'signature' ? 'ours' : 'overflow';
+  return new AttemptFailure('upstream_rejected', failureClass, shown, {
+    status,
+    cause: `HTTP ${status}: ${shown}`,
+    upstream,
+  });
 }
 
 const NAMES_MODEL = /\b(?:model|deployment)s?\b/i;
@@ -125,9 +206,6 @@ function troubleOf(status: number, { trouble, message }: UpstreamError): Account
   if (trouble !== null || status !== 404) return trouble;
   return message === '' || (NAMES_MODEL.test(message) && !NAMES_CALLERS.test(message)) ? 'model' : null;
 }
-
-/** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
-const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
 
 /**
  * An HTTP status other than 200 where client and upstream use different formats: upstream's body cannot be passed on,
@@ -167,7 +245,8 @@ function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUp
     condition === 'context_overflow'
       ? 'the prompt is longer than the context of the model'
       : 'the prompt and the answer that was asked for are longer together than the context of the model';
-  return new CallFailure(condition, message, { cause, upstream, param: 'messages', tokens: { prompt, output, max } });
+  const tokens = { prompt, output, max };
+  return new AttemptFailure(condition, 'overflow', message, { cause, upstream, param: 'messages', tokens });
 }
 
 /** An error record in a stream, or an error body under a 200. */
@@ -181,14 +260,24 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
   if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
   if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
   if (type === 'malformed')
-    return new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${words}`);
+    return new AttemptFailure('upstream_malformed', 'fault', `the model provider sent an invalid answer: ${words}`);
   if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
-  return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
+  const details = { cause: type, upstream };
+  return new AttemptFailure('upstream_failed', 'fault', `the model provider failed: ${words}`, details);
 }
 
 /** A stream that ended cleanly at the HTTP level, but before its protocol's own end. */
 export function failureOfEarlyEnd(): CallFailure {
-  return new CallFailure('upstream_truncated', 'the stream of the model provider ended before it was complete');
+  return new AttemptFailure(
+    'upstream_truncated',
+    'fault',
+    'the stream of the model provider ended before it was complete',
+  );
+}
+
+/** A 200 without content, finish reason and usage. */
+export function failureOfHollowAnswer(): CallFailure {
+  return new AttemptFailure('upstream_malformed', 'fault', 'the answer of the model provider is empty');
 }
 
 /**
@@ -197,17 +286,39 @@ export function failureOfEarlyEnd(): CallFailure {
  */
 export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, words: string): CallFailure {
   const { status } = head;
-  if (status !== 200) return failureOfTranslatedError(status, headerOf(head, 'retry-after'), error, words);
+  if (status !== 200) return failureOfTranslatedError(status, retryAfterOf(head), error, words);
   if (words !== '') return failureOfErrorWords('error', null, words);
-  return new CallFailure('upstream_malformed', 'the model provider answered a streamed call in one piece');
+  return failureOfOnePiece();
 }
 
-/** Whole seconds, 1 to 60: clients that obey any value would wait for hours on larger ones. */
-function readRetryAfter(value: string | null): number {
-  const text = value?.trim() ?? '';
+/** A stream was asked for, and the answer is something else. */
+export function failureOfOnePiece(): CallFailure {
+  return new AttemptFailure('upstream_malformed', 'fault', 'the model provider answered a streamed call in one piece');
+}
+
+/** The delay that a head names: `retry-after` in seconds or as a date, or the more exact `retry-after-ms`. */
+export function retryAfterOf(head: ResponseHead): string | null {
+  const ms = headerOf(head, 'retry-after-ms');
+  return ms !== null && /^\d+(\.\d+)?$/.test(ms.trim()) ? String(Number(ms) / 1000) : headerOf(head, 'retry-after');
+}
+
+const DAY_MS = 86_400_000;
+/** Groq and OpenAI: "Please try again in 5.289s", "in 1m2.5s", "in 120ms" (recorded in 2026). */
+const TRY_AGAIN = /try again in (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,5}(?:\.\d{1,9})?)(ms|s))?/i;
+
+/** In ms, at most a day: the longest of the delays in the header and in the words; null: none. */
+function delayOf(header: string | null, words: string): number | null {
+  const text = header?.trim() ?? '';
   // HTTP dates begin with the name of a day; `Date.parse` would read `-1` as a year.
   const dateMs = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (dateMs - Date.now()) / 1000;
-  if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
-  return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
+  const named = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : dateMs - Date.now();
+  const [found, hours, minutes, count, unit] = TRY_AGAIN.exec(words.slice(0, 1_000)) ?? [];
+  const said =
+    found === undefined || (hours ?? minutes ?? count) === undefined
+      ? Number.NaN
+      : Number(hours ?? 0) * 3_600_000 +
+        Number(minutes ?? 0) * 60_000 +
+        Number(count ?? 0) * (unit === 'ms' ? 1 : 1000);
+  const told = Math.max(Number.isFinite(named) ? named : -1, Number.isFinite(said) ? said : -1);
+  return told < 0 ? (Number.isFinite(named) ? 0 : null) : Math.min(DAY_MS, told);
 }

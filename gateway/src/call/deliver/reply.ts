@@ -46,15 +46,19 @@ function sharedHeaders(upstream: Upstream): Headers {
   return headers;
 }
 
-function routeHeaders(call: Arrived): Headers {
-  const isAttempted = call.target !== null && call.attempted;
+/** `isFinal`: no other target will answer. */
+function routeHeaders(call: Arrived, isFinal = true): Headers {
+  const isAttempted = isFinal && call.target !== null && call.attempted;
   const headers = new Headers(isAttempted ? sharedHeaders(call.target.upstream) : NO_ROUTE);
   headers.set('x-request-id', call.requestId);
   headers.set('request-id', call.requestId);
-  if (isAttempted) headers.set('x-tollgate-attempts', String(Math.max(1, call.attempts.length)));
+  if (isAttempted) {
+    headers.set('x-tollgate-attempts', String(Math.max(1, call.attempts.length)));
+    if (call.why !== null) headers.set('x-tollgate-route', call.why === 'pin_cooling' ? 'fallback' : call.why);
+  }
   if (call.rateLimitStatus !== null) setLimitHeaders(headers, call.rateLimitStatus, call.protocol);
   if (call.cut) headers.set('x-tollgate-cut', 'insufficient_quota');
-  if (call.dropped.length > 0) headers.set('x-tollgate-dropped', droppedText(call.dropped));
+  if (isFinal && call.dropped.length > 0) headers.set('x-tollgate-dropped', droppedText(call.dropped));
   return headers;
 }
 
@@ -99,14 +103,14 @@ export function plainReply(
   return new Response(body, { status, headers });
 }
 
-/** A streamed answer. */
-export function streamReply(call: Arrived, body: ReadableStream | Buffer): Response {
-  return new Response(body, { headers: streamHeaders(call) });
+/** A streamed answer. `isFinal`: as for `streamHeaders`. */
+export function streamReply(call: Arrived, body: ReadableStream | Buffer, isFinal = true): Response {
+  return new Response(body, { headers: streamHeaders(call, isFinal) });
 }
 
-/** The headers of a streamed answer. */
-export function streamHeaders(call: Arrived): Headers {
-  const headers = routeHeaders(call);
+/** The headers of a streamed answer; those about its target only if no other target will answer (`isFinal`). */
+export function streamHeaders(call: Arrived, isFinal = true): Headers {
+  const headers = routeHeaders(call, isFinal);
   headers.set('content-type', 'text/event-stream; charset=utf-8');
   headers.set('cache-control', 'no-cache, no-transform');
   headers.set('x-accel-buffering', 'no');

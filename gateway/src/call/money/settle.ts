@@ -7,7 +7,7 @@ import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
 import type { Charge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
 import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
@@ -120,27 +120,10 @@ function noteLimit(call: Routed, { failure, facts }: Outcome): void {
   limitProofs.note({ upstream, limit, answers, output, endedByLimit, requestId: call.requestId }, Date.now());
 }
 
-/**
- * A call that its caller or this gateway ended says nothing about the provider (null); a refusal shows that the provider
- * is up.
- */
-function isProvidersFault(failure: Outcome['failure']): boolean | null {
-  if (failure === null || REFUSALS.has(failure)) return false;
-  return FAILURE_KINDS[failure].origin === 'upstream' ? true : null;
-}
-
-const REFUSALS: ReadonlySet<FailureKind> = new Set(['upstream_rejected', 'context_overflow', 'output_over_context']);
-
-/** Notes what the outcome shows of the target: its health, its limits, and the retry token that it issued. */
+/** Notes what the outcome shows of the target: its limits, and the retry token that it issued. */
 function noteTarget(call: Routed, outcome: Outcome): void {
   const { principal, target, deps } = call;
   const { provider } = target.upstream;
-  if (call.attempted) {
-    const { firstByteMs, startMs, facts } = call;
-    const ttfbMs = facts.stream && firstByteMs !== null ? firstByteMs - startMs : null;
-    const isError = isProvidersFault(outcome.failure);
-    if (isError !== null) deps.routing.statsOf(provider).note(isError, ttfbMs, performance.now());
-  }
   noteLimit(call, outcome);
   const token = outcome.facts?.retryToken;
   if (token === undefined) return;

@@ -5,7 +5,7 @@
 import { speaks } from '../../protocols/names.ts';
 import type { Target } from '../../routing/route.ts';
 import { InsufficientFunds } from '../../store/ports/store-errors.ts';
-import { type Held, setPriced, setTarget } from '../call.ts';
+import { type Held, type Routed, setPriced, setTarget } from '../call.ts';
 import { allowNamedModels, type PricedRequest } from '../plan/named-models.ts';
 import { describeCall, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-call.ts';
 import { draftRecord, unrecorded } from './settle.ts';
@@ -22,7 +22,7 @@ export async function switchTarget(call: Held, target: Target): Promise<boolean>
   setPriced(call, null);
   let isCovered = false;
   try {
-    setPriced(call, priceFor(call, target));
+    setPriced(call, pricedMembersAt(call, target));
     isCovered = await coverTarget(call);
   } finally {
     if (!isCovered) {
@@ -34,7 +34,7 @@ export async function switchTarget(call: Held, target: Target): Promise<boolean>
 }
 
 /** The models that the request names beside its own, at the target's provider; null: none, or the request is translated. */
-function priceFor(call: Held, target: Target): PricedRequest | null {
+export function pricedMembersAt(call: Routed, target: Target): PricedRequest | null {
   const { settings, principal, route, protocol, facts } = call;
   if (facts.priced === undefined || !speaks(target.upstream.protocols, protocol.name)) return null;
   return allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced);

@@ -1,4 +1,4 @@
-/** Tests that the registry of open streams holds only running streams, and that violations are counted by format. */
+/** Tests when the client gets something of an attempt's stream, how streams end, and that violations are counted by format. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
@@ -13,7 +13,8 @@ import { LimitProofs } from '../money/limit-proofs.ts';
 import { TokenRatio, UsageAnomalyLog } from '../money/usage-checks.ts';
 import { holdMoney } from '../testing/held-money.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { countViolations, openRelay } from './open-relay.ts';
+import type { ClientStream } from './client-stream.ts';
+import { CallStream, countViolations } from './open-relay.ts';
 import type { StreamRelay } from './stream-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
@@ -40,63 +41,108 @@ async function heldCall(deps: ReturnType<typeof depsOf>): Promise<Held> {
   return call;
 }
 
-async function relayOf(deps: ReturnType<typeof depsOf>): Promise<StreamRelay> {
+interface OpenedStream {
+  readonly client: ClientStream;
+  readonly relay: StreamRelay;
+  /** What the attempts of the call were told. */
+  readonly told: string[];
+}
+
+async function streamOf(deps: ReturnType<typeof depsOf>): Promise<OpenedStream> {
   const call = await heldCall(deps);
+  const told: string[] = [];
+  const stream = new CallStream(call, {
+    onCommitted: () => told.push('committed'),
+    onGivenUp: ({ kind }) => told.push(kind),
+    onClosed: () => told.push('closed'),
+  });
   const observer = chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' });
-  return openRelay(call, { upstream: chatUpstream, observer, row: new AttemptRow(call) }).relay;
+  const attempt = { upstream: chatUpstream, observer, row: new AttemptRow(call) };
+  const { relay } = stream.openRelay(attempt, {
+    onHead: () => told.push('head'),
+    onBegun: () => told.push('begun'),
+    onEnough: () => undefined,
+    onAnswer: ({ head: { status } }) => told.push(`HTTP ${status}`),
+    onAnswerFailed: ({ kind }) => told.push(kind),
+  });
+  return { client: stream.client, relay, told };
 }
 
 function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-test('an error body leaves no open stream', async () => {
-  const deps = depsOf();
-  const relay = await relayOf(deps);
-  expect(deps.openCalls.size).toBe(1);
+function chunk(choice: object): Buffer {
+  return Buffer.from(`data: ${JSON.stringify({ id: 'a', choices: [{ index: 0, ...choice }] })}\n\n`);
+}
+
+test('an error body is an outcome of the attempt: the client has nothing yet', async () => {
+  const { client, relay, told } = await streamOf(depsOf());
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
   relay.onEnd();
-  expect(await relay.started).toMatchObject({ kind: 'collected' });
-  expect(deps.openCalls.size).toBe(0);
+  expect([client.committed, told]).toEqual([false, ['head', 'HTTP 400']]);
+  client.discard();
 });
 
-test('a transport fault before the first event leaves no open stream', async () => {
-  const deps = depsOf();
-  const relay = await relayOf(deps);
+test('a transport fault before the first event is an outcome of the attempt', async () => {
+  const { client, relay, told } = await streamOf(depsOf());
   relay.onFailure({ kind: 'reset', message: 'gone', sent: true, stale: false });
-  await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
-  expect(deps.openCalls.size).toBe(0);
+  expect([client.committed, told]).toEqual([false, ['upstream_failed']]);
+  client.discard();
+  expect(client.slot).toBe(UNWATCHED);
+});
+
+test('opening records wait for the first content', async () => {
+  const { client, relay, told } = await streamOf(depsOf());
+  relay.onHead(head(200, 'text/event-stream'));
+  const opening = chunk({ delta: { role: 'assistant', content: '' } });
+  relay.onBody(opening);
+  expect([client.committed, told]).toEqual([false, ['head']]);
+  const content = chunk({ delta: { content: 'hi' }, finish_reason: 'stop' });
+  relay.onBody(content);
+  expect([client.begun, told]).toEqual([true, ['head', 'begun', 'committed']]);
+  relay.onBody(Buffer.from('data: [DONE]\n\n'));
+  relay.onEnd();
+  await client.ended;
+  expect(String(client.body())).toBe(`${opening}${content}data: [DONE]\n\n`);
+});
+
+test('a stream that ends without content, finish reason and usage is no answer', async () => {
+  const { client, relay, told } = await streamOf(depsOf());
+  relay.onHead(head(200, 'text/event-stream'));
+  relay.onBody(chunk({ delta: { role: 'assistant', content: '' } }));
+  relay.onBody(Buffer.from('data: [DONE]\n\n'));
+  expect([client.committed, told]).toEqual([false, ['head', 'upstream_malformed']]);
+  client.discard();
 });
 
 test('a short stream that ends before its client reads leaves no deadline', async () => {
   const deps = depsOf();
-  const relay = await relayOf(deps);
+  const { client, relay, told } = await streamOf(deps);
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));
   relay.onBody(Buffer.from(records));
   relay.onEnd();
-  await relay.started;
-  expect(await new Response(relay.body()).text()).toBe(records);
-  expect([relay.slot, deps.openCalls.size]).toEqual([UNWATCHED, 0]);
+  expect(await new Response(client.body()).text()).toBe(records);
+  expect([client.slot, told.at(-1)]).toEqual([UNWATCHED, 'closed']);
   // Its first chunk has no role: it is still relayed, and counted.
   expect(deps.protocolViolations).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });
 
 test('a stream that ended before its client reads is one piece once it is settled', async () => {
-  const relay = await relayOf(depsOf());
-  expect(relay.ended).toBeNull();
+  const { client, relay } = await streamOf(depsOf());
+  expect(client.ended).toBeNull();
   relay.onHead(head(200, 'text/event-stream'));
-  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{"role":"assistant","content":"hi"}}]}\n\n'));
-  await relay.started;
-  expect(relay.ended).toBeNull();
-  relay.onBody(Buffer.from('data: {"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'));
+  relay.onBody(chunk({ delta: { role: 'assistant', content: 'hi' } }));
+  expect(client.ended).toBeNull();
+  relay.onBody(chunk({ delta: {}, finish_reason: 'stop' }));
   relay.onBody(Buffer.from('data: [DONE]\n\n'));
-  expect(relay.ended).toBeInstanceOf(Promise);
-  expect(relay.body()).toBeInstanceOf(ReadableStream);
-  await relay.ended;
-  expect(String(relay.body())).toEndWith('data: [DONE]\n\n');
+  expect(client.ended).toBeInstanceOf(Promise);
+  expect(client.body()).toBeInstanceOf(ReadableStream);
+  await client.ended;
+  expect(String(client.body())).toEndWith('data: [DONE]\n\n');
 });
 
 test("received violations count by upstream's format, withheld ones by the client's", async () => {

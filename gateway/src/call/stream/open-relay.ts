@@ -1,4 +1,4 @@
-/** Connects a stream's relay to its call: settlement, scrubbing, logging, the registry of open streams. */
+/** Connects a streamed call to its client and its attempts: settlement, scrubbing, logging, money. */
 
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
@@ -10,120 +10,129 @@ import {
   type AnswerListener,
   type CollectedAnswer,
   type CollectLimits,
-  undeliveredAnswer,
 } from '../attempt/collect-answer.ts';
-import { scrub, scrubText } from '../attempt/scrub.ts';
-import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
+import { scrub } from '../attempt/scrub.ts';
+import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
-import { type Outcome, settle } from '../money/settle.ts';
+import { settle } from '../money/settle.ts';
+import { ClientStream } from './client-stream.ts';
 import { MeteredBody } from './metered-body.ts';
 import { Outbox } from './outbox.ts';
-import { openMeter } from './stream-meter.ts';
-import { StreamRelay } from './stream-relay.ts';
+import { openMeter, type StreamMeter } from './stream-meter.ts';
+import { type RelayListener, StreamRelay } from './stream-relay.ts';
 
-/** The inputs of one attempt's relay. */
-export interface RelayPlan {
+/** The latest attempt of a streamed call. */
+export interface StreamedAttempt {
   /** Upstream's protocol. */
   readonly upstream: UpstreamProtocol;
   readonly observer: StreamObserver;
   /**
-   * The attempt's row. The relay fills it in, because a short stream may end before the code that awaits its start
+   * The attempt's row. The stream fills it in, because a short stream may end before the code that awaits its start
    * runs.
    */
   readonly row: Pick<AttemptRow, 'note' | 'end'>;
 }
 
-/** A relay, and the listener to pass to the upstream side. */
-export interface OpenRelay {
-  readonly relay: StreamRelay;
-  readonly listener: ExchangeListener;
+/** What the client's side of a stream tells the attempts of its call. */
+export interface StreamedCall {
+  /** The status is 200 from now on. */
+  onCommitted(): void;
+  /** The client left before any attempt had content. */
+  onGivenUp(failure: CallFailure): void;
+  /** Nothing of the stream is left. */
+  onClosed(): void;
 }
 
-/** Creates a relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Held, plan: RelayPlan): OpenRelay {
-  const { observer, row } = plan;
-  const { protocol, deps, run, content } = call;
-  const { limits } = call.settings.config;
-  const { upstream } = call.target;
-  const framing = upstream.framing(plan.upstream.name, 'stream');
-  const { secrets } = upstream;
-  let outbox: Outbox | null = null;
-  const meter = openMeter(call, observer, {
-    onGranted() {
-      outbox?.release();
-      metered?.goOn();
-    },
-    onRefused(failure) {
-      relay.interrupt(failure);
-      metered?.drop();
-    },
-  });
-  /** A non-streamed answer that came after the client was promised a stream. */
-  let late: CollectedAnswer | null = null;
-  async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
-    call.undelivered = await undeliveredAnswer(answer, plan.upstream);
-    return settle(call, { ...outcome, facts: call.undelivered ?? outcome.facts });
+/** The client's side of one call, and its attempt. */
+export class CallStream {
+  readonly client: ClientStream;
+  readonly #call: Held;
+  #attempt: StreamedAttempt | null = null;
+  #meter: StreamMeter | null = null;
+
+  constructor(call: Held, calls: StreamedCall) {
+    const { protocol, run, content } = call;
+    this.#call = call;
+    this.client = new ClientStream({
+      protocol,
+      requestId: call.requestId,
+      limits: call.settings.config.limits,
+      openOutbox: (listener) =>
+        new Outbox(
+          listener,
+          (bytes) => {
+            run?.gather(bytes);
+            content?.answered(bytes, true);
+          },
+          () => this.#meter?.covers() ?? true,
+        ),
+      settle: (outcome, last) => {
+        const { row, observer, upstream } = this.#attempt ?? {};
+        row?.note(outcome.failure === null ? 200 : null, outcome.failure);
+        row?.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
+        if (upstream !== undefined && observer !== undefined) countViolations(call, upstream, observer);
+        const told = outcome.facts === null ? { ...outcome, facts: call.undelivered } : outcome;
+        const settled = settle(call, told);
+        const kept = run === null ? settled : endStreamedRun(call, run, told, settled, last);
+        // The last bytes go out after this.
+        return kept.finally(() => call.origin.replyReady());
+      },
+      onFailure: (failure) => noteFailure(call, failure),
+      onCommitted: () => calls.onCommitted(),
+      onGivenUp: (failure) => calls.onGivenUp(failure),
+      onClosed() {
+        calls.onClosed();
+        releaseCall(call);
+      },
+    });
   }
-  const relay = new StreamRelay({
-    protocol,
-    observer,
-    framing,
-    requestId: call.requestId,
-    onStarted: () => row.note(200, null),
-    limits,
-    openOutbox(listener) {
-      outbox = new Outbox(
-        listener,
-        (bytes) => {
-          run?.gather(bytes);
-          content?.answered(bytes, true);
-        },
-        () => meter?.covers() ?? true,
-      );
-      return outbox;
-    },
-    settle(outcome, last) {
-      row.note(outcome.failure === null ? 200 : null, outcome.failure);
-      row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
-      countViolations(call, plan.upstream, observer);
-      const settled = late === null ? settle(call, outcome) : settleLate(late, outcome);
-      const kept = run === null ? settled : endStreamedRun(call, run, outcome, settled, last);
-      // The last bytes go out after this.
-      return kept.finally(() => call.origin.replyReady());
-    },
-    scrub: (bytes) => scrub(bytes, secrets),
-    failureOfLate(answer) {
-      late = answer;
-      const { head, body } = answer;
-      const error = plan.upstream.readError(body);
-      return failureOfLateAnswer(head, error, scrubText(error.message, secrets));
-    },
-    onFirstByte() {
-      call.firstByteMs = performance.now();
-    },
-    onFailure(failure: CallFailure) {
-      const { kind, message, details } = failure;
-      call.failure = failure;
-      const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
-      if (isOperatorsFault(failure)) alarm(call, failure);
-      if (kind === 'gateway_fault') deps.log.fault(call.requestId, message, details.cause);
-      else deps.log.upstream(call.requestId, upstream.provider, `${kind}: ${words}`);
-    },
-    onClosed() {
-      deps.openCalls.remove(handle);
-      releaseCall(call);
-    },
-  });
-  const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
-  const handle = deps.openCalls.add(relay);
-  // A relay that never became a stream never closes.
-  relay.started.then(
-    ({ kind }) => kind === 'collected' && deps.openCalls.remove(handle),
-    () => deps.openCalls.remove(handle),
-  );
-  return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, framing, limits) };
+
+  /** Starts the relay of the next attempt, not yet connected to an upstream, and its listener for the upstream side. */
+  openRelay(
+    attempt: StreamedAttempt,
+    relayListener: RelayListener,
+  ): { readonly relay: StreamRelay; readonly listener: ExchangeListener } {
+    const call = this.#call;
+    const { client } = this;
+    const { limits } = call.settings.config;
+    const { observer, upstream } = attempt;
+    const { secrets } = call.target.upstream;
+    const framing = call.target.upstream.framing(upstream.name, 'stream');
+    const meter = openMeter(call, observer, {
+      onGranted() {
+        client.outbox.release();
+        metered?.goOn();
+      },
+      onRefused(failure) {
+        relay.interrupt(failure);
+        metered?.drop();
+      },
+    });
+    this.#attempt = attempt;
+    this.#meter = meter;
+    const relay = new StreamRelay({
+      observer,
+      framing,
+      limits,
+      client,
+      listener: relayListener,
+      scrub: (bytes) => scrub(bytes, secrets),
+    });
+    const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
+    return { relay, listener: new OnePieceAnswer(metered ?? relay, upstream, framing, limits) };
+  }
+}
+
+/** Notes and logs why a stream that had begun failed. */
+function noteFailure(call: Held, failure: CallFailure): void {
+  const { kind, message, details } = failure;
+  call.failure = failure;
+  const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
+  if (isOperatorsFault(failure)) alarm(call, failure);
+  if (kind === 'gateway_fault') call.deps.log.fault(call.requestId, message, details.cause);
+  else call.deps.log.upstream(call.requestId, call.target.upstream.provider, `${kind}: ${words}`);
 }
 
 /**

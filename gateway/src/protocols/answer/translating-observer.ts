@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { StreamRecord } from '../../framing/framing.ts';
-import type { EventPipe, GenerationEvent } from '../../generation/event.ts';
+import type { EventPipe, GenerationEvent, PartOpening } from '../../generation/event.ts';
 import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
 import type { StreamRenderer } from '../client-protocol.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver, StreamParser } from '../upstream-protocol.ts';
@@ -27,6 +27,7 @@ type Failure = NonNullable<StreamObserver['failure']>;
 
 export class TranslatingObserver implements StreamObserver {
   readonly rewrites = true;
+  begun = false;
   replacement: Buffer | null = null;
   failure: Failure | null = null;
   /** Events in an order that the client's format does not allow; nothing of them was sent. */
@@ -132,10 +133,12 @@ export class TranslatingObserver implements StreamObserver {
     switch (event.kind) {
       case 'text_delta':
       case 'arguments_delta':
+        this.begun = true;
         this.#count(event.part, Buffer.byteLength(event.text));
         return;
       case 'part_start':
         if (event.opening.kind === 'reasoning') this.#reasoningParts.add(event.part);
+        if (isContent(event.opening)) this.begun = true;
         return;
       case 'start':
         this.#model = event.model;
@@ -147,8 +150,14 @@ export class TranslatingObserver implements StreamObserver {
         return;
       case 'finish':
         this.#finished = true;
+        this.begun = true;
     }
   }
+}
+
+/** Whether a part is content before its first delta. */
+function isContent(opening: PartOpening): boolean {
+  return opening.kind === 'tool_call' || opening.kind === 'opaque' || (opening.kind === 'reasoning' && opening.redacted);
 }
 
 /** Recognized records: their end, what the client gets for them, and their text (one character per byte). */

@@ -31,6 +31,7 @@ export class ChatStreamObserver implements StreamObserver {
   replacement: Buffer | null = null;
   failure: StreamObserver['failure'] = null;
   readonly rewrites = false;
+  begun = false;
   readonly #settings: ObserverSettings;
   readonly #seen = new Set<number>();
   readonly #done = new Set<number>();
@@ -130,6 +131,7 @@ export class ChatStreamObserver implements StreamObserver {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     const reason = asText(choice.finish_reason);
     const delta = asObject(choice.delta);
+    if (!this.begun) this.begun = reason !== null || hasContent(delta);
     this.#outputBytes += generatedBytes(delta);
     this.#reasoningBytes += reasoningBytes(delta);
     this.#seen.add(index);
@@ -153,6 +155,12 @@ export class ChatStreamObserver implements StreamObserver {
     if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
     this.#skimmer.learn(record, holes, REASONING_TEXTS.has(key));
   }
+}
+
+/** Whether a delta carries anything but a role. */
+function hasContent(delta: JsonObject | null): boolean {
+  for (const name in delta) if (name !== 'role' && holdsSomething(delta[name])) return true;
+  return false;
 }
 
 const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 1, outlineNodesMax: 1_000_000 };
@@ -202,7 +210,8 @@ export function readSteps(chunk: JsonObject, before: ChatGrammar): ChatStep[] {
 }
 
 function holdsSomething(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : asText(value) !== null;
+  if (Array.isArray(value)) return value.length > 0;
+  return asText(value) !== null || asObject(value) !== null;
 }
 
 function toolSteps(fragments: unknown, begun: number): ChatStep[] {

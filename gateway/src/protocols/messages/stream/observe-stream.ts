@@ -23,6 +23,7 @@ const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
 export class MessagesStreamObserver implements StreamObserver {
   readonly rewrites = false;
   readonly replacement = null;
+  begun = false;
   failure: StreamObserver['failure'] = null;
   #tally: UsageTally = EMPTY_TALLY;
   #outputBytes = 0;
@@ -89,6 +90,7 @@ export class MessagesStreamObserver implements StreamObserver {
       case 'content_block_start': {
         const block = asObject(event.content_block);
         this.#noteFallback(fallbackModel(block));
+        this.begun ||= !isEmptyText(block);
         this.#outputBytes += generatedBytes(block);
         this.#reasoningBytes += reasoningBytes(block);
         return 'pass';
@@ -101,6 +103,7 @@ export class MessagesStreamObserver implements StreamObserver {
         return 'pass';
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
+        this.begun ||= this.#stopReason !== null;
         this.#retryToken = retryTokenOf(asObject(event.delta)?.stop_details) ?? this.#retryToken;
         this.#tally = tallyUsage(this.#tally, event.usage);
         if (namesOutput(event.usage)) {
@@ -131,6 +134,7 @@ export class MessagesStreamObserver implements StreamObserver {
 
   #observeDelta(delta: JsonObject | null, record: StreamRecord): void {
     if (delta === null) return;
+    this.begun ||= !isEmptyText(delta);
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;
     const bytes = textBytes(delta[key]);
@@ -139,6 +143,15 @@ export class MessagesStreamObserver implements StreamObserver {
     if (isReasoning) this.#reasoningBytes += bytes;
     this.#skimmer.learn(record, [[key, String(delta[key])]], isReasoning);
   }
+}
+
+/** Whether a block or delta is text or thinking without a character yet. */
+function isEmptyText(piece: JsonObject | null): boolean {
+  for (const name in piece) {
+    const value = piece[name];
+    if (name !== 'type' && value !== '' && value !== null && !(Array.isArray(value) && value.length === 0)) return false;
+  }
+  return piece?.type !== 'redacted_thinking';
 }
 
 /** `eventLine` is the value of the record's `event:` line; `event` its parsed data, null if it is not a JSON object. */
