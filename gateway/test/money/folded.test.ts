@@ -240,15 +240,17 @@ for (const { side, host, words } of WAYS) {
       const { answer, call } = await start(customer, side, host);
       expect(streams(call)).toBe(true);
       await heldFor(customer, model, MAX_TOKENS);
+      call.say(1);
       call.breakOff();
       await answer;
     });
 
     test('a call without a balance or budget is not sent as a stream', async () => {
-      const { answer, call } = await start(await newCustomer(gateway), side, host);
+      const leaving = new AbortController();
+      const { call } = await start(await newCustomer(gateway), side, host, { signal: leaving.signal });
       expect(streams(call)).toBeUndefined();
-      call.breakOff();
-      await answer;
+      leaving.abort();
+      await call.left;
     });
   });
 }

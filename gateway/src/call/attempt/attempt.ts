@@ -7,6 +7,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { Handle } from '../../lib/open-set.ts';
+import type { FailureClass } from '../../routing/health/failure-table.ts';
 import type { AttemptFailure as FailedAttempt } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
 import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
@@ -399,7 +400,7 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     if (details.cause !== undefined) {
       call.deps.log.upstream(call.requestId, call.target.upstream.provider, String(details.cause));
     }
-    const failureClass = classOf(lost.failure);
+    const failureClass = this.#classOf(lost.failure);
     if (failureClass === 'client') {
       this.#targets.abandoned();
       this.#finish(lost);
@@ -412,6 +413,12 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     const pauseMs = lost.failure instanceof AttemptFailure ? lost.failure.toldMs : null;
     const atRisk = this.#atRisk(cost);
     this.#follow(this.#targets.failed({ class: failureClass, pauseMs, atRisk, lost, target: call.target }));
+  }
+
+  /** Once upstream has sent content, also to be folded, a failure is a cut: nothing is tried again. */
+  #classOf(failure: CallFailure): FailureClass {
+    const found = classOf(failure);
+    return found !== 'client' && this.#fold !== null && this.#observer?.begun === true ? 'cut' : found;
   }
 
   #costOf(failureClass: string, facts: NotAnswered['facts']): LostCost | null {

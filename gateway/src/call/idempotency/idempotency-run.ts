@@ -31,6 +31,7 @@ const KEPT_HEADERS = new Set([
   'x-tollgate-provider',
   'x-tollgate-model',
   'x-tollgate-attempts',
+  'x-tollgate-route',
   'x-tollgate-dropped',
   'x-tollgate-cut',
   'x-tollgate-cost-usd',
