@@ -12,6 +12,8 @@ interface Pointing {
   readonly apiKey?: string;
   /** Each model has a provider of its own, whose name ends in the model's: a refused credential affects no other. */
   readonly apart?: true;
+  /** The defaults of all models. */
+  readonly routing?: object;
 }
 
 const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
@@ -41,6 +43,7 @@ export function pointAt(fakeUrl: string, pointing: Pointing): object {
   return {
     ...(pointing.server === undefined ? {} : { server: pointing.server }),
     ...(pointing.limits === undefined ? {} : { limits: pointing.limits }),
+    ...(pointing.routing === undefined ? {} : { defaults: { routing: pointing.routing } }),
     providers,
     models,
   };
