@@ -4,14 +4,14 @@
  * all ways.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { RecordedApi } from '../fake-upstream/recording.ts';
+import type { RecordedApi, Recording } from '../fake-upstream/recording.ts';
 import { type RecordingSet, recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import type { Chunking } from '../fake-upstream/scenario.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { expectedAnswer } from './answer-oracle.ts';
 import { configFor, UPSTREAM_KEY } from './gateway-config.ts';
 import { judgeAnswer, judgeRecord, judgeUpstreamSide } from './judge-replay.ts';
-import { type RecordedCall, recordedCall } from './recorded-call.ts';
+import { recordedCall } from './recorded-call.ts';
 import { type Replayed, replayAll } from './replay.ts';
 
 /** Expectations of a set in addition to the oracles; lists every exception by name. */
@@ -35,7 +35,10 @@ export function conformanceSuite(api: RecordedApi, fates: Readonly<Record<SetNam
 }
 
 function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fates): void {
-  const calls = recordings.map(recordedCall);
+  const turns = recordings.map((recording, index) =>
+    chunkingsOf(recording, index).map((chunking, turn) => ({ call: recordedCall(recording, index, turn), chunking })),
+  );
+  const calls = recordings.map((recording, index) => recordedCall(recording, index, 0));
   const forwarded = (id: string) => !(id in fates.refusedHere);
 
   describe(`${name}: ${api} through a running gateway`, () => {
@@ -45,8 +48,9 @@ function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fa
       replays.filter(({ seen }) => forwarded(seen.call.recording.id)).flatMap(judge);
 
     beforeAll(async () => {
-      pair = await startPair((fakeUrl) => configFor(fakeUrl, calls));
-      replays = await replayAll(calls, chunkingsOf, pair);
+      const all = turns.flat().map(({ call }) => call);
+      pair = await startPair((fakeUrl) => configFor(fakeUrl, all));
+      replays = await replayAll(turns, pair);
       const streams = calls.filter((call) => call.stream).length;
       console.log(
         `${name} ${api}: ${calls.length} replayed in ${replays.length} calls (${streams} streams, ` +
@@ -97,8 +101,7 @@ function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fa
   });
 }
 
-function chunkingsOf(call: RecordedCall, index: number): readonly Chunking[] {
-  const { recording } = call;
+function chunkingsOf(recording: Recording, index: number): readonly Chunking[] {
   const bytewise = String(recording.response.body).length <= BYTEWISE_BYTES_MAX;
   if (!recording.stream) return EXHAUSTIVE ? ['all', { sizes: [1_000, 1] }] : ['all'];
   const hostile = HOSTILE.filter((chunking) => chunking !== 'bytes' || bytewise);

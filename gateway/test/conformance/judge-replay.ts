@@ -11,6 +11,9 @@ import type { Replayed, Seen } from './replay.ts';
 import { type Counters, costOf } from './usage-oracle.ts';
 import { object } from './wire-text.ts';
 
+/** SDKs repeat a call after these: the answer names a delay. */
+const FAULTS: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_overloaded', 'upstream_timeout']);
+
 /** Upstream's credential, and the caller's, which upstream must not see. */
 export interface Secrets {
   readonly ours: string;
@@ -49,7 +52,10 @@ function* answerFaults(seen: Seen, expected: ExpectedAnswer): Generator<string> 
   if (expected.body !== null && body !== expected.body) {
     yield `body differs: ${difference(body, expected.body)}`;
   }
-  if (status === 429 && !isRetryAfter(headers.get('retry-after'))) yield `retry-after ${headers.get('retry-after')}`;
+  const retryAfter = headers.get('retry-after');
+  if (status === 429 && !isRetryAfter(retryAfter)) yield `retry-after ${retryAfter}`;
+  const wanted = FAULTS.has(expected.record.error ?? '') ? '5' : null;
+  if (status >= 500 && retryAfter !== wanted) yield `retry-after ${retryAfter}, expected ${wanted}`;
   if (expected.body === null && !namesError(body, seen)) yield `error body ${body.slice(0, 200)}`;
   const type = headers.get('content-type') ?? '';
   if (status === 200 && seen.call.stream && type !== 'text/event-stream; charset=utf-8') yield `content-type ${type}`;

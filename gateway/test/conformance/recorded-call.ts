@@ -31,19 +31,23 @@ const FORWARDED_HEADER = /^(?:anthropic-|x-claude-code-|x-app$|x-stainless-|user
 const OUR_HEADERS = new Set(['x-claude-code-session-id']);
 
 /** Every second recording is requested under a public name different from upstream's. */
-function publicModelOf(recording: Recording, index: number): string {
-  return index % 2 === 0 ? `rec:${recording.id}` : `public-${recording.id.replace('/', '-')}`;
+function publicModelOf(recording: Recording, index: number, turn: number): string {
+  if (index % 2 === 0 && turn === 0) return `rec:${recording.id}`;
+  return `public-${recording.id.replace('/', '-')}${turn === 0 ? '' : `-${turn}`}`;
 }
 
-/** Returns the call of a recording; one without a request gets a generated request with the right stream mode. */
-export function recordedCall(recording: Recording, index: number): RecordedCall {
+/**
+ * Returns the call of a recording; one without a request gets a generated request with the right stream mode. Each
+ * `turn` of a recording has a public model of its own.
+ */
+export function recordedCall(recording: Recording, index: number, turn: number): RecordedCall {
   const chat = recording.api === 'openai-chat';
   const body = { ...((recording.request?.body as object | undefined) ?? syntheticBody(recording)) } as JsonBody;
   const stream = body.stream === true;
   const wantsUsage = body.stream_options?.include_usage === true;
   const marked = markBody(body, chat && stream && !wantsUsage);
   const text = layOut(marked, LAYOUTS[index % LAYOUTS.length] ?? 'compact');
-  const publicModel = publicModelOf(recording, index);
+  const publicModel = publicModelOf(recording, index, turn);
   const upstreamModel = `rec:${recording.id}`;
   const path = recording.request?.path ?? '';
   const query = path.includes('?') ? path.slice(path.indexOf('?')) : '';

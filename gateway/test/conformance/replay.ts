@@ -1,4 +1,4 @@
-/** Replays recordings through a running gateway: every call with its chunkings, and what both sides saw. */
+/** Replays recordings through a running gateway, each with its chunkings, and returns what both sides saw. */
 
 import type { Chunking, Scenario } from '../fake-upstream/scenario.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
@@ -6,10 +6,14 @@ import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { CallLine, RunningGateway } from '../harness/start-gateway.ts';
 import type { RecordedCall } from './recorded-call.ts';
 
-/** One call as the client saw it. */
-export interface Seen {
+/** One replay of a recording: the call, and how upstream splits the answer. */
+export interface Turn {
   readonly call: RecordedCall;
   readonly chunking: Chunking;
+}
+
+/** One call as the client saw it. */
+export interface Seen extends Turn {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
@@ -25,20 +29,18 @@ export interface Replayed {
 
 const AT_ONCE = 12;
 
-/** Replays all calls; those of one recording are sequential, so that the fake's script applies in order. */
+/** Replays the turns of all recordings; those of one are sequential, so that the fake's script applies in order. */
 export async function replayAll(
-  calls: readonly RecordedCall[],
-  chunkingsOf: (call: RecordedCall, index: number) => readonly Chunking[],
+  recordings: readonly (readonly Turn[])[],
   sides: { readonly fake: FakeUpstream; readonly gateway: RunningGateway },
 ): Promise<Replayed[]> {
   const { fake, gateway } = sides;
   const seen: Seen[] = [];
-  const waiting = calls.entries();
+  const waiting = recordings.values();
   const work = async () => {
-    for (const [index, call] of waiting) {
-      const chunkings = chunkingsOf(call, index);
-      script(fake, call, chunkings);
-      for (const chunking of chunkings) seen.push(await ask(gateway, call, chunking));
+    for (const turns of waiting) {
+      script(fake, turns);
+      for (const turn of turns) seen.push(await ask(gateway, turn));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -48,16 +50,18 @@ export async function replayAll(
     .map(joinServed(fake));
 }
 
-function script(fake: FakeUpstream, call: RecordedCall, chunkings: readonly Chunking[]): void {
+function script(fake: FakeUpstream, turns: readonly Turn[]): void {
+  const call = turns[0]?.call;
+  if (call === undefined) return;
   const answer = `rec:${call.recording.id}`;
   const name = call.countOnly ? `count-tokens:${call.upstreamModel}` : call.upstreamModel;
   fake.script(
     name,
-    chunkings.map((chunking): Scenario => ({ answer, chunking })),
+    turns.map(({ chunking }): Scenario => ({ answer, chunking })),
   );
 }
 
-async function ask(gateway: RunningGateway, call: RecordedCall, chunking: Chunking): Promise<Seen> {
+async function ask(gateway: RunningGateway, { call, chunking }: Turn): Promise<Seen> {
   const response = await fetch(`${gateway.url}${call.path}`, {
     method: 'POST',
     headers: { ...call.headers, authorization: `Bearer ${gateway.key}` },
