@@ -267,9 +267,9 @@ export class AttemptRow {
     else if (this.#firstTokenAtMs === 0) row.phase = 'head';
   }
 
-  /** Adds the cost of an attempt that another one follows. */
-  price(cost: AttemptCost): void {
-    if (this.#row !== null) Object.assign(this.#row, cost);
+  /** Adds the cost of an attempt that another one follows; null: it cost nothing. */
+  price(cost: AttemptCost | null): void {
+    if (this.#row !== null && cost !== null) Object.assign(this.#row, cost);
   }
 
   /** Wraps the listener to note the first output that the observer behind it reads. */

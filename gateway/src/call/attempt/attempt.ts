@@ -1,29 +1,22 @@
 /**
- * Makes the attempts of a call as a state machine: the request goes to the target, callbacks judge the outcome, and the
- * request goes out again in another form until an answer begins or nothing is left to try. Notes each attempt in the
- * record.
+ * Makes the attempts of a call as a state machine: the request goes to a target, callbacks judge the outcome, and it
+ * goes out again until an answer begins or nothing is left to try. Notes each attempt in the record.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
-import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
-import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { Handle } from '../../lib/open-set.ts';
-import type { FailureClass } from '../../routing/health/failure-table.ts';
-import type { AttemptFailure as FailedAttempt } from '../../routing/planned-call.ts';
-import type { Target } from '../../routing/route.ts';
 import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AttemptRow, type Held, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
-import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
-import { isRefusal, type LostCost, priceLostAttempt } from '../money/lost-attempt.ts';
-import { planCall } from '../plan/plan-call.ts';
-import { type Folding, type NextAttempt, refusesStream, type UpstreamCall } from '../plan/upstream-call.ts';
+import type { Folding, NextAttempt, UpstreamCall } from '../plan/upstream-call.ts';
 import type { ClientStream } from '../stream/client-stream.ts';
 import { type FoldedStream, openFold } from '../stream/folded-stream.ts';
 import { CallStream, type StreamedCall } from '../stream/open-relay.ts';
 import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
 import { CallTargets, type NextRequest, type NoTarget } from './call-targets.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { FirstByteWatch, type WatchedAttempt } from './first-byte-watch.ts';
+import { type LostRequest, loseRequest, riskOfWaiting } from './lost-request.ts';
 import {
   brokenStream,
   type NotAnswered,
@@ -33,40 +26,25 @@ import {
   readCollected,
   readFolded,
 } from './read-answer.ts';
+import { RequestForms } from './request-forms.ts';
 import { sendRequest } from './send-request.ts';
-import { AttemptFailure, classOf } from './upstream-outcome.ts';
+import { AttemptFailure, failureOf, withRetryAfter } from './upstream-outcome.ts';
 
 /** How the attempts ended: with a stream to the client, which goes on, or with a reply in one piece. */
 export type AttemptOutcome =
   | { readonly kind: 'stream'; readonly stream: ClientStream; readonly attempts: Interruptible }
   | { readonly kind: 'reply'; readonly reply: Reply };
 
-/** Upstream may refuse two optional features of a call, each once. */
-const FORMS_MAX = 3;
-/** SDKs repeat a failed request at once; a route whose targets all fail needs a moment. */
-const DEAD_ROUTE_SECONDS = 5;
-const REPEATED_BY_CLIENTS: ReadonlySet<string> = new Set(['unreached', 'reset', 'fault', 'overloaded', 'timeout']);
-
-/** An attempt that did not become an answer. */
-interface LostRequest extends FailedAttempt {
-  readonly lost: NotAnswered;
-  readonly target: Target;
-}
-
-/**
- * Sends the call upstream, first as planned, then to the other targets as `CallTargets` says, and resolves with the
- * beginning of the answer. Rejects with CallFailure; `call.attempts` holds the attempts.
- */
+/** Sends the call upstream, first as planned, and resolves with the beginning of an answer. Rejects with CallFailure. */
 export function attempt(call: Held, plan: UpstreamCall): Promise<AttemptOutcome> {
   return new Attempts(call, plan).run();
 }
 
-class Attempts implements RelayListener, StreamedCall, Interruptible, EventListenerObject, Deadline {
-  dueMs = Number.POSITIVE_INFINITY;
-  slot = UNWATCHED;
+class Attempts implements RelayListener, StreamedCall, Interruptible, EventListenerObject, WatchedAttempt {
   readonly #call: Held;
   readonly #targets: CallTargets<LostRequest>;
-  #plan: UpstreamCall;
+  readonly #watch: FirstByteWatch;
+  #forms: RequestForms;
   #row: AttemptRow;
   #resolve!: (outcome: AttemptOutcome) => void;
   #reject!: (reason: unknown) => void;
@@ -76,23 +54,20 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
    * nothing more follows.
    */
   #state: 'waiting' | 'sent' | 'answering' | 'over' = 'waiting';
-  /** What the attempt before cost, for its row once another one follows: the settlement prices the last. */
-  #lostCost: LostCost | null = null;
-  /** Requests to the present target. */
-  #forms = 0;
+  /** The attempt before. Its row gets its cost once another one follows: the settlement prices the last. */
+  #lostRequest: LostRequest | null = null;
   #tap: UpstreamTap | null = null;
   /** The client's side of a streamed call, across attempts. */
   #stream: CallStream | null = null;
   #relay: StreamRelay | null = null;
   #fold: FoldedStream | null = null;
   #observer: Folding['observer'] | null = null;
-  /** The member that upstream did not know in the attempt before. */
-  #unknownMember: string | undefined;
 
   constructor(call: Held, plan: UpstreamCall) {
     this.#call = call;
-    this.#plan = plan;
+    this.#forms = new RequestForms(call, plan);
     this.#targets = new CallTargets(call, plan);
+    this.#watch = new FirstByteWatch(this.#targets.plan, this);
     this.#row = new AttemptRow(call);
   }
 
@@ -128,20 +103,16 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     }
     const call = this.#call;
     const { plan } = this.#targets;
-    if (this.#lostCost !== null) this.#row.price(this.#lostCost);
-    this.#lostCost = null;
-    const credential = call.target.upstream.credentials[plan.credential]?.name ?? 'default';
-    const isPlain = plan.made === 1 && plan.why === 'order' && credential === 'default' && waitMs === 0;
-    this.#row = new AttemptRow(call, isPlain ? null : { why: plan.why, credential, waitMs });
+    this.#row.price(this.#lostRequest?.cost ?? null);
+    this.#lostRequest = null;
+    this.#row = new AttemptRow(call, this.#targets.describeChoice(waitMs));
     if (plan.why !== 'retry') call.why = plan.why;
     call.dispatched = false;
     call.undelivered = null;
     call.firstByteMs = null;
-    this.#plan = next;
-    this.#forms = 0;
-    this.#unknownMember = undefined;
+    if (next !== this.#forms.plan) this.#forms = new RequestForms(call, next);
     this.#start();
-    this.#watch();
+    if (this.isSilent) this.#watch.start();
   }
 
   /** Ends the call with the failure of the attempt that says most; none was made: with the reason. */
@@ -150,16 +121,21 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
       this.#finish(notAnswered(refusal ?? new CallFailure('gateway_fault', 'the gateway failed'), null));
       return;
     }
-    const call = this.#call;
-    if (best.target !== call.target) setTarget(call, best.target);
-    this.#finish(best.lost);
+    if (best === this.#lostRequest) {
+      this.#finish(best.lost);
+      return;
+    }
+    // The cost of an earlier attempt is in its row.
+    this.#row.price(this.#lostRequest?.cost ?? null);
+    setTarget(this.#call, best.target);
+    this.#finish({ ...best.lost, facts: null });
   }
 
   #start(): void {
     const call = this.#call;
     this.#state = 'sent';
     call.attempted = true;
-    this.#forms += 1;
+    this.#forms.noteSent();
     try {
       this.#begin();
     } catch (error) {
@@ -169,7 +145,7 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
 
   /** Sends the request and connects the reader of the answer. */
   #begin(): void {
-    const { startFolding } = this.#plan;
+    const { startFolding } = this.#forms.plan;
     const call = this.#call;
     this.#relay = null;
     this.#fold = null;
@@ -182,7 +158,7 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   #send(operation: 'plain' | 'stream', reader: ExchangeListener): UpstreamTap {
     const { credential } = this.#targets.plan;
     const row = this.#row;
-    const tap = sendRequest(this.#call, this.#plan, row, operation, credential, reader);
+    const tap = sendRequest(this.#call, this.#forms.plan, row, operation, credential, reader);
     // An upstream inside the gateway may have answered already, and the next attempt be on its way.
     if (this.#row === row) this.#tap = tap;
     return tap;
@@ -190,7 +166,7 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
 
   #beginStream(): void {
     const row = this.#row;
-    const plan = this.#plan;
+    const { plan } = this.#forms;
     const observer = plan.startObserver();
     this.#stream ??= new CallStream(this.#call, this);
     const { relay, listener } = this.#stream.openRelay({ upstream: plan.protocol, observer, row }, this);
@@ -220,42 +196,26 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   #takeFolded(folding: Folding, { head, cut }: { readonly head: ResponseHead; readonly cut: boolean }): void {
     const call = this.#call;
     this.#row.note(200, null);
-    call.deps.billing.limitProofs.noteStreaming(call.target.upstream, null);
-    this.#noteAccepted();
-    this.#judge(() => readFolded(call, folding, head, cut, this.#plan));
+    this.#forms.noteStreamed();
+    this.#forms.noteAccepted();
+    this.#judge(() => readFolded(call, folding, head, cut, this.#forms.plan));
   }
 
-  /** Watches an attempt for its first byte, where it is known how long its target usually takes. */
-  #watch(): void {
-    if (this.#state !== 'sent') return;
-    const nowMs = performance.now();
-    const { plan } = this.#targets;
-    const limpMs = plan.limpFirstByteMs(nowMs);
-    this.dueMs = limpMs === null ? plan.overdueAtMs(nowMs) : plan.begunMs + limpMs;
-    if (this.dueMs < Number.POSITIVE_INFINITY && this.slot === UNWATCHED) watchDeadline(this);
+  get isSilent(): boolean {
+    return this.#state === 'sent' && (this.#row.marks?.headAtMs ?? 0) === 0;
   }
 
-  onDue(nowMs: number): void {
-    if (this.#state !== 'sent' || (this.#row.marks?.headAtMs ?? 0) > 0) {
-      this.#unwatch();
-      return;
-    }
-    const { plan } = this.#targets;
-    const againMs = plan.isLimp ? null : plan.overdue(this.#atRisk(this.#costOf('timeout', null)), nowMs);
-    if (againMs === null) {
-      const message = 'the model provider did not begin to answer in time';
-      const failure = new AttemptFailure('upstream_timeout', 'timeout', message);
-      const broken = this.#broken(failure);
-      this.#abort(failure);
-      this.#lose(broken);
-    } else {
-      this.dueMs = againMs;
-      if (againMs === Number.POSITIVE_INFINITY) this.#unwatch();
-    }
+  get atRisk(): bigint | null {
+    return riskOfWaiting(this.#call, this.#row);
   }
 
-  #unwatch(): void {
-    if (this.slot !== UNWATCHED) unwatchDeadline(this);
+  /** The target is switched off, and another one can be used. */
+  onLate(): void {
+    const message = 'the model provider did not begin to answer in time';
+    const failure = new AttemptFailure('upstream_timeout', 'timeout', message);
+    const broken = this.#broken(failure);
+    this.#abort(failure);
+    this.#lose(broken);
   }
 
   /** The client left. */
@@ -298,10 +258,6 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
 
   onHead(head: ResponseHead): void {
     this.#call.firstByteMs = performance.now();
-    this.#noteHead(head);
-  }
-
-  #noteHead(head: ResponseHead): void {
     this.#row.upstreamRequestId = headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id');
     this.#targets.onHead(head.headers);
   }
@@ -312,24 +268,21 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
 
   onAnswer(answer: CollectedAnswer): void {
     if (this.#state !== 'sent') return;
-    const call = this.#call;
-    call.firstByteMs = performance.now();
-    this.#noteHead(answer.head);
+    this.onHead(answer.head);
     this.#judge(() => {
       const { status } = answer.head;
-      if (this.#plan.startFolding !== null) this.#noteStreaming(answer);
-      if (status === 200) this.#noteAccepted();
-      const next = status === 200 || this.#forms === FORMS_MAX ? null : this.#nextForm(answer);
+      this.#forms.noteOnePiece(answer);
+      if (status === 200) this.#forms.noteAccepted();
+      const next = status === 200 ? null : this.#forms.next(answer);
       if (next === null) return this.#read(answer);
-      if (next instanceof Promise)
-        return next.then((late) => (late === null ? this.#read(answer) : this.#resend(late, status)));
-      return this.#resend(next, status);
+      if (!(next instanceof Promise)) return this.#resend(next, status);
+      return next.then((late) => (late === null ? this.#read(answer) : this.#resend(late, status)));
     });
   }
 
   #read(answer: CollectedAnswer): ReadAnswer | Promise<ReadAnswer> {
     this.#row.note(answer.head.status, null);
-    return readCollected(this.#call, answer, this.#plan, this.#stream?.client.committed === true);
+    return readCollected(this.#call, answer, this.#forms.plan, this.#stream?.client.committed === true);
   }
 
   onAnswerFailed(failure: CallFailure): void {
@@ -341,8 +294,8 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     this.#state = 'answering';
     this.#answered();
     this.#row.note(200, null);
-    this.#call.deps.billing.limitProofs.noteStreaming(this.#call.target.upstream, null);
-    this.#noteAccepted();
+    this.#forms.noteStreamed();
+    this.#forms.noteAccepted();
   }
 
   onCommitted(): void {
@@ -350,18 +303,12 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   }
 
   onClosed(): void {
-    if (this.#state === 'answering') {
-      const { failure } = this.#call;
-      if (failure === null) this.#targets.ended(false);
-      else if (FAILURE_KINDS[failure.kind].origin === 'upstream') this.#targets.ended(true);
-      else this.#targets.abandoned();
-    }
+    if (this.#state === 'answering') this.#targets.closed(this.#call.failure);
     this.#close();
   }
 
   #answered(): void {
-    const headAtMs = this.#row.marks?.headAtMs ?? 0;
-    this.#targets.answered(Math.max(0, (headAtMs === 0 ? performance.now() : headAtMs) - this.#targets.plan.begunMs));
+    this.#targets.answered(this.#row.marks?.headAtMs ?? 0);
   }
 
   /** Goes on with what `read` makes of an answer; null: another request is on its way. */
@@ -393,42 +340,16 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   /** The attempt did not become an answer: another one may. */
   #lose(lost: NotAnswered): void {
     if (this.#state === 'over') return;
-    const call = this.#call;
-    const { kind, details } = lost.failure;
-    const row = this.#row;
-    row.note(null, kind);
-    if (details.cause !== undefined) {
-      call.deps.log.upstream(call.requestId, call.target.upstream.provider, String(details.cause));
-    }
-    const failureClass = this.#classOf(lost.failure);
-    if (failureClass === 'client') {
+    const isCut = this.#fold !== null && this.#observer?.begun === true;
+    const request = loseRequest(this.#call, this.#row, lost, isCut);
+    if (request.class === 'client') {
       this.#targets.abandoned();
       this.#finish(lost);
       return;
     }
-    row.lose(kind, failureClass);
     this.#state = 'waiting';
-    const cost = this.#costOf(failureClass, lost.facts);
-    this.#lostCost = cost;
-    const pauseMs = lost.failure instanceof AttemptFailure ? lost.failure.toldMs : null;
-    const atRisk = this.#atRisk(cost);
-    this.#follow(this.#targets.failed({ class: failureClass, pauseMs, atRisk, lost, target: call.target }));
-  }
-
-  /** Once upstream has sent content, also to be folded, a failure is a cut: nothing is tried again. */
-  #classOf(failure: CallFailure): FailureClass {
-    const found = classOf(failure);
-    return found !== 'client' && this.#fold !== null && this.#observer?.begun === true ? 'cut' : found;
-  }
-
-  #costOf(failureClass: string, facts: NotAnswered['facts']): LostCost | null {
-    const dispatched = (this.#row.marks?.sentAtMs ?? 0) > 0;
-    return priceLostAttempt(this.#call, { dispatched, refused: isRefusal(failureClass), facts });
-  }
-
-  /** What the provider may have billed, in nano-USD; null: nothing. */
-  #atRisk(cost: LostCost | null): bigint | null {
-    return cost === null ? null : BigInt(cost.cost_nano_usd ?? 0);
+    this.#lostRequest = request;
+    this.#follow(this.#targets.failed(request));
   }
 
   /** Ends the call without an answer: with upstream's own refusal, or with an error of the gateway. */
@@ -453,80 +374,26 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
 
   #close(): void {
     this.#state = 'over';
-    this.#unwatch();
+    this.#watch.stop();
     if (this.#handle !== null) this.#call.deps.openCalls.remove(this.#handle);
     this.#handle = null;
   }
 
   /** Sends the request again, in another form, to the target that refused it. */
-  #resend({ call: plan, why, learned, unknownMember }: NextAttempt, status: number): null {
+  #resend(next: NextAttempt, status: number): null {
     const call = this.#call;
+    const { why, learned } = next;
     this.#row.note(status, 'upstream_rejected');
     call.deps.log.upstream(call.requestId, call.target.upstream.provider, why);
     if (learned !== undefined) setTarget(call, { ...call.target, ...learned });
-    call.dropped = plan.dropped;
-    this.#plan = plan;
-    this.#unknownMember = unknownMember;
-    this.#row = new AttemptRow(call);
+    this.#forms.take(next);
+    this.#row = new AttemptRow(call, this.#row.choice);
     this.#start();
     return null;
-  }
-
-  /** Another form of the request after a refusal; null: the refusal is final. */
-  #nextForm(refusal: CollectedAnswer): NextAttempt | null | Promise<NextAttempt | null> {
-    const next = this.#plan.nextAttemptAfter(refusal);
-    return next === null && this.#plan.startFolding !== null && refusesStream(refusal) ? this.#withoutStream() : next;
-  }
-
-  /** Replans the call as non-streaming for a target that does not stream, if its maximum cost can be held. */
-  async #withoutStream(): Promise<NextAttempt | null> {
-    const call = this.#call;
-    const { facts, target, money, deps } = call;
-    const limit = sentLimit(facts, call.protocol.name, target);
-    const isTrusted = limit === null || deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
-    const most = isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
-    const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
-      throw new CallFailure('store_unavailable', 'the call could not be paid for; try again', {
-        cause,
-        retryAfterSeconds: 1,
-      });
-    });
-    if (!covered) return null;
-    call.folded = false;
-    return { call: planCall(call), why: 'does not stream: asked again for an answer in one piece' };
-  }
-
-  /** Upstream answered without the member: later requests to it leave the member out. */
-  #noteAccepted(): void {
-    if (this.#unknownMember === undefined) return;
-    const { deps, principal, target } = this.#call;
-    deps.refusedMembers.note(target.upstream, this.#unknownMember, principal.workspaceId, Date.now());
-  }
-
-  /** Notes what an answer in one piece says about a target that was to stream. */
-  #noteStreaming(answer: CollectedAnswer): void {
-    const { limitProofs } = this.#call.deps.billing;
-    const { upstream } = this.#call.target;
-    if (answer.head.status === 200) limitProofs.noteStreaming(upstream, 'ignores');
-    else if (refusesStream(answer)) limitProofs.noteStreaming(upstream, 'refuses');
   }
 
   /** The running attempt with the failure that ended it. */
   #broken(failure: CallFailure): NotAnswered {
     return this.#observer === null ? notAnswered(failure, null) : brokenStream(failure, this.#observer);
   }
-}
-
-/** Clients of a route whose targets all fail come back after a moment. */
-function withRetryAfter(failure: CallFailure): CallFailure {
-  const { kind, message, details } = failure;
-  if (details.retryAfterSeconds !== undefined || !REPEATED_BY_CLIENTS.has(classOf(failure))) return failure;
-  return new CallFailure(kind, message, { ...details, retryAfterSeconds: DEAD_ROUTE_SECONDS });
-}
-
-/** An error other than a CallFailure is a fault of the gateway. */
-function failureOf(error: unknown): CallFailure {
-  return error instanceof CallFailure
-    ? error
-    : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
 }

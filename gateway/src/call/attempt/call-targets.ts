@@ -3,19 +3,21 @@
  * and tells the states and the choice what came of each attempt. Sends nothing itself.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { HeaderLine } from '../../providers/provider.ts';
 import { AttemptPlan } from '../../routing/attempt-plan.ts';
 import { isUsable } from '../../routing/choose/candidate.ts';
 import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
 import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
-import type { AttemptFailure, Step } from '../../routing/planned-call.ts';
+import type { AttemptFailure as FailedAttempt, Step } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
-import { type Held, type Routed, setPriced, setTarget } from '../call.ts';
+import { type AttemptChoice, type Held, type Routed, setPriced, setTarget } from '../call.ts';
 import { pricedMembersAt, switchTarget } from '../money/switch-target.ts';
 import { planCall } from '../plan/plan-call.ts';
 import { adaptTarget } from '../plan/refused-members.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
+import { AttemptFailure } from './upstream-outcome.ts';
 
 /** Nothing is left to try. */
 export interface NoTarget<Failure> {
@@ -63,7 +65,7 @@ function planAt(call: Routed, target: Target): UpstreamCall | null {
   }
 }
 
-export class CallTargets<Failure extends AttemptFailure> implements PlaceListener {
+export class CallTargets<Failure extends FailedAttempt> implements PlaceListener {
   readonly #call: Held;
   readonly #plan: AttemptPlan<Failure>;
   /** The request as planned for the call's first target; null: it was used. */
@@ -96,6 +98,14 @@ export class CallTargets<Failure extends AttemptFailure> implements PlaceListene
     return this.#plan;
   }
 
+  /** Why the present attempt goes where it goes, for its row; null: to the first target in order, without a wait. */
+  describeChoice(waitMs: number): AttemptChoice | null {
+    const { credential: index, made, why } = this.#plan;
+    const credential = this.#call.target.upstream.credentials[index]?.name ?? 'default';
+    const isPlain = made === 1 && why === 'order' && credential === 'default' && waitMs === 0;
+    return isPlain ? null : { why, credential, waitMs };
+  }
+
   /** The first request. Synchronous where a target is ready. */
   begin(): NextRequest<Failure> | Promise<NextRequest<Failure>> {
     return this.#follow(this.#plan.begin(performance.now()));
@@ -112,10 +122,10 @@ export class CallTargets<Failure extends AttemptFailure> implements PlaceListene
     this.#tracked?.onHead(headers, performance.now(), Date.now());
   }
 
-  /** The first content, or the whole of a plain answer, `ttfbMs` after the request went out. */
-  answered(ttfbMs: number): void {
+  /** The first content, or the whole of a plain answer; its head came at `headAtMs`, 0: unknown. */
+  answered(headAtMs: number): void {
     const nowMs = performance.now();
-    this.#plan.answered(ttfbMs, nowMs);
+    this.#plan.answered(Math.max(0, (headAtMs === 0 ? nowMs : headAtMs) - this.#plan.begunMs), nowMs);
     this.#tracked?.onAnswer(nowMs);
   }
 
@@ -123,6 +133,13 @@ export class CallTargets<Failure extends AttemptFailure> implements PlaceListene
   ended(isCut: boolean): void {
     this.#plan.ended(isCut, performance.now());
     this.#leave();
+  }
+
+  /** The end of a stream; `failure`: the call's, null: it was complete. */
+  closed(failure: CallFailure | null): void {
+    if (failure === null) this.ended(false);
+    else if (FAILURE_KINDS[failure.kind].origin === 'upstream') this.ended(true);
+    else this.abandoned();
   }
 
   /** The client left, or the gateway ends the call. A wait for a place or a pause ends without a result. */
@@ -245,28 +262,21 @@ export class CallTargets<Failure extends AttemptFailure> implements PlaceListene
   }
 }
 
-/** The failure of a call for which no attempt could be made. `refusal`: as `AttemptPlan.refusal`. */
+/** What is told of a call for which no attempt could be made, by `AttemptPlan.refusal`. */
+const REFUSALS: { readonly [refusal in FailureClass]?: readonly [FailureKind, string] } = {
+  rate: ['upstream_rate_limited', 'all providers of the model limit the rate of calls; try again later'],
+  quota: ['upstream_credential', "the providers of the model refuse this gateway's credentials"],
+  credential: ['upstream_credential', "the providers of the model refuse this gateway's credentials"],
+  config: ['upstream_misconfigured', 'no provider of the model knows it as configured'],
+  timeout: ['upstream_timeout', 'the time of the call was over before it could be sent'],
+};
+const FULL = ['upstream_overloaded', 'no target of the model can take the call now; try again shortly'] as const;
+const RETRY_SECONDS_MAX = 60;
+
 function refusalOf(refusal: FailureClass | null, retryAfterMs: number | null): CallFailure {
-  const retryAfterSeconds = Math.min(60, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)));
-  switch (refusal) {
-    case 'rate':
-      return new CallFailure(
-        'upstream_rate_limited',
-        'all providers of the model limit the rate of calls; try again later',
-        {
-          retryAfterSeconds,
-        },
-      );
-    case 'quota':
-    case 'credential':
-      return new CallFailure('upstream_credential', "the providers of the model refuse this gateway's credentials");
-    case 'config':
-      return new CallFailure('upstream_misconfigured', 'no provider of the model knows it as configured');
-    case 'timeout':
-      return new CallFailure('upstream_timeout', 'the time of the call was over before it could be sent');
-    default:
-      return new CallFailure('upstream_overloaded', 'no target of the model can take the call now; try again shortly', {
-        retryAfterSeconds: 1,
-      });
-  }
+  const [kind, message] = (refusal === null ? undefined : REFUSALS[refusal]) ?? FULL;
+  const seconds = Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)));
+  const details =
+    kind === 'upstream_rate_limited' || kind === 'upstream_overloaded' ? { retryAfterSeconds: seconds } : {};
+  return new AttemptFailure(kind, refusal ?? 'overloaded', message, details);
 }

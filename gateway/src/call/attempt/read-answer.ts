@@ -185,7 +185,7 @@ export function readFolded(
   return { kind: 'answered', reply };
 }
 
-/** An answer that is none. `facts`: what upstream reported of it. */
+/** Something that came in place of an answer. `facts`: what upstream reported of it. */
 export function notAnswered(failure: CallFailure, facts: AnswerFacts | null): NotAnswered {
   const billed = facts === null || facts.usage === null ? null : { ...facts, finish_reason: null };
   return { kind: 'not_answered', failure, reply: null, facts: billed };

@@ -24,18 +24,18 @@ import {
 export class AttemptFailure extends CallFailure {
   readonly failureClass: FailureClass;
   /** The time after which the provider takes calls again, exactly, in ms; null: it named none. */
-  readonly toldMs: number | null;
+  readonly pauseMs: number | null;
 
   constructor(
     kind: FailureKind,
     failureClass: FailureClass,
     message: string,
     details: CallFailure['details'] = {},
-    toldMs: number | null = null,
+    pauseMs: number | null = null,
   ) {
     super(kind, message, details);
     this.failureClass = failureClass;
-    this.toldMs = toldMs;
+    this.pauseMs = pauseMs;
   }
 }
 
@@ -44,6 +44,24 @@ export function classOf(failure: CallFailure): FailureClass {
   if (failure instanceof AttemptFailure) return failure.failureClass;
   if (failure.kind === 'context_overflow' || failure.kind === 'output_over_context') return 'overflow';
   return FAILURE_KINDS[failure.kind].origin === 'upstream' ? 'fault' : 'client';
+}
+
+/** SDKs repeat a failed request at once; a route whose targets all fail needs a moment. */
+const DEAD_ROUTE_SECONDS = 5;
+const REPEATED_BY_CLIENTS: ReadonlySet<string> = new Set(['unreached', 'reset', 'fault', 'overloaded', 'timeout']);
+
+/** Clients of a route whose targets all fail come back after a moment. */
+export function withRetryAfter(failure: CallFailure): CallFailure {
+  const { kind, message, details } = failure;
+  if (details.retryAfterSeconds !== undefined || !REPEATED_BY_CLIENTS.has(classOf(failure))) return failure;
+  return new CallFailure(kind, message, { ...details, retryAfterSeconds: DEAD_ROUTE_SECONDS });
+}
+
+/** An error other than a CallFailure is a fault of the gateway. */
+export function failureOf(error: unknown): CallFailure {
+  return error instanceof CallFailure
+    ? error
+    : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
 }
 
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, FailureClass, string] } = {
@@ -114,14 +132,14 @@ export function failureOfStatus(
     return new AttemptFailure('upstream_rejected', isPolicy ? 'policy' : 'content', words, { status, cause, upstream });
   }
   if (status === 429) {
-    const toldMs = delayOf(retryAfter, words);
-    const seconds = toldMs === null ? RETRY_AFTER_SECONDS_DEFAULT : Math.ceil(toldMs / 1000);
+    const pauseMs = delayOf(retryAfter, words);
+    const seconds = pauseMs === null ? RETRY_AFTER_SECONDS_DEFAULT : Math.ceil(pauseMs / 1000);
     return new AttemptFailure(
       'upstream_rate_limited',
-      toldMs !== null && toldMs > RATE_MS_MAX ? 'quota' : 'rate',
+      pauseMs !== null && pauseMs > RATE_MS_MAX ? 'quota' : 'rate',
       'the model provider limits the rate of calls; try again later',
       { cause, upstream, retryAfterSeconds: Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, seconds)) },
-      toldMs,
+      pauseMs,
     );
   }
   if (OUR_ACCOUNT.has(status)) return operatorsFault('account', cause, upstream);
@@ -278,17 +296,6 @@ export function failureOfEarlyEnd(): CallFailure {
 /** A 200 without content, finish reason and usage. */
 export function failureOfHollowAnswer(): CallFailure {
   return new AttemptFailure('upstream_malformed', 'fault', 'the answer of the model provider is empty');
-}
-
-/**
- * A non-streamed answer that came after the client was promised a stream: upstream's body can no longer be passed on,
- * even in the same format. `error` is parsed from the body, `words` is its message, scrubbed.
- */
-export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, words: string): CallFailure {
-  const { status } = head;
-  if (status !== 200) return failureOfTranslatedError(status, retryAfterOf(head), error, words);
-  if (words !== '') return failureOfErrorWords('error', null, words);
-  return failureOfOnePiece();
 }
 
 /** A stream was asked for, and the answer is something else. */
