@@ -261,16 +261,35 @@ describe('retries of the SDK', () => {
     ]);
   });
 
-  test.concurrent('a 500 is sent again, plain and streamed', async () => {
-    const { client: patient, replies } = retrying();
-    await patient.messages.create(ask('m-fails-once'));
-    await patient.messages.stream(ask('m-fails-once-streamed')).finalMessage();
-    expect(replies.map(({ status }) => status)).toEqual([500, 200, 500, 200]);
+  test.concurrent('a 500 is sent again after retry-after, plain and streamed', async () => {
+    const plain = retrying();
+    const streamed = retrying();
+    await Promise.all([
+      plain.client.messages.create(ask('m-fails-once')),
+      streamed.client.messages.stream(ask('m-fails-once-streamed')).finalMessage(),
+    ]);
+    for (const { replies } of [plain, streamed]) {
+      expect(replies.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+        [500, '5'],
+        [200, null],
+      ]);
+    }
     for (const model of ['m-fails-once', 'm-fails-once-streamed']) {
       expect(await recordsOf(model)).toEqual([
         [200, null],
         [500, 'upstream_failed'],
       ]);
+    }
+  });
+
+  test.concurrent('the SDK sees no failure that the gateway outlasts, plain and streamed', async () => {
+    const { client: patient, replies } = retrying();
+    await patient.messages.create(ask('m-recovers'));
+    await patient.messages.stream(ask('m-recovers-streamed')).finalMessage();
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    for (const model of ['m-recovers', 'm-recovers-streamed']) {
+      expect(await recordsOf(model)).toEqual([[200, null]]);
+      expect(pair.fake.served(model).length).toBe(3);
     }
   });
 

@@ -218,19 +218,40 @@ describe('retries of the SDK', () => {
     ]);
   });
 
-  test.concurrent('a 500 is sent again, plain and streamed', async () => {
-    const { client: patient, requests, replies } = retrying();
-    expect((await patient.chat.completions.create(ask('fails-once'))).choices[0]?.message.content).toMatch(/^Good/);
-    const stream = await patient.chat.completions.create({ ...ask('fails-once-streamed'), stream: true });
+  test.concurrent('a 500 is sent again after retry-after, plain and streamed', async () => {
+    const plain = retrying();
+    const streamed = retrying();
+    const [answer, stream] = await Promise.all([
+      plain.client.chat.completions.create(ask('fails-once')),
+      streamed.client.chat.completions.create({ ...ask('fails-once-streamed'), stream: true }),
+    ]);
+    expect(answer.choices[0]?.message.content).toMatch(/^Good/);
     expect((await drainStream(stream)).error).toBeNull();
-    expect(replies.map(({ status }) => status)).toEqual([500, 200, 500, 200]);
-    expect(requests.map(({ headers }) => headers.get('x-stainless-retry-count'))).toEqual(['0', '1', '0', '1']);
+    for (const { requests, replies } of [plain, streamed]) {
+      expect(replies.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+        [500, '5'],
+        [200, null],
+      ]);
+      expect(requests.map(({ headers }) => headers.get('x-stainless-retry-count'))).toEqual(['0', '1']);
+    }
     for (const model of ['fails-once', 'fails-once-streamed']) {
       expect(await recordsOf(model)).toEqual([
         [200, null],
         [500, 'upstream_failed'],
       ]);
       expect(pair.fake.served(model).length).toBe(2);
+    }
+  });
+
+  test.concurrent('the SDK sees no failure that the gateway outlasts, plain and streamed', async () => {
+    const { client: patient, replies } = retrying();
+    expect((await patient.chat.completions.create(ask('recovers'))).choices[0]?.message.content).toMatch(/^Good/);
+    const stream = await patient.chat.completions.create({ ...ask('recovers-streamed'), stream: true });
+    expect((await drainStream(stream)).error).toBeNull();
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    for (const model of ['recovers', 'recovers-streamed']) {
+      expect(await recordsOf(model)).toEqual([[200, null]]);
+      expect(pair.fake.served(model).length).toBe(3);
     }
   });
 

@@ -41,20 +41,35 @@ const SCRIPTS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   'limits-once': [{ status: 429, errorBodyBytes: 100, headers: { 'retry-after': '1' } }, { answer: 'ok' }],
   'fails-once': [{ status: 500, errorBodyBytes: 100 }, { answer: 'ok' }],
   'fails-once-streamed': [{ status: 503, errorBodyBytes: 100 }, { answer: 'ok' }],
+  recovers: [{ status: 500, errorBodyBytes: 100 }, { status: 503, errorBodyBytes: 100 }, { answer: 'ok' }],
+  'recovers-streamed': [{ answer: 'ok', errorEvent: 1 }, { status: 529, errorBodyBytes: 100 }, { answer: 'ok' }],
 };
 
-/** Starts a pair with a model for each script, a renamed one, the demo's two, and two that only one endpoint serves. */
+/** Models at which the gateway itself tries again, as by default; at all others it makes one attempt. */
+const RETRIED = ['recovers', 'recovers-streamed', 'm-recovers', 'm-recovers-streamed'];
+
+/**
+ * Starts a pair with a model for each script, a renamed one, the demo's two, and two that only one endpoint serves. Each
+ * script has its own provider: its failures affect no other.
+ */
 export async function startSdkRig(): Promise<Pair> {
   const names = Object.keys(SCRIPTS);
   const pair = await startPair((fakeUrl) => {
-    const pointing = { chat: names, messages: names.map((name) => `m-${name}`), renamed: { 'vendor/renamed': 'ok' } };
-    const built = pointAt(fakeUrl, pointing) as { readonly providers: object; readonly models: object };
+    const built = pointAt(fakeUrl, {
+      chat: names,
+      messages: names.map((name) => `m-${name}`),
+      renamed: { 'vendor/renamed': 'ok' },
+      apart: true,
+      routing: { max_extra_attempts: 0 },
+    }) as { readonly providers: object; readonly models: Readonly<Record<string, object>> };
+    const retried = RETRIED.map((name) => [name, { ...built.models[name], routing: { max_extra_attempts: 2 } }]);
     const demo = { targets: [{ provider: 'demo' }] };
     return {
       ...built,
       providers: { ...built.providers, demo: { kind: 'demo' } },
       models: {
         ...built.models,
+        ...Object.fromEntries(retried),
         demo,
         'claude-demo': demo,
         'chat-only': { ...demo, protocols: ['chat'] },

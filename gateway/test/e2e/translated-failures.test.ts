@@ -2,30 +2,58 @@
  * Tests both official SDKs when a model of the other format fails: typed errors, errors in streams, disconnects,
  * retries. Wire C.6.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { eventually } from '../harness/eventually.ts';
+import { pointAt } from '../harness/point-at.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
-import type { Pair } from '../harness/start-pair.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, openAi, rejection, watchedFetch } from './sdk-rig.ts';
-import { CLAUDE, startTranslatedRig } from './translated-rig.ts';
 
 /** Each command is a process of its own, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
+/** Each call has a model and a provider of its own, because a failure switches off its credential or its target. */
+const MODELS = {
+  claude: Array.from({ length: 40 }, (_, n) => `claude-${n}`),
+  own: Array.from({ length: 40 }, (_, n) => `own-${n}`),
+};
+const unused = { claude: MODELS.claude.values(), own: MODELS.own.values() };
+
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startTranslatedRig();
+  pair = await startPair((fakeUrl) =>
+    pointAt(fakeUrl, {
+      chat: MODELS.own,
+      messages: MODELS.claude,
+      apart: true,
+      routing: { max_extra_attempts: 0 },
+    }),
+  );
 }, 20_000);
-beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
+
+/** Returns a model that no call has used, with this script. */
+function scripted(side: keyof typeof unused, script: Scenario | readonly Scenario[]): string {
+  const { value: model } = unused[side].next();
+  if (model === undefined) throw new Error(`all ${MODELS[side].length} models are in use`);
+  pair.fake.script(model, script);
+  return model;
+}
 
 const ABORT_MS_MAX = 1_000;
 const messages = [{ role: 'user' as const, content: 'Good day.' }];
 type Raised = new (...given: never[]) => Error;
-type Row = readonly [condition: string, scenario: Scenario, raised: Raised, error: object];
+/** `retryAfter`: SDKs repeat a failed call, but only where the operator's account or the request is not the cause. */
+type Row = readonly [
+  condition: string,
+  scenario: Scenario,
+  raised: Raised,
+  error: object,
+  retryAfter: '5' | '60' | null,
+];
 
 const says = (status: number, json: object): Scenario => ({ status, json });
 const bare = (status: number, headers = {}): Scenario => ({ status, errorBodyBytes: 100, headers });
@@ -37,7 +65,6 @@ const HTML: Scenario = {
 
 describe('an OpenAI client of a messages model', () => {
   const client = () => openAi(pair);
-  const ask = { model: CLAUDE, messages };
   const wrong = (message: string, type = 'invalid_request_error') => ({ type: 'error', error: { type, message } });
   const FAULT = { status: 500, code: 'internal_error', type: 'api_error' };
   const rows: readonly Row[] = [
@@ -50,58 +77,68 @@ describe('an OpenAI client of a messages model', () => {
         code: 'context_length_exceeded',
         message: expect.stringContaining('maximum context length is 200000'),
       },
+      null,
     ],
     [
       'a prompt that does not fit with the answer',
       says(400, wrong('input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000')),
       OpenAI.BadRequestError,
       { status: 400, code: 'context_length_exceeded', message: expect.stringContaining('210000') },
+      null,
     ],
     [
       'our credential',
       says(401, wrong('invalid x-api-key', 'authentication_error')),
       OpenAI.InternalServerError,
       FAULT,
+      null,
     ],
-    ['our bill', says(402, wrong('pay', 'billing_error')), OpenAI.InternalServerError, FAULT],
-    ['our rights', says(403, wrong('not for you', 'permission_error')), OpenAI.InternalServerError, FAULT],
+    ['our bill', says(402, wrong('pay', 'billing_error')), OpenAI.InternalServerError, FAULT, null],
+    ['our rights', says(403, wrong('not for you', 'permission_error')), OpenAI.InternalServerError, FAULT, null],
     [
       'a model that upstream does not know',
       says(404, wrong('model: claude-9', 'not_found_error')),
       OpenAI.InternalServerError,
       FAULT,
+      null,
     ],
-    ['a body too large', bare(413), OpenAI.APIError, { status: 413, code: 'invalid_request_error' }],
-    ['content refused', says(422, wrong('no.')), OpenAI.UnprocessableEntityError, { status: 422, message: '422 no.' }],
+    ['a body too large', bare(413), OpenAI.APIError, { status: 413, code: 'invalid_request_error' }, null],
+    [
+      'content refused',
+      says(422, wrong('no.')),
+      OpenAI.UnprocessableEntityError,
+      { status: 422, message: '422 no.' },
+      null,
+    ],
     [
       'the rate',
       bare(429, { 'retry-after': '37800' }),
       OpenAI.RateLimitError,
       { status: 429, code: 'rate_limit_exceeded' },
+      '60',
     ],
-    ['a failure', bare(500), OpenAI.InternalServerError, FAULT],
-    ['a timeout', bare(504), OpenAI.InternalServerError, FAULT],
-    ['overload', bare(529), OpenAI.InternalServerError, FAULT],
-    ['vector 33: a page', HTML, OpenAI.InternalServerError, FAULT],
+    ['a failure', bare(500), OpenAI.InternalServerError, FAULT, '5'],
+    ['a timeout', bare(504), OpenAI.InternalServerError, FAULT, '5'],
+    ['overload', bare(529), OpenAI.InternalServerError, FAULT, '5'],
+    ['vector 33: a page', HTML, OpenAI.InternalServerError, FAULT, '5'],
     [
       'vector 32: an error under a 200',
       { json: wrong('Overloaded', 'overloaded_error') },
       OpenAI.InternalServerError,
       FAULT,
+      '5',
     ],
   ];
-  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected) => {
-    pair.fake.script(CLAUDE, scenario);
+  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected, retryAfter) => {
     for (const stream of [false, true]) {
       const { fetch, replies } = watchedFetch();
-      const error = await rejection(openAi(pair, { fetch }).chat.completions.create({ ...ask, stream }));
+      const model = scripted('claude', scenario);
+      const error = await rejection(openAi(pair, { fetch }).chat.completions.create({ model, messages, stream }));
       expect(error).toBeInstanceOf(raised);
       expect(error).toMatchObject(expected);
       expect(error).toHaveProperty('requestID', replies[0]?.headers.get('x-request-id') ?? 'none');
       expect(String(error)).not.toMatch(/html|10\.0\.0\.7|not for you|\bpay\b/);
-      const retryAfter = replies[0]?.headers.get('retry-after');
-      if (replies[0]?.status === 429) expect(Number(retryAfter)).toBe(60);
-      else expect(retryAfter).toBeNull();
+      expect(replies.map(({ headers }) => headers.get('retry-after'))).toEqual([retryAfter]);
     }
   });
 
@@ -111,7 +148,7 @@ describe('an OpenAI client of a messages model', () => {
     ['an early end', { answer: 'long:9', cut: { at: 1_100, how: 'fin' } }],
     ['a stream without its end', { answer: 'long:9', omitEnd: true }],
   ] as const)('%s in a stream is an error, never a quiet end', async (_, scenario) => {
-    pair.fake.script(CLAUDE, scenario);
+    const ask = { model: scripted('claude', scenario), messages };
     const { items, error } = await drainStream(await client().chat.completions.create({ ...ask, stream: true }));
     expect(items.length).toBeGreaterThan(1);
     expect(error).toBeInstanceOf(OpenAI.APIError);
@@ -121,19 +158,19 @@ describe('an OpenAI client of a messages model', () => {
   });
 
   test('vector 34: leaving a stream cancels the call upstream', async () => {
-    pair.fake.script(CLAUDE, { answer: 'long:2000', delayBetweenEventsMs: 20 });
+    const model = scripted('claude', { answer: 'long:2000', delayBetweenEventsMs: 20 });
     const { data: stream, response } = await client()
-      .chat.completions.create({ ...ask, stream: true })
+      .chat.completions.create({ model, messages, stream: true })
       .withResponse();
     let deltas = 0;
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content && ++deltas === 3) break;
-    await expectLeft(CLAUDE, response);
+    await expectLeft(model, response);
   });
 
   test('retries of the SDK succeed, and each attempt has its record', async () => {
-    pair.fake.script(CLAUDE, [bare(529), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
+    const model = scripted('claude', [bare(529), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
     const { fetch, replies } = watchedFetch();
-    const answer = await openAi(pair, { fetch, maxRetries: 2 }).chat.completions.create(ask);
+    const answer = await openAi(pair, { fetch, maxRetries: 2 }).chat.completions.create({ model, messages });
     expect(answer.choices[0]?.message.content).toBe('Good day to you.');
     expect(replies.map(({ status }) => status)).toEqual([500, 429, 200]);
     await expectRecords(replies, [null, 'upstream_rate_limited', 'upstream_overloaded']);
@@ -142,7 +179,7 @@ describe('an OpenAI client of a messages model', () => {
 
 describe('an Anthropic client of a chat model', () => {
   const client = () => anthropic(pair);
-  const ask = { model: 'own', max_tokens: 64, messages };
+  const ask = { max_tokens: 64, messages };
   const wrong = (message: string, code: string | null = null) => ({ error: { message, type: 'x', param: null, code } });
   const of = (status: number, type: string, says = '') => ({ status, type, apiMessage: expect.stringContaining(says) });
   const rows: readonly Row[] = [
@@ -157,46 +194,62 @@ describe('an Anthropic client of a chat model', () => {
       ),
       Anthropic.BadRequestError,
       of(400, 'invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'),
+      null,
     ],
-    ['our credential', says(401, wrong('Incorrect API key')), Anthropic.InternalServerError, of(500, 'api_error')],
-    ['our bill', says(402, wrong('pay')), Anthropic.InternalServerError, of(500, 'api_error')],
-    ['our rights', says(403, wrong('not for you')), Anthropic.InternalServerError, of(500, 'api_error')],
+    [
+      'our credential',
+      says(401, wrong('Incorrect API key')),
+      Anthropic.InternalServerError,
+      of(500, 'api_error'),
+      null,
+    ],
+    ['our bill', says(402, wrong('pay')), Anthropic.InternalServerError, of(500, 'api_error'), null],
+    ['our rights', says(403, wrong('not for you')), Anthropic.InternalServerError, of(500, 'api_error'), null],
     [
       'a model that upstream does not know',
       says(404, wrong('no model x', 'model_not_found')),
       Anthropic.InternalServerError,
       of(500, 'api_error', 'does not know the model'),
+      null,
     ],
-    ['a body too large', bare(413), Anthropic.ContentTooLargeError, of(413, 'request_too_large')],
+    ['a body too large', bare(413), Anthropic.ContentTooLargeError, of(413, 'request_too_large'), null],
     [
       'content refused',
       says(422, wrong('no.')),
       Anthropic.UnprocessableEntityError,
       of(422, 'invalid_request_error', 'no.'),
+      null,
     ],
-    ['the rate', bare(429, { 'retry-after': '37800' }), Anthropic.RateLimitError, of(429, 'rate_limit_error')],
-    ['a failure', bare(500), Anthropic.InternalServerError, of(500, 'api_error')],
-    ['a timeout', bare(504), Anthropic.GatewayTimeoutError, of(504, 'timeout_error')],
-    ['overload', says(503, wrong('The model is overloaded')), Anthropic.OverloadedError, of(529, 'overloaded_error')],
-    ['vector 33: a page', HTML, Anthropic.InternalServerError, of(500, 'api_error')],
+    ['the rate', bare(429, { 'retry-after': '37800' }), Anthropic.RateLimitError, of(429, 'rate_limit_error'), '60'],
+    ['a failure', bare(500), Anthropic.InternalServerError, of(500, 'api_error'), '5'],
+    ['a timeout', bare(504), Anthropic.GatewayTimeoutError, of(504, 'timeout_error'), '5'],
+    [
+      'overload',
+      says(503, wrong('The model is overloaded')),
+      Anthropic.OverloadedError,
+      of(529, 'overloaded_error'),
+      '5',
+    ],
+    ['vector 33: a page', HTML, Anthropic.InternalServerError, of(500, 'api_error'), '5'],
     [
       'vector 32: an error under a 200',
       { json: wrong('no room left') },
       Anthropic.InternalServerError,
       of(500, 'api_error'),
+      '5',
     ],
   ];
-  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected) => {
-    pair.fake.script('own', scenario);
+  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected, retryAfter) => {
     for (const stream of [false, true]) {
       const { fetch, replies } = watchedFetch();
-      const error = await rejection(anthropic(pair, { fetch }).messages.create({ ...ask, stream }));
+      const model = scripted('own', scenario);
+      const error = await rejection(anthropic(pair, { fetch }).messages.create({ ...ask, model, stream }));
       expect(error).toBeInstanceOf(raised);
       expect(error).toMatchObject(expected);
       const id = replies[0]?.headers.get('request-id') ?? 'none';
       expect(error).toMatchObject({ requestID: id, error: { request_id: id } });
       expect(String(error)).not.toMatch(/html|10\.0\.0\.7|not for you|\bpay\b/);
-      if (replies[0]?.status === 429) expect(Number(replies[0].headers.get('retry-after'))).toBe(60);
+      expect(replies.map(({ headers }) => headers.get('retry-after'))).toEqual([retryAfter]);
     }
   });
 
@@ -205,29 +258,29 @@ describe('an Anthropic client of a chat model', () => {
     ['vector 29: a reset', { answer: 'long:9', cut: { at: 900, how: 'rst' } }, 'api_error'],
     ['an early end', { answer: 'long:9', cut: { at: 900, how: 'fin' } }, 'api_error'],
   ] as const)('%s in a stream is an error, never a quiet end', async (_, scenario, type) => {
-    pair.fake.script('own', scenario);
-    const { items, error } = await drainStream(await client().messages.create({ ...ask, stream: true }));
+    const request = { ...ask, model: scripted('own', scenario) };
+    const { items, error } = await drainStream(await client().messages.create({ ...request, stream: true }));
     expect(items.length).toBeGreaterThan(1);
     expect(items.map((item) => item.type)).not.toContain('message_stop');
     expect(error).toBeInstanceOf(Anthropic.APIError);
     expect(error).toMatchObject({ type });
-    expect(await rejection(client().messages.stream(ask).finalMessage())).toBeInstanceOf(Anthropic.AnthropicError);
+    expect(await rejection(client().messages.stream(request).finalMessage())).toBeInstanceOf(Anthropic.AnthropicError);
   });
 
   test('vector 34: leaving a stream cancels the call upstream', async () => {
-    pair.fake.script('own', { answer: 'long:2000', delayBetweenEventsMs: 20 });
+    const model = scripted('own', { answer: 'long:2000', delayBetweenEventsMs: 20 });
     const { data: stream, response } = await client()
-      .messages.create({ ...ask, stream: true })
+      .messages.create({ ...ask, model, stream: true })
       .withResponse();
     let deltas = 0;
     for await (const event of stream) if (event.type === 'content_block_delta' && ++deltas === 3) break;
-    await expectLeft('own', response);
+    await expectLeft(model, response);
   });
 
   test('retries of the SDK succeed, and each attempt has its record', async () => {
-    pair.fake.script('own', [bare(503), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
+    const model = scripted('own', [bare(503), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
     const { fetch, replies } = watchedFetch();
-    const answer = await anthropic(pair, { fetch, maxRetries: 2 }).messages.create(ask);
+    const answer = await anthropic(pair, { fetch, maxRetries: 2 }).messages.create({ ...ask, model });
     expect(answer.content).toMatchObject([{ type: 'text', text: 'Good day to you.' }]);
     expect(replies.map(({ status }) => status)).toEqual([500, 429, 200]);
     await expectRecords(replies, [null, 'upstream_rate_limited', 'upstream_failed']);

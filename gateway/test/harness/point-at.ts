@@ -31,7 +31,7 @@ export function pointAt(fakeUrl: string, pointing: Pointing): object {
   };
   const providers: Record<string, object> = { ...kinds };
   const add = (kind: keyof typeof kinds, name: string) => {
-    const provider = pointing.apart === true ? `${kind}-${name}` : kind;
+    const provider = pointing.apart === true ? `${kind}-${name.replace(/[^\w.-]/g, '-')}` : kind;
     providers[provider] = kinds[kind];
     models[name] = { targets: [{ provider }], price: PRICE };
   };
