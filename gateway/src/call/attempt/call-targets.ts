@@ -262,7 +262,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   }
 }
 
-/** What is told of a call for which no attempt could be made, by `AttemptPlan.refusal`. */
+/** The failure of a call for which no attempt could be made, by `AttemptPlan.refusal`. */
 const REFUSALS: { readonly [refusal in FailureClass]?: readonly [FailureKind, string] } = {
   rate: ['upstream_rate_limited', 'all providers of the model limit the rate of calls; try again later'],
   quota: ['upstream_credential', "the providers of the model refuse this gateway's credentials"],
