@@ -8,10 +8,24 @@ const PAGE = '<!doctype html><script>alert(document.domain)</script>';
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const MODELS = { chat: 'ok', messages: 'm-ok' } as const;
 const SIDES = ['chat', 'messages'] as const satisfies readonly Side[];
+/** What upstream says with a page, whether a stream was asked for, and what the caller gets. */
+const PAGES = [
+  [200, false, 500],
+  [200, true, 500],
+  [400, false, 400],
+  [400, true, 400],
+  // The provider's address is wrong.
+  [404, false, 500],
+  [413, false, 413],
+  [422, false, 422],
+] as const;
+const pageModel = (side: Side, status: number, stream: boolean) => `${side}-page-${status}${stream ? '-stream' : ''}`;
+const pageModels = (side: Side) => PAGES.map(([status, stream]) => pageModel(side, status, stream));
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startPair(contractConfig);
+  const apart = { chat: pageModels('chat'), messages: pageModels('messages') };
+  pair = await startPair((url) => contractConfig(url, { apart }));
   scriptContractModels(pair.fake);
 }, 20_000);
 afterAll(() => pair.stop());
@@ -39,21 +53,12 @@ test.each(SIDES)('%s: a good answer is JSON, whatever type upstream gives it', a
 test.each(SIDES)(
   '%s: a page in place of an answer is our fault in JSON, in place of a refusal a refusal in JSON',
   async (side) => {
-    for (const [upstream, stream, status] of [
-      [200, false, 500],
-      [200, true, 500],
-      [400, false, 400],
-      [400, true, 400],
-      // The provider's address is wrong.
-      [404, false, 500],
-      [413, false, 413],
-      [422, false, 422],
-    ] as const) {
-      pair.fake.script(MODELS[side], { status: upstream, headers: HTML, body: PAGE });
-      const body = await expectJson(await post(pair.gateway, side, goodBody(side, { stream })), status);
+    for (const [upstream, stream, status] of PAGES) {
+      const model = pageModel(side, upstream, stream);
+      pair.fake.script(model, { status: upstream, headers: HTML, body: PAGE });
+      const body = await expectJson(await post(pair.gateway, side, goodBody(side, { model, stream })), status);
       expect(JSON.stringify(body.error)).toContain('the model provider');
     }
-    pair.fake.script(MODELS[side], {});
   },
 );
 

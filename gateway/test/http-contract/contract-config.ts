@@ -2,12 +2,17 @@
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type SharedPair, sharePair } from '../harness/start-pair.ts';
+import type { Side } from './calls.ts';
 
 interface ConfigOptions {
   readonly limits?: object;
   readonly server?: object;
   /** Additional models, in the form of the configuration file. */
   readonly models?: Readonly<Record<string, object>>;
+  /** Names of additional models, each with a provider of its own: a failure of one affects no other. */
+  readonly apart?: Readonly<Record<Side, readonly string[]>>;
+  /** The defaults of all models. */
+  readonly routing?: object;
 }
 
 const SCRIPTED_CHAT = ['slow', 'broken', 'limited', 'rejecting'] as const;
@@ -19,20 +24,34 @@ const ONE_SIDED = {
   'messages-only': { protocols: ['messages'], targets: [{ provider: 'lab-messages', model: 'm-ok' }], price: 'free' },
 };
 
+interface Built {
+  readonly providers: object;
+  readonly models: object;
+}
+
 /** Has models of a chat upstream and a messages upstream, one of the demo, and two that only one endpoint serves. */
-export function contractConfig(fakeUrl: string, { limits, server, models }: ConfigOptions = {}): object {
+export function contractConfig(fakeUrl: string, options: ConfigOptions = {}): object {
+  const { limits, server, models, apart, routing } = options;
   const pointing = {
     chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
     messages: [...SCRIPTED_MESSAGES],
     renamed: { 'vendor/renamed': 'ok' },
     ...(limits === undefined ? {} : { limits }),
     ...(server === undefined ? {} : { server }),
+    ...(routing === undefined ? {} : { routing }),
   };
-  const built = pointAt(fakeUrl, pointing) as { readonly providers: object; readonly models: object };
+  const built = pointAt(fakeUrl, pointing) as Built;
+  const own = apart === undefined ? null : (pointAt(fakeUrl, { ...apart, apart: true }) as Built);
   return {
     ...built,
-    providers: { ...built.providers, demo: { kind: 'demo' } },
-    models: { ...built.models, demo: { targets: [{ provider: 'demo' }] }, ...ONE_SIDED, ...models },
+    providers: { ...built.providers, ...own?.providers, demo: { kind: 'demo' } },
+    models: {
+      ...built.models,
+      ...own?.models,
+      demo: { targets: [{ provider: 'demo' }] },
+      ...ONE_SIDED,
+      ...models,
+    },
   };
 }
 

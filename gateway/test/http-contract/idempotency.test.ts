@@ -19,6 +19,10 @@ const SCENARIOS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   held: { answer: 'ok', delayBeforeFirstByteMs: 400 },
   // The first request is sent again twice.
   'fails-once': [...Array(3).fill({ status: 500, errorBodyBytes: 100 }), { answer: 'ok' }],
+  'limits-once': [
+    ...Array(3).fill({ status: 429, errorBodyBytes: 100, headers: { 'retry-after': '0' } }),
+    { answer: 'ok' },
+  ],
   rejects: REJECTS,
   'rejects-once': [REJECTS, { answer: 'ok' }],
   'lacks-once': [{ status: 404, json: { error: { type: 'odd', message: 'no such model' } } }, { answer: 'ok' }],
@@ -143,6 +147,7 @@ for (const side of SIDES) {
     test('run again where the first time cost nothing', async () => {
       for (const [model, status, requests] of [
         ['fails-once', 500, 3],
+        ['limits-once', 429, 3],
         ['rejects-once', 422, 1],
         ['lacks-once', 500, 1],
       ] as const) {

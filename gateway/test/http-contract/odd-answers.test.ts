@@ -9,7 +9,8 @@ import { bodyFor, MODELS, startTranslatedPair } from './translated-rig.ts';
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startTranslatedPair({ commit_after: '200ms' });
+  // Each answer is judged as it came, without another attempt.
+  pair = await startTranslatedPair({ commit_after: '200ms' }, { routing: { max_extra_attempts: 0 } });
 }, 20_000);
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());

@@ -8,14 +8,14 @@ import { eventually } from '../harness/eventually.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type End, leaveInBody, leaveInStream, leaveWaiting, sendLate } from './call-ends.ts';
-import { get, goodBody, post, type Side } from './calls.ts';
+import { GOOD_MODELS, get, goodBody, post, type Side } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { createKey, type MadeKey } from './make-key.ts';
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const BODY_MAX = 2 * 1024 * 1024;
 
-/** Behavior of the fake upstream under the model name `<side>-<name>`. */
+/** Behavior of the fake upstream under the model name `faultModel`. */
 const FAULTS: Readonly<Record<string, Scenario>> = {
   hollow: { hollow: true },
   'says-400': { status: 400, errorBodyBytes: 100 },
@@ -34,11 +34,15 @@ const FAULTS: Readonly<Record<string, Scenario>> = {
   'cut-early': { cut: { at: 'before-headers', how: 'rst' } },
   'error-first': { errorEvent: 1 },
   'error-later': { answer: 'long:9', errorEvent: 5 },
-  'no-end': { answer: 'long:9', cut: { at: 700, how: 'fin' } },
-  garbled: { answer: 'long:9', malformedEvent: 4 },
+  'no-end': { answer: 'long:20', cut: { at: 1_500, how: 'fin' } },
+  garbled: { answer: 'long:9', malformedEvent: 6 },
   paced: { answer: 'long:400', delayBetweenEventsMs: 50 },
   silent: { delayBeforeFirstByteMs: 60_000 },
 };
+
+const BOTH = [false, true];
+/** Each has a provider of its own, because a provider that failed may get no further calls for a time. */
+const faultModel = (side: Side, name: string, stream: boolean) => `${side}-${name}${stream ? '-stream' : ''}`;
 
 let pair: Pair;
 let keys: Readonly<Record<'bound' | 'scoped' | 'narrow', MadeKey>>;
@@ -57,7 +61,6 @@ interface Row {
 
 function rowsOf(side: Side): Row[] {
   const rows: Row[] = [];
-  const model = (name: string) => (name === 'ok' ? (side === 'chat' ? 'ok' : 'm-ok') : `${side}-${name}`);
   const address = (key?: MadeKey) => ({ url: pair.gateway.url, key: key?.key ?? pair.gateway.key });
   const end = (name: string): End => ({ ...address(), side, headers: { 'x-session-id': `${side} ${name}` } });
   const add = (name: string, [status, error]: readonly [number, string | null], send: Row['send'], record = {}) =>
@@ -68,12 +71,13 @@ function rowsOf(side: Side): Row[] {
       post(address(key), side, goodBody(side, { ...members }), { 'x-session-id': `${side} ${name}`, ...headers });
   const upstream = (name: string, outcome: readonly [number, string | null], stream = false) => {
     const title = `${name}${stream ? ', stream' : ''}`;
-    add(title, outcome, call(title, { model: model(name), stream }), { model: model(name), stream });
+    const model = faultModel(side, name, stream);
+    add(title, outcome, call(title, { model, stream }), { model, stream });
   };
   const chat = side === 'chat';
 
   const whole = { finish_reason: chat ? 'stop' : 'end_turn', usage_source: 'upstream' };
-  add('good', [200, null], call('good', {}), { ...whole, model: model('ok'), stream: false });
+  add('good', [200, null], call('good', {}), { ...whole, model: GOOD_MODELS[side], stream: false });
   add('good stream', [200, null], call('good stream', { stream: true }), { ...whole, stream: true });
 
   const refused = { usage_source: 'void', cost_nano_usd: '0', attempts: [], served_model: null };
@@ -104,14 +108,23 @@ function rowsOf(side: Side): Row[] {
   add('left in the body', left, () => leaveInBody(end('left in the body')), refused);
   for (const stream of [false, true]) {
     const title = `left waiting${stream ? ', stream' : ''}`;
-    add(title, left, () => leaveWaiting(end(title), goodBody(side, { model: model('silent'), stream }), pair.fake), {
-      stream,
-    });
+    add(
+      title,
+      left,
+      () => leaveWaiting(end(title), goodBody(side, { model: faultModel(side, 'silent', stream), stream }), pair.fake),
+      {
+        stream,
+      },
+    );
   }
   add(
     'left in the stream',
     left,
-    () => leaveInStream(end('left in the stream'), goodBody(side, { model: model('paced'), stream: true })),
+    () =>
+      leaveInStream(
+        end('left in the stream'),
+        goodBody(side, { model: faultModel(side, 'paced', true), stream: true }),
+      ),
     {
       stream: true,
     },
@@ -139,17 +152,15 @@ let callers: number;
 
 beforeAll(async () => {
   const limits = { body_bytes_max: '2MiB', body_bytes_in_flight_max: '1MiB', body_timeout: '1s' };
-  const target = (side: Side) => ({
-    targets: [{ provider: side === 'chat' ? 'lab' : 'lab-messages' }],
-    price: { input: 1, output: 5 },
-  });
-  const models = Object.fromEntries(
-    SIDES.flatMap((side) => Object.keys(FAULTS).map((name) => [`${side}-${name}`, target(side)])),
-  );
-  pair = await startPair((url) => contractConfig(url, { limits, models }));
+  const names = (side: Side) =>
+    Object.keys(FAULTS).flatMap((name) => BOTH.map((stream) => faultModel(side, name, stream)));
+  const apart = { chat: names('chat'), messages: names('messages') };
+  pair = await startPair((url) => contractConfig(url, { limits, apart }));
   scriptContractModels(pair.fake);
   for (const side of SIDES) {
-    for (const [name, scenario] of Object.entries(FAULTS)) pair.fake.script(`${side}-${name}`, scenario);
+    for (const [name, scenario] of Object.entries(FAULTS)) {
+      for (const stream of BOTH) pair.fake.script(faultModel(side, name, stream), scenario);
+    }
   }
   const { gateway } = pair;
   keys = {
@@ -284,7 +295,9 @@ describe('the reason of a call that failed', () => {
         expect({ name, reason }).toMatchObject({
           name,
           reason: {
-            target: { provider: side === 'chat' ? 'lab' : 'lab-messages' },
+            target: {
+              provider: expect.stringMatching(side === 'chat' ? /^lab-chat-says-/ : /^lab-messages-messages-says-/),
+            },
             upstream: { status },
             at_step: 'provider',
           },

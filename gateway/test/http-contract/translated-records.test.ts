@@ -15,10 +15,23 @@ setDefaultTimeout(20_000);
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startTranslatedPair();
+  const names = (side: Side) =>
+    FAILURES.flatMap(([status]) => [false, true].map((stream) => failingModel(side, status, stream)));
+  // By upstream's format, which is the other one.
+  pair = await startTranslatedPair({}, { apart: { chat: names('messages'), messages: names('chat') } });
 });
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
+
+/** Upstream's status, the error in the record, and the client's status on each side. */
+const FAILURES = [
+  [401, 'upstream_credential', 500, 500],
+  [429, 'upstream_rate_limited', 429, 429],
+  [422, 'upstream_rejected', 422, 422],
+  [504, 'upstream_timeout', 500, 504],
+  [529, 'upstream_overloaded', 500, 529],
+] as const;
+const failingModel = (side: Side, status: number, stream: boolean) => `${side}-${status}${stream ? '-stream' : ''}`;
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const BOTH_WAYS = SIDES.flatMap((side) => [false, true].map((stream) => ({ side, stream })));
@@ -254,23 +267,18 @@ describe('calls without an answer', () => {
     expect(record).toMatchObject({ status: 400, error: 'invalid_request', usage_source: 'void', attempts: [] });
   });
 
-  const failures = [
-    [401, 'upstream_credential', 500, 500],
-    [429, 'upstream_rate_limited', 429, 429],
-    [422, 'upstream_rejected', 422, 422],
-    [504, 'upstream_timeout', 500, 504],
-    [529, 'upstream_overloaded', 500, 529],
-  ] as const;
   test('upstream’s failures have their status in the client’s format, and are void', async () => {
     const expectations: Array<readonly [id: string | null, expected: object]> = [];
-    for (const [status, error, onChat, onMessages] of failures) {
+    for (const [status, error, onChat, onMessages] of FAILURES) {
       for (const { side, stream } of BOTH_WAYS) {
-        pair.fake.script(FAR_MODELS[side], { status, errorBodyBytes: 100 });
-        const response = await postTranslated(pair.gateway, side, { stream });
+        const model = failingModel(side, status, stream);
+        pair.fake.script(model, { status, errorBodyBytes: 100, headers: { 'retry-after': '30' } });
+        const response = await post(pair.gateway, side, bodyFor(side, model, { stream }));
         await response.text();
         const usageText = side === 'chat' ? onChat : onMessages;
         expect([side, status, response.status]).toEqual([side, status, usageText]);
-        const attempts = [{ status, error: null }];
+        // What may pass is sent again.
+        const attempts = Array.from({ length: status >= 500 ? 3 : 1 }, () => ({ status, error }));
         const record = {
           protocol: side,
           stream,
@@ -365,7 +373,10 @@ describe('a signature that upstream refuses', () => {
     expect(response.status).toBe(400);
     const { text, record } = await settled(response);
     expect(JSON.parse(text).error.message).toContain('Invalid `signature`');
-    expect(record).toMatchObject({ error: 'upstream_rejected', attempts: [{ status: 400, error: null }] });
+    expect(record).toMatchObject({
+      error: 'upstream_rejected',
+      attempts: [{ status: 400, error: 'upstream_rejected' }],
+    });
     expect(pair.fake.served(MODELS.sonnet45).length).toBe(1);
   });
 });

@@ -3,6 +3,18 @@ import { pointAt } from '../harness/point-at.ts';
 import { type Pair, sentTexts, startPair } from '../harness/start-pair.ts';
 import { type Address, type HeaderChanges, post, type Side } from './calls.ts';
 
+interface TranslatedOptions {
+  /** More models by upstream's format, each with a provider of its own. */
+  readonly apart?: Readonly<Record<Side, readonly string[]>>;
+  /** The defaults of all models. */
+  readonly routing?: object;
+}
+
+interface Built {
+  readonly providers: object;
+  readonly models: object;
+}
+
 /** Models by upstream and by what the catalog knows of them. */
 export const MODELS = {
   /** An unknown chat upstream. */
@@ -21,8 +33,10 @@ export const MODELS = {
   opus55: 'claude-opus-5-5',
 } as const;
 
-/** Starts both processes. All models are served on both endpoints, except `claude-own`: messages only. */
-export function startTranslatedPair(limits: object = {}): Promise<Pair> {
+/**
+ * Starts both processes. All models are served on both endpoints, except `claude-own`: messages only.
+ */
+export function startTranslatedPair(limits: object = {}, { apart, routing }: TranslatedOptions = {}): Promise<Pair> {
   return startPair((fakeUrl) => {
     const base_url = `${fakeUrl}/v1`;
     const built = pointAt(fakeUrl, {
@@ -30,19 +44,23 @@ export function startTranslatedPair(limits: object = {}): Promise<Pair> {
       messages: [MODELS.sonnet45, MODELS.sonnet46],
       limits,
       apiKey: 'sk-upstream-0123456789abcdef',
-    }) as { readonly providers: object; readonly models: object };
+      ...(routing === undefined ? {} : { routing }),
+    }) as Built;
+    const own = apart === undefined ? null : (pointAt(fakeUrl, { ...apart, apart: true }) as Built);
     const price = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5 };
     const at = (provider: string, more: object = {}) => ({ targets: [{ provider }], price, ...more });
     return {
       ...built,
       providers: {
         ...built.providers,
+        ...own?.providers,
         openai: { kind: 'openai', base_url, api_key: 'sk-upstream-openai' },
         deepseek: { kind: 'openai-compatible', preset: 'deepseek', base_url, api_key: 'none' },
         mistral: { kind: 'openai-compatible', preset: 'mistral', base_url, api_key: 'none' },
       },
       models: {
         ...built.models,
+        ...own?.models,
         [MODELS.own]: at('lab', { alias: [{ name: 'claude-own', protocols: ['messages'] }] }),
         [MODELS.textOnly]: at('deepseek'),
         [MODELS.openAi]: at('openai'),
