@@ -1,5 +1,6 @@
 /** Performs what the clients of the exit matrix do: read, disconnect at a chosen moment, stop reading. */
 import { connectRaw, type RawClient, rawRequest } from '../fake-upstream/raw-client.ts';
+import type { ServedCall } from '../fake-upstream/served.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { Cell } from './exit-cells.ts';
 
@@ -62,8 +63,9 @@ export async function open({ url, key }: Caller, { protocol }: Cell, body: strin
 }
 
 /** Resolves once upstream has a call of the cell's model and has sent at least `events` records. */
-export function untilServed(fake: FakeUpstream, { id }: Cell, events = 0): Promise<unknown> {
-  return fake.waitFor(({ model, eventsSent }) => model === id && eventsSent >= events, { timeoutMs: WAIT_MS });
+export function untilServed(fake: FakeUpstream, { id }: Cell, events = 0, count = 1): Promise<unknown> {
+  const isServed = ({ model, eventsSent }: ServedCall) => model === id && eventsSent >= events;
+  return fake.waitFor(isServed, { count, timeoutMs: WAIT_MS });
 }
 
 /** Performs the act of the cell's ending. Resolves when the client is done. */
@@ -97,7 +99,7 @@ export async function act(cell: Cell, caller: Caller, fake: FakeUpstream): Promi
     }
     case 'leave-waiting': {
       const client = await open(caller, cell, body);
-      await untilServed(fake, cell);
+      await untilServed(fake, cell, 0, cell.ending.attempts);
       client.leave('rst');
       return UNSEEN;
     }

@@ -3,7 +3,8 @@
  */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { PROTOCOLS, type ProtocolName } from './calls.ts';
-import { ENDINGS, type Ending, type Form, type Path } from './exit-table.ts';
+import type { Form } from './exit-scenarios.ts';
+import { ENDINGS, type Ending, type Path } from './exit-table.ts';
 
 export interface Cell {
   readonly name: string;
@@ -38,7 +39,7 @@ export function listCells(endings: readonly Ending[] = ENDINGS): readonly Cell[]
 
 const OTHER = { chat: 'messages', messages: 'chat' } as const;
 
-export function scenarioOf({ ending, upstream, form }: Cell): Scenario {
+export function scenarioOf({ ending, upstream, form }: Cell): Scenario | readonly Scenario[] {
   return typeof ending.upstream === 'function' ? ending.upstream(upstream, form) : ending.upstream;
 }
 
@@ -47,12 +48,12 @@ export const PRICE_NANO = { input: 1_000n, output: 5_000n };
 const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
 const HASTY = { first_byte: '300ms', first_byte_plain: '300ms', idle: '300ms' };
 
-/** A model for each cell, and two that answer well: `again-chat`, `again-messages`. `goneUrl` has no listener. */
+/**
+ * A model for each cell with a provider of its own, so that no failure affects another cell, and two that answer well:
+ * `again-chat`, `again-messages`. `goneUrl` has no listener.
+ */
 export function matrixConfig(cells: readonly Cell[], fakeUrl: string, goneUrl: string, limits: object): object {
-  const models = cells.map(({ id, ending, upstream }) => [
-    id,
-    { targets: [{ provider: `${ending.provider}-${upstream}` }], price: PRICE },
-  ]);
+  const models = cells.map(({ id }) => [id, { targets: [{ provider: id }], price: PRICE }]);
   const again = PROTOCOLS.map((protocol) => [
     `again-${protocol}`,
     { targets: [{ provider: `lab-${protocol}`, model: 'ok' }], price: PRICE },
@@ -63,10 +64,14 @@ export function matrixConfig(cells: readonly Cell[], fakeUrl: string, goneUrl: s
     api_key: 'none',
     ...more,
   });
-  const providers = PROTOCOLS.flatMap((protocol) => [
-    [`lab-${protocol}`, provider(protocol, fakeUrl)],
-    [`hasty-${protocol}`, provider(protocol, fakeUrl, { timeouts: HASTY })],
-    [`gone-${protocol}`, provider(protocol, goneUrl)],
-  ]);
+  const kinds = {
+    lab: (protocol: ProtocolName) => provider(protocol, fakeUrl),
+    hasty: (protocol: ProtocolName) => provider(protocol, fakeUrl, { timeouts: HASTY }),
+    gone: (protocol: ProtocolName) => provider(protocol, goneUrl),
+  };
+  const providers = [
+    ...cells.map(({ id, ending, upstream }) => [id, kinds[ending.provider](upstream)]),
+    ...PROTOCOLS.map((protocol) => [`lab-${protocol}`, kinds.lab(protocol)]),
+  ];
   return { limits, providers: Object.fromEntries(providers), models: Object.fromEntries([...models, ...again]) };
 }

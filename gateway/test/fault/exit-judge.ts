@@ -27,7 +27,7 @@ export async function judge(cell: Cell, seen: Seen, record: RecordLine, books: B
     differ('cost', record.cost_nano_usd, costOf(record).toString()),
     judgeEntries(nameEntries(entries), ending.entries),
     ...judgeSums(entries, record),
-    ...judgeAttempt(cell, entries, record),
+    ...judgeAttempts(cell, entries, record),
   ];
   return problems.filter((problem) => problem !== null).map((problem) => `${cell.name}: ${problem}`);
 }
@@ -103,17 +103,25 @@ function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine)
   ];
 }
 
-/** The last attempt has a cost only if the provider may bill it and the record charges nothing for it. */
-function judgeAttempt(cell: Cell, entries: readonly EntryLine[], { attempts }: RecordLine): (string | null)[] {
-  const { maybeBilled = false } = cell.ending;
+/**
+ * An attempt has a cost only if the provider may bill it and the record charges nothing for it: it did not become the
+ * answer.
+ */
+function judgeAttempts(cell: Cell, entries: readonly EntryLine[], { attempts }: RecordLine): (string | null)[] {
+  const { maybeBilled = false, tellsInput = false, charged } = cell.ending;
   const absorbed = entries.filter(({ kind }) => kind === 'absorb_attempts').map(({ amount }) => amount);
+  const cost = attempts.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n);
+  const isTold = tellsInput && cell.upstream === 'messages';
+  const input = isTold ? UPSTREAM_USAGE.input : tokensIn(Buffer.byteLength(bodyOf(cell)));
   const last = attempts.at(-1);
-  const input = tokensIn(Buffer.byteLength(bodyOf(cell)));
+  const lost = charged === 'nothing' ? attempts : attempts.slice(0, -1);
   return [
-    differ('billed', last?.billed, maybeBilled ? 'maybe' : undefined),
-    differ('input of the attempt', last?.usage?.input, maybeBilled ? input : undefined),
-    differ('cost of the attempt', absorbed.join(), last?.cost_nano_usd ?? ''),
-    differ('whether it costs something', absorbed.length > 0, maybeBilled),
+    differ('number of attempts', attempts.length, cell.ending.attempts),
+    ...lost.map(({ billed }) => differ('billed', billed, maybeBilled ? 'maybe' : undefined)),
+    ...lost.map(({ usage }) => differ('input of the attempt', usage?.input, maybeBilled ? input : undefined)),
+    charged === 'nothing' ? null : differ('billed at the end', last?.billed, undefined),
+    differ('cost of the attempts', absorbed.join(), cost === 0n ? '' : cost.toString()),
+    differ('whether they cost something', absorbed.length > 0, maybeBilled),
   ];
 }
 

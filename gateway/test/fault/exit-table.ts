@@ -4,8 +4,8 @@
  */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import type { ProtocolName } from './calls.ts';
+import { type Form, negativeUsage, opening, withoutContent } from './exit-scenarios.ts';
 
-export type Form = 'plain' | 'stream';
 export type Path = 'same' | 'translated';
 
 /** What the client does. */
@@ -19,7 +19,7 @@ export type Act =
   /** Sends the call while another call of the same key runs; the second call is judged. */
   | 'read-beside'
   | 'leave-uploading'
-  /** Disconnects once upstream has the call. */
+  /** Disconnects once upstream has the last attempt of the call. */
   | 'leave-waiting'
   /** Disconnects once it has seen the last of what upstream sends. */
   | 'leave-reading'
@@ -43,7 +43,10 @@ export interface Ending {
   readonly forms: readonly Form[];
   readonly paths: readonly Path[];
   readonly act: Act;
-  readonly upstream: Scenario | ((upstream: ProtocolName, form: Form) => Scenario);
+  /** A list: for successive attempts. */
+  readonly upstream: Scenario | readonly Scenario[] | ((upstream: ProtocolName, form: Form) => Scenario);
+  /** Attempts in the record. */
+  readonly attempts: number;
   /** The provider of the model: `lab` is patient, `hasty` has short timeouts, `gone` has no listener. */
   readonly provider: 'lab' | 'hasty' | 'gone';
   /** Settings of the key in addition to one concurrent call. */
@@ -61,8 +64,10 @@ export interface Ending {
   /** By upstream's format. */
   readonly source: string | Readonly<Record<ProtocolName, string>>;
   readonly entries: Entries;
-  /** The provider may bill the attempt although nothing is charged: the operator pays it. */
+  /** The provider may bill the attempts that did not become the answer: the operator pays them. */
   readonly maybeBilled?: true;
+  /** An upstream of the messages format reports its input before the attempt fails. */
+  readonly tellsInput?: true;
   /** Status of the next call with the same key. */
   readonly next: number;
 }
@@ -77,6 +82,7 @@ const USUAL = {
   paths: ['same', 'translated'],
   act: 'read',
   upstream: { answer: 'ok' },
+  attempts: 1,
   provider: 'lab',
   key: {},
   usd: '1',
@@ -101,11 +107,17 @@ const whole = (outcome: string, row: Partial<Ending>): Ending => ({
 const refused = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
   ...USUAL,
   outcome,
+  attempts: 0,
   charged: 'nothing',
   source: 'void',
   entries: 'none',
   ...row,
 });
+/** The only target is tried again, twice, after a fault. */
+const ALL_RETRIED = 3;
+const FAULT: Scenario = { status: 500, errorBodyBytes: 100 };
+const SILENT: Scenario = { delayBeforeFirstByteMs: 60_000 };
+
 /** A failure that the customer did not cause, without any output. */
 const failed = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
   ...USUAL,
@@ -146,49 +158,6 @@ const BY_UPSTREAM = { chat: 'counted', messages: 'partial' } as const;
 /** The errors of a fake upstream's failed stream. */
 const FAILED = { chat: 'upstream_failed', messages: 'upstream_overloaded' } as const;
 
-/** An otherwise good answer whose usage has a negative counter. */
-function negativeUsage(upstream: ProtocolName, form: Form): Scenario {
-  if (upstream === 'messages') {
-    const message = { id: 'm', type: 'message', role: 'assistant', model: 'x', stop_reason: null, stop_sequence: null };
-    const usage = { input_tokens: -3, output_tokens: 5 };
-    const text = 'Good day to you.';
-    if (form === 'plain')
-      return { json: { ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage } };
-    const event = (type: string, members: object = {}) =>
-      `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
-    return {
-      records: [
-        event('message_start', { message: { ...message, content: [], usage } }),
-        event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-        event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
-        event('content_block_stop', { index: 0 }),
-        event('message_delta', {
-          delta: { stop_reason: 'end_turn', stop_sequence: null },
-          usage: { output_tokens: -5 },
-        }),
-        event('message_stop'),
-      ],
-    };
-  }
-  const usage = { prompt_tokens: -3, completion_tokens: 5, total_tokens: 2 };
-  const content = 'Good day to you.';
-  const head = { id: 'c', created: 1, model: 'x' };
-  if (form === 'plain') {
-    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
-    return { json: { ...head, object: 'chat.completion', choices, usage } };
-  }
-  const chunk = (choices: readonly object[], more: object = {}) =>
-    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
-  return {
-    records: [
-      chunk([{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }]),
-      chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
-      chunk([], { usage }),
-      'data: [DONE]\n\n',
-    ],
-  };
-}
-
 export const ENDINGS: readonly Ending[] = [
   whole('upstream answers whole and counts', {}),
   whole('upstream answers whole without a count', {
@@ -201,19 +170,42 @@ export const ENDINGS: readonly Ending[] = [
     charged: 'counted',
     source: 'counted',
   }),
-  whole('an answer is given out again', { act: 'replay', charged: 'nothing', source: 'cache', entries: 'none' }),
+  whole('upstream ends its answer with a reason and no content', { upstream: withoutContent }),
+  whole('upstream fails once and then answers', {
+    upstream: [FAULT, { answer: 'ok' }],
+    attempts: 2,
+    maybeBilled: true,
+  }),
+  whole('upstream limits the rate for a second and then answers', {
+    upstream: [{ status: 429, errorBodyBytes: 100, headers: { 'retry-after': '1' } }, { answer: 'ok' }],
+    attempts: 2,
+  }),
+  whole('an answer is given out again', {
+    act: 'replay',
+    attempts: 0,
+    charged: 'nothing',
+    source: 'cache',
+    entries: 'none',
+  }),
 
   left('the client leaves while it sends its body', {
     forms: ['plain'],
     paths: ['same'],
     act: 'leave-uploading',
+    attempts: 0,
     charged: 'nothing',
     source: 'void',
     entries: 'none',
   }),
   left('the client leaves while upstream is silent', {
     act: 'leave-waiting',
-    upstream: { delayBeforeFirstByteMs: 60_000 },
+    upstream: SILENT,
+  }),
+  left('the client leaves while upstream is silent at a second attempt', {
+    act: 'leave-waiting',
+    upstream: [FAULT, SILENT],
+    attempts: 2,
+    maybeBilled: true,
   }),
   left('the client leaves in the middle of an answer in one piece', {
     forms: ['plain'],
@@ -246,25 +238,30 @@ export const ENDINGS: readonly Ending[] = [
     entries: 'extended',
   }),
 
-  failed('upstream cannot be reached', { provider: 'gone', status: 500, error: 'upstream_failed' }),
+  failed('upstream cannot be reached', { provider: 'gone', attempts: 2, status: 500, error: 'upstream_failed' }),
   failed('upstream closes without an answer', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     upstream: { cut: { at: 'before-headers', how: 'rst' } },
     status: 500,
     error: 'upstream_failed',
   }),
   failed('upstream answers 500', {
     maybeBilled: true,
-    upstream: { status: 500, errorBodyBytes: 100 },
+    attempts: ALL_RETRIED,
+    upstream: FAULT,
     status: 500,
     error: 'upstream_failed',
   }),
   failed('upstream is overloaded', {
+    attempts: ALL_RETRIED,
     upstream: { status: 529, errorBodyBytes: 100 },
     status: { chat: 500, messages: 529 },
     error: 'upstream_overloaded',
   }),
   failed('upstream limits the rate', {
+    // The pause after the second refusal is too long to wait for.
+    attempts: 2,
     upstream: { status: 429, errorBodyBytes: 100 },
     status: 429,
     error: 'upstream_rate_limited',
@@ -282,12 +279,13 @@ export const ENDINGS: readonly Ending[] = [
   failed('upstream does not begin in time', {
     maybeBilled: true,
     provider: 'hasty',
-    upstream: { delayBeforeFirstByteMs: 60_000 },
+    upstream: SILENT,
     status: { chat: 500, messages: 504 },
     error: 'upstream_timeout',
   }),
   failed('upstream answers 200 with nothing', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     forms: ['plain'],
     upstream: { hollow: true },
     status: 500,
@@ -295,13 +293,24 @@ export const ENDINGS: readonly Ending[] = [
   }),
   failed('upstream answers a stream of nothing', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     forms: ['stream'],
     upstream: { hollow: true },
     status: 500,
     error: 'upstream_truncated',
   }),
+  failed('upstream ends a stream before its content', {
+    maybeBilled: true,
+    tellsInput: true,
+    attempts: ALL_RETRIED,
+    forms: ['stream'],
+    upstream: opening,
+    status: 500,
+    error: 'upstream_truncated',
+  }),
   failed('upstream answers 200 with nonsense', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     forms: ['plain'],
     upstream: { body: 'good day' },
     status: 500,
@@ -309,6 +318,7 @@ export const ENDINGS: readonly Ending[] = [
   }),
   failed('upstream begins a stream with an error', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     forms: ['stream'],
     upstream: { records: ['event: error\ndata: {"type":"error","error":{"type":"api_error","message":"no"}}\n\n'] },
     status: 500,
@@ -316,6 +326,7 @@ export const ENDINGS: readonly Ending[] = [
   }),
   failed('upstream dies in the middle of an answer in one piece', {
     maybeBilled: true,
+    attempts: ALL_RETRIED,
     forms: ['plain'],
     upstream: { cut: { at: 40, how: 'rst' } },
     status: 500,
@@ -356,7 +367,7 @@ export const ENDINGS: readonly Ending[] = [
   }),
   refused('as many calls run as may', {
     act: 'read-beside',
-    upstream: { delayBeforeFirstByteMs: 60_000 },
+    upstream: SILENT,
     status: 429,
     error: 'rate_limited',
   }),

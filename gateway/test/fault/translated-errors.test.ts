@@ -8,15 +8,21 @@ import type { Pair } from '../harness/start-pair.ts';
 import { type Answer, ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, recordsById } from './calls.ts';
 import { SHORT, startTranslated, translatedModel, UPSTREAM_OF } from './translated-rig.ts';
 
+/** Each call has one attempt and a provider of its own, so that no failure affects the next call. */
+const NAMES = Array.from({ length: 100 }, (_, index) => `x${index}`);
+const unused = NAMES.values();
+
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startTranslated(['x']);
+  pair = await startTranslated(NAMES, { apart: true, routing: { max_extra_attempts: 0 } });
 });
 afterAll(() => pair.stop());
 
-/** Sends one call to a model with this scenario. */
+/** Sends one call to a new model with this scenario. */
 function meet(client: ProtocolName, scenario: Scenario, stream = true): Promise<Answer> {
-  const model = translatedModel(client, 'x');
+  const { value: name } = unused.next();
+  if (name === undefined) throw new Error('all names are used');
+  const model = translatedModel(client, name);
   pair.fake.script(model, scenario);
   return ask(pair.gateway, { protocol: client, model, stream });
 }

@@ -10,7 +10,7 @@ export const UPSTREAM_OF = { chat: 'messages', messages: 'chat' } as const satis
 /** Starts a gateway whose models `<client's format>-<name>` are served by an upstream of the other format. */
 export function startTranslated(
   names: readonly string[],
-  more: { readonly limits?: object; readonly timeouts?: object } = {},
+  more: { readonly limits?: object; readonly timeouts?: object; readonly routing?: object; readonly apart?: true } = {},
 ) {
   const of = (client: ProtocolName) => names.map((name) => translatedModel(client, name));
   return startPair((url) => pointAt(url, { chat: of('messages'), messages: of('chat'), ...more }));

@@ -24,7 +24,12 @@ beforeAll(async () => {
       limits: { slow_reader_bytes_max: '64KiB', slow_reader_timeout: '3s' },
       timeouts: { idle: '500ms' },
     }),
-    startTranslated(['silent'], { limits: { keep_alive: '100ms', commit_after: '200ms' } }),
+    // Each call has one attempt, and each refusal a provider of its own, so that it affects no other call.
+    startTranslated(['silent', 'late-0', 'late-1', 'late-2', 'late-3'], {
+      limits: { keep_alive: '100ms', commit_after: '200ms' },
+      apart: true,
+      routing: { max_extra_attempts: 0 },
+    }),
   ]);
 });
 afterAll(() => Promise.all([pair.stop(), patient.stop()]));
@@ -139,11 +144,11 @@ describe('a silent upstream', () => {
       { chat: /"api_error"/, messages: /"api_error"/ },
     ],
   ];
-  test.each(LATE)(
+  test.each(LATE.map((row, index) => [...row, `late-${index}`] as const))(
     'an upstream that %s after the early 200 is reported in the stream, in the client’s format',
-    (_, scenario, says) =>
+    (_, scenario, says, name) =>
       onBoth(async (client) => {
-        const model = translatedModel(client, 'silent');
+        const model = translatedModel(client, name);
         patient.fake.script(model, { ...scenario(UPSTREAM_OF[client]), delayBeforeFirstByteMs: 400 });
         const { status, text } = await ask(patient.gateway, { protocol: client, model, stream: true });
         expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
