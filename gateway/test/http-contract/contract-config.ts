@@ -11,8 +11,6 @@ interface ConfigOptions {
   readonly models?: Readonly<Record<string, object>>;
   /** Names of additional models, each with a provider of its own: a failure of one affects no other. */
   readonly apart?: Readonly<Record<Side, readonly string[]>>;
-  /** The defaults of all models. */
-  readonly routing?: object;
 }
 
 const SCRIPTED_CHAT = ['slow', 'broken', 'limited', 'rejecting'] as const;
@@ -31,14 +29,13 @@ interface Built {
 
 /** Has models of a chat upstream and a messages upstream, one of the demo, and two that only one endpoint serves. */
 export function contractConfig(fakeUrl: string, options: ConfigOptions = {}): object {
-  const { limits, server, models, apart, routing } = options;
+  const { limits, server, models, apart } = options;
   const pointing = {
     chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
     messages: [...SCRIPTED_MESSAGES],
     renamed: { 'vendor/renamed': 'ok' },
     ...(limits === undefined ? {} : { limits }),
     ...(server === undefined ? {} : { server }),
-    ...(routing === undefined ? {} : { routing }),
   };
   const built = pointAt(fakeUrl, pointing) as Built;
   const own = apart === undefined ? null : (pointAt(fakeUrl, { ...apart, apart: true }) as Built);
