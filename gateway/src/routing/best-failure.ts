@@ -14,9 +14,10 @@ export class BestFailure<Failure extends AttemptFailure> {
   #isAllRate = true;
 
   note(failure: Failure): void {
-    if (failure.class === 'rate') this.#rate ??= failure;
+    if (failure.class === 'rate') this.#rate = failure;
     else if (!UNANSWERED.has(failure.class)) this.#isAllRate = false;
-    if (this.#best === null || FAILURES[failure.class].rank < FAILURES[this.#best.class].rank) this.#best = failure;
+    // Of equal ones the last: its usage is the record's, as that of a call with one attempt.
+    if (this.#best === null || FAILURES[failure.class].rank <= FAILURES[this.#best.class].rank) this.#best = failure;
   }
 
   /**
