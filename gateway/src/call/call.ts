@@ -255,11 +255,6 @@ export class AttemptRow {
     this.#mark(error === null && status !== null);
   }
 
-  /** Upstream's status; null: not known, or that of a stream without content. */
-  get status(): number | null {
-    return this.#row?.status ?? null;
-  }
-
   /** Notes why an attempt failed. After `note`. */
   lose(failure: FailureKind, failureClass: string): void {
     const row = this.#row;

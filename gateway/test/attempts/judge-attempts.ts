@@ -2,6 +2,7 @@
  * Compares the attempts in a gateway's records with what the fake upstream served and counted: whatever usage was
  * reported is charged, written off or absorbed to the nano-dollar, and everything else is an estimate that says so.
  */
+import { isRefusal } from '../../src/call/money/lost-attempt.ts';
 import type { AttemptRecord, CallRecord } from '../../src/store/ports/records.ts';
 import { findLabel } from '../crash/send-call.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
@@ -117,7 +118,9 @@ function judgeLost({ row, served }: Matched, sums: AttemptSums): string | null {
     sums.used += served === null ? 0n : usedCost(served);
     return served === null ? `an attempt at ${model} that did not arrive may be billed` : null;
   }
-  const refused = served === null || (served.status >= 400 && served.status !== 500);
+  const isErrorStatus = served !== null && served.status >= 400 && served.status !== 500;
+  // An answer that begins with an error is that error.
+  const refused = served === null || isErrorStatus || (row.class !== undefined && isRefusal(row.class));
   return refused ? null : `an attempt at ${model} was not billed, and arrived with status ${served?.status}`;
 }
 

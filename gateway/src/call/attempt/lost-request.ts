@@ -39,9 +39,7 @@ export function riskOfWaiting(call: Held, row: AttemptRow): bigint | null {
 
 function costOf(call: Held, row: AttemptRow, failureClass: FailureClass, facts: NotAnswered['facts']) {
   const dispatched = (row.marks?.sentAtMs ?? 0) > 0;
-  // An error in place of an answer with status 200 may have been billed.
-  const hasBegun = row.status === 200 || (row.status === null && (row.marks?.headAtMs ?? 0) > 0);
-  return priceLostAttempt(call, { dispatched, refused: isRefusal(failureClass) && !hasBegun, facts });
+  return priceLostAttempt(call, { dispatched, refused: isRefusal(failureClass), facts });
 }
 
 function atRiskOf(cost: LostCost | null): bigint | null {

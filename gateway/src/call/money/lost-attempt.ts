@@ -70,9 +70,7 @@ export function isRefusal(failureClass: string): boolean {
   return REFUSALS.has(failureClass);
 }
 
-function wasRefused({ class: failureClass, status, ttfb_ms }: AttemptRecord): boolean {
-  // An error in place of an answer with status 200 may have been billed.
-  if (status === 200 || (status === null && typeof ttfb_ms === 'number')) return false;
+function wasRefused({ class: failureClass, status }: AttemptRecord): boolean {
   if (failureClass !== undefined) return isRefusal(failureClass);
   return status !== null && ((status >= 400 && status < 500) || status === 503 || status === 529);
 }
