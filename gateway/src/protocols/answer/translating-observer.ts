@@ -157,7 +157,9 @@ export class TranslatingObserver implements StreamObserver {
 
 /** Whether a part is content before its first delta. */
 function isContent(opening: PartOpening): boolean {
-  return opening.kind === 'tool_call' || opening.kind === 'opaque' || (opening.kind === 'reasoning' && opening.redacted);
+  return (
+    opening.kind === 'tool_call' || opening.kind === 'opaque' || (opening.kind === 'reasoning' && opening.redacted)
+  );
 }
 
 /** Recognized records: their end, what the client gets for them, and their text (one character per byte). */

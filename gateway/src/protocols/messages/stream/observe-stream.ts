@@ -149,7 +149,8 @@ export class MessagesStreamObserver implements StreamObserver {
 function isEmptyText(piece: JsonObject | null): boolean {
   for (const name in piece) {
     const value = piece[name];
-    if (name !== 'type' && value !== '' && value !== null && !(Array.isArray(value) && value.length === 0)) return false;
+    if (name !== 'type' && value !== '' && value !== null && !(Array.isArray(value) && value.length === 0))
+      return false;
   }
   return piece?.type !== 'redacted_thinking';
 }
