@@ -24,7 +24,6 @@ const routeView = z.object({
       max_extra_attempts: z.int(),
       /** US dollars as decimal text. */
       uncertain_retry: z.string(),
-      hedge: z.boolean(),
       fallback_on: z.array(z.enum(['overflow', 'policy'])),
     })
     .nullable(),

@@ -29,7 +29,7 @@ export function viewRoutes(served: Served): View[] {
 
 /** Renders a served model; `definition`: as it was entered; null: it was not entered in the console. */
 export function viewRoute(model: ServedModel, served: Served): View {
-  const { strategy, affinity, maxExtraAttempts, uncertainRetry, hedge, fallbackOn } = model.routing;
+  const { strategy, affinity, maxExtraAttempts, uncertainRetry, fallbackOn } = model.routing;
   const entered = served.routes.find((route) => route.model === model);
   return {
     model: model.name,
@@ -42,7 +42,6 @@ export function viewRoute(model: ServedModel, served: Served): View {
       affinity,
       max_extra_attempts: maxExtraAttempts,
       uncertain_retry: formatNanoUsd(uncertainRetry),
-      hedge,
       fallback_on: fallbackOn,
     },
     targets: model.targets.map((target) => viewTarget(model, target, served)),

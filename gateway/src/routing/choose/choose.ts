@@ -9,7 +9,6 @@ import { type CredentialChoice, chooseCredentials } from './credentials/choose-c
 import { Headroom } from './credentials/headroom.ts';
 import { AnswerLengths, type ExpectedCost, expectCost, paysToReturn } from './expected-cost.ts';
 import { countMisfits, filterReason, isTooLong, noTarget } from './filter-target.ts';
-import { Hedging } from './hedging.ts';
 import { hasIssuer } from './issuer.ts';
 import { Dice } from './random.ts';
 import { type Ranked, rankTargets } from './rank-targets.ts';
@@ -23,7 +22,6 @@ export class ChoiceState {
   readonly headroom = new Headroom();
   readonly queues = new TargetQueues();
   readonly answerLengths = new AnswerLengths();
-  readonly hedging = new Hedging();
 
   constructor(health: HealthView) {
     this.health = health;

@@ -199,6 +199,10 @@ export const HEADERS: OpenapiPart = {
   'x-tollgate-provider': { description: 'The provider that answered.', schema: TEXT },
   'x-tollgate-model': { description: 'The name of the model at the provider.', schema: TEXT },
   'x-tollgate-attempts': { description: 'Number of attempts.', schema: COUNT },
+  'x-tollgate-route': {
+    description: 'Why the request went to this target. Absent where a stream began before its target was final.',
+    schema: { type: 'string', enum: ['weight', 'order', 'latency', 'price', 'pin', 'probe', 'fallback', 'limp'] },
+  },
   'x-tollgate-cost-usd': {
     description: 'Cost in US dollars. Absent on streams and for models without a price.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
@@ -237,7 +241,7 @@ export const V1_HEADERS: OpenapiPart = pick('x-request-id', 'request-id');
 
 const CALL_HEADERS: OpenapiPart = {
   ...V1_HEADERS,
-  ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-cost-usd'),
+  ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-route', 'x-tollgate-cost-usd'),
 };
 
 export const limitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
