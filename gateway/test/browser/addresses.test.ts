@@ -2,8 +2,10 @@
  * Tests navigation by links and the browser's Back: addresses, scroll positions, and a page with an unsaved one-time
  * secret, which Back does not leave.
  */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import { eventually } from '../harness/eventually.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
@@ -55,7 +57,7 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
     expect(await here()).toBe('/app/logs?range=7d');
-    await page.waitForFunction('scrollY === 300');
+    await eventually('the position', async () => ((await page.evaluate('scrollY')) === 300 ? true : null));
     expect(await page.evaluate('document.body.dataset.walked')).toBe('yes');
   });
 
