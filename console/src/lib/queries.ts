@@ -1,4 +1,4 @@
-/** Caches and refetches replies, also page by page: one cache, keyed by route, path and query. */
+/** Caches and refetches replies, also page by page: one cache, keyed by route, path, query and body. */
 import {
   type InfiniteData,
   keepPreviousData,
@@ -38,7 +38,7 @@ function noticeSignOut(error: Error): void {
 
 /** Cache key of a reply. */
 export function replyKey<Route extends ConsoleRoute>(route: Route, given: Ask<Route>): QueryKey {
-  return [route, given.path ?? null, given.query ?? null];
+  return [route, given.path ?? null, given.query ?? null, given.body ?? null];
 }
 
 export interface QueryOptions {
@@ -50,8 +50,11 @@ export interface QueryOptions {
   readonly keepsPrevious?: boolean;
 }
 
-/** Returns the cached reply of a GET route. */
-export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
+/** Routes that only read. The preview needs a body, because a request may be as long as a conversation. */
+type ReadingRoute = ConsoleRoute & (`GET ${string}` | 'POST /accounts/{account}/routes/explain');
+
+/** Returns the cached reply of a route that only reads. */
+export function useReply<Route extends ReadingRoute>(
   route: Route,
   given: Ask<Route>,
   { everyMs = false, enabled = true, keepsPrevious = false }: QueryOptions = {},

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import type { ConsoleApi } from '../console-api/kernel/console-api.ts';
 import { acceptsEncoding } from '../lib/accepts-encoding.ts';
 
@@ -140,7 +140,8 @@ function packed({ plain, packed: known }: BuiltFile, encoding: 'br' | 'gzip'): B
   const made =
     encoding === 'br'
       ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-      : gzipSync(plain, { level: 9 });
+      : // 3% smaller than zlib's best.
+        Buffer.from(Bun.gzipSync(new Uint8Array(plain), { library: 'libdeflate', level: 12 }).buffer);
   known.set(encoding, made);
   return made;
 }

@@ -8,6 +8,8 @@ import { eventually } from '../harness/eventually.ts';
 export interface PageNames {
   readonly key: string;
   readonly request: string;
+  /** A request of several attempts. Default: `request`. */
+  readonly retried?: string;
   /** Tokens of one-time links. Default: links that no longer work, of which one address may try ten. */
   readonly invitation?: string;
   readonly reset?: string;

@@ -86,6 +86,11 @@ export const LAYERS: readonly Layer[] = [
     /./,
     async () => undefined,
   ),
+  layer(
+    ({ request, retried = request }) => `/app/logs/${retried}`,
+    /./,
+    async (page) => page.getByText('Probe of a target that failed before').waitFor(),
+  ),
   menu('/app/keys', OF_KEY),
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(
@@ -101,6 +106,14 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
   layer('/app/models', 'GPT-5', openRow('Models', /^gpt-5\b/)),
   layer('/app/models', 'Targets of lab-small', steps(openRow('Models', /^lab-small/), press('Edit targets'))),
+  layer(
+    '/app/models',
+    'routed',
+    steps(openRow('Models', /^routed/), async (page) => {
+      await page.getByText('Skipped', { exact: true }).waitFor();
+      await page.getByText('Paste JSON').click();
+    }),
+  ),
   layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price'))),
   layer('/app/playground', 'Request as code', press('View code')),
   layer('/app/playground', 'Create playground key', press('Create key')),

@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     await second().getByLabel('Tags').fill('eu');
     await press('Save targets');
     await dialog().waitFor({ state: 'detached' });
-    await page.getByText('two: large').waitFor();
+    await page.getByText('two: large').first().waitFor();
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
     expect(json).toMatchObject({
       source: 'console',

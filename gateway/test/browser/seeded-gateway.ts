@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEndOfRun } from '../../scripts/test-runner/end-of-run.ts';
-import type { CallRecord } from '../../src/store/ports/records.ts';
+import type { AttemptRecord, CallRecord } from '../../src/store/ports/records.ts';
 import { openStore } from '../../src/store/sqlite/open-store.ts';
 import { randomCall, seededRandom, type Variety } from '../../src/store/testing/random-calls.ts';
 import { type ApiVisitor, inviteMember, must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
@@ -20,7 +20,7 @@ export interface SeededGateway {
   readonly gateway: RunningGateway;
   readonly fake: FakeUpstream;
   readonly owner: Person;
-  /** The last call, a key, and unused links. */
+  /** The last call, the one before it, a key, and unused links. */
   readonly names: Required<PageNames>;
   stop(): Promise<void>;
 }
@@ -58,13 +58,13 @@ export async function startSeededGateway(): Promise<SeededGateway> {
   const key = keys[0]?.id ?? '';
   const links = await furnish(first, owner, key);
   await first.stop(true);
-  const request = await writeCalls(plan.dataDir, keys);
+  const written = await writeCalls(plan.dataDir, keys);
   const gateway = await startGateway({ ...plan, port: Number(new URL(first.url).port) });
   return {
     gateway,
     fake,
     owner,
-    names: { key, request, ...links },
+    names: { key, ...written, ...links },
     async stop() {
       await gateway.stop();
       await fake.stop();
@@ -155,8 +155,74 @@ function reasonOf(error: string | null, key: (MadeKey & { readonly name: string 
   }
 }
 
-/** Returns the id of the last call. */
-async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly name: string })[]): Promise<string> {
+/** The attempts of the last call but one: two fail, the third answers. */
+const RETRIED: readonly AttemptRecord[] = [
+  {
+    ...TARGET,
+    status: 503,
+    error: 'upstream_failed',
+    start_ms: 4,
+    connect_ms: 6,
+    ttfb_ms: 240,
+    ttft_ms: null,
+    duration_ms: 251,
+    class: 'overloaded',
+    phase: 'head',
+    why: 'probe',
+    upstream_request_id: 'req_011CSHoEeqs5C35K2UUqR7Fy',
+  },
+  {
+    ...TARGET,
+    status: 200,
+    error: 'upstream_failed',
+    start_ms: 930,
+    connect_ms: 5,
+    ttfb_ms: 310,
+    ttft_ms: null,
+    duration_ms: 780,
+    class: 'fault',
+    phase: 'head',
+    why: 'retry',
+    wait_ms: 670,
+    billed: 'maybe',
+    usage: { input: 1_204, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 0, reasoning: 0 },
+    price_version: 'catalogue',
+    cost_nano_usd: '301000',
+  },
+  {
+    provider: 'backup-lab',
+    model: 'small',
+    status: 200,
+    error: null,
+    start_ms: 1_712,
+    connect_ms: 22,
+    ttfb_ms: 410,
+    ttft_ms: 480,
+    duration_ms: 1_900,
+    target: 'second',
+    credential: 'spare',
+    format: 'messages',
+    why: 'fallback',
+    upstream_request_id: 'chatcmpl-9f2c1d',
+  },
+];
+
+const ANSWERED_AT_LAST = {
+  status: 200,
+  error: null,
+  reason: null,
+  stream: true,
+  ttfb_ms: 2_196,
+  duration_ms: 3_618,
+  served_model: 'small',
+  attempts: RETRIED,
+} as const;
+
+/** Returns the ids of the last call, and of one with several attempts. */
+async function writeCalls(
+  dataDir: string,
+  keys: readonly (MadeKey & { readonly name: string })[],
+): Promise<Required<Pick<PageNames, 'request' | 'retried'>>> {
   const store = await openStore({ dataDir });
   const random = seededRandom(11);
   const endMs = Date.now() - 60_000;
@@ -166,6 +232,7 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
     return {
       ...call,
       ...describeEnd(call, key, nth),
+      ...(nth === CALLS - 2 ? ANSWERED_AT_LAST : {}),
       workspace: 'default',
       key_id: key?.id ?? '',
       key_name: key?.name ?? '',
@@ -181,7 +248,7 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
     }),
   );
   await store.close();
-  return records.at(-1)?.request_id ?? '';
+  return { request: records.at(-1)?.request_id ?? '', retried: records.at(-2)?.request_id ?? '' };
 }
 
 /** Creates people, a workspace, limits and money, as an owner does. Returns the tokens of the open links. */
@@ -204,6 +271,15 @@ async function furnish(
       },
     }),
   );
+  const price = { input: 1, output: 5 };
+  const targets = [
+    { name: 'first', provider: 'lab', model: 'gpt-5-mini', price },
+    { name: 'second', provider: 'backup-lab', model: 'small', tags: ['eu'], price },
+    { name: 'third', provider: 'backup-lab', model: 'large', priority: 2, price },
+  ];
+  await must(owner.ask('POST /accounts/default/routes', { body: { model: 'routed', targets } }));
+  const rotation = { target: 'third', in_rotation: false };
+  await must(owner.ask('POST /accounts/default/routes/routed/rotation', { body: rotation }));
   const invited = await must(
     owner.ask('POST /accounts/default/invitations', {
       body: { email: 'linus@example.com', role: 'developer', workspaces: ['default'] },

@@ -30,7 +30,7 @@ describe('with timings', () => {
       gatewayMs: 20,
       firstTokenMs: 432,
       isMarked: true,
-      phases: { connect: 8, wait: 412, stream: 2_050, unknown: 0 },
+      phases: { pause: 0, connect: 8, wait: 412, stream: 2_050, unknown: 0 },
     });
   });
 
@@ -45,6 +45,17 @@ describe('with timings', () => {
       ['connect 150+10', 'wait 160+250', 'stream 410+40'],
     ]);
     expect(layOutAttempts(call).gatewayMs).toBe(60);
+  });
+
+  test('draws the pause before an attempt, and counts overlapping attempts once', () => {
+    const first = { ...marked(5, 100, { ttfb_ms: 90 }), status: 503, error: 'upstream_failed' };
+    const second = { ...marked(705, 300, { connect_ms: 10, ttfb_ms: 250 }), wait_ms: 600 };
+    const paused = { attempts: [first, second], duration_ms: 1_010, ttfb_ms: 900, stream: false };
+    expect(drawn(paused)[1]).toEqual(['pause 105+600', 'connect 705+10', 'wait 715+240', 'stream 955+50']);
+    expect(layOutAttempts(paused)).toMatchObject({ gatewayMs: 10, phases: { pause: 600 } });
+    const hedged = [marked(0, 1_000, { ttfb_ms: 1_000 }), marked(400, 500, { ttfb_ms: 500 })];
+    const call = { attempts: hedged, duration_ms: 1_020, ttfb_ms: 900, stream: false };
+    expect(layOutAttempts(call).gatewayMs).toBe(20);
   });
 
   test('draws attempts without a connection or a response', () => {

@@ -1,11 +1,14 @@
 /**
- * Computes the bars of a call's waterfall from the timings of its attempts: connect, wait, stream; the remaining time
- * is the gateway's. Records without timings are drawn as far as known.
+ * Computes the bars of a call's waterfall from the timings of its attempts: pause before it, connect, wait, stream; the
+ * remaining time is the gateway's. Records without timings are drawn as far as known.
  */
 import type { CallView } from './use-call-list.ts';
 
-/** `unknown`: after the first byte of a record without timings, which does not tell how long the provider streamed. */
-export type Phase = 'connect' | 'wait' | 'stream' | 'unknown';
+/**
+ * `pause`: before an attempt, for a retry, a rate limit or a place in the queue. `unknown`: after the first byte of a
+ * record without timings, which does not tell how long the provider streamed.
+ */
+export type Phase = 'pause' | 'connect' | 'wait' | 'stream' | 'unknown';
 
 export interface WaterfallSegment {
   readonly phase: Phase;
@@ -14,11 +17,7 @@ export interface WaterfallSegment {
 }
 
 export interface WaterfallBar {
-  readonly provider: string;
-  readonly model: string;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly durationMs: number;
+  readonly attempt: Attempt;
   /** In order; none is empty. */
   readonly segments: readonly WaterfallSegment[];
 }
@@ -34,12 +33,12 @@ export interface Waterfall {
   readonly isMarked: boolean;
   /** Total duration of each phase over all attempts. */
   readonly phases: Readonly<Record<Phase, number>>;
-  /** Time outside of attempts: reading, limits, ledger, and the last bytes to the client. */
+  /** Time outside of attempts and the pauses before them: reading, limits, ledger, and the last bytes to the client. */
   readonly gatewayMs: number;
 }
 
 type Times = Pick<CallView, 'attempts' | 'duration_ms' | 'ttfb_ms' | 'stream'>;
-type Attempt = CallView['attempts'][number];
+export type Attempt = CallView['attempts'][number];
 
 /**
  * Text that replaces the bars when the gateway crashed during the call, which lost its timings; null when it did not
@@ -57,13 +56,14 @@ export function layOutAttempts(call: Times): Waterfall {
   const isMarked = call.attempts.every(({ start_ms }) => start_ms !== undefined);
   const bars = isMarked ? call.attempts.map(markedBar) : unmarkedBars(call);
   const segments = bars.flatMap((bar) => bar.segments);
-  const spentMs = segments.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const spentMs = coveredMs(segments);
   const lastEndMs = Math.max(0, ...segments.map(({ startMs, durationMs }) => startMs + durationMs));
   // Each timing is rounded separately.
   const totalMs = Math.max(call.duration_ms, lastEndMs);
   const phaseMs = (phase: Phase) =>
     segments.reduce((sum, segment) => sum + (segment.phase === phase ? segment.durationMs : 0), 0);
   const phases = {
+    pause: phaseMs('pause'),
     connect: phaseMs('connect'),
     wait: phaseMs('wait'),
     stream: phaseMs('stream'),
@@ -73,22 +73,34 @@ export function layOutAttempts(call: Times): Waterfall {
   return { bars, totalMs, firstTokenMs, isMarked, phases, gatewayMs: Math.max(0, totalMs - spentMs) };
 }
 
+/** Attempts overlap where a slow first one gets a second one. */
+function coveredMs(segments: readonly WaterfallSegment[]): number {
+  let [sum, endMs] = [0, 0];
+  for (const { startMs, durationMs } of [...segments].sort((one, other) => one.startMs - other.startMs)) {
+    sum += Math.max(0, startMs + durationMs - Math.max(startMs, endMs));
+    endMs = Math.max(endMs, startMs + durationMs);
+  }
+  return sum;
+}
+
 function firstTokenOf(attempts: readonly Attempt[]): number | null {
   const { start_ms = 0, ttft_ms = null } = attempts.at(-1) ?? {};
   return ttft_ms === null ? null : start_ms + ttft_ms;
 }
 
 function markedBar(attempt: Attempt): WaterfallBar {
-  const { start_ms = 0, connect_ms = null, ttfb_ms = null, ttft_ms = null, duration_ms } = attempt;
+  const { start_ms = 0, connect_ms = null, ttfb_ms = null, ttft_ms = null, duration_ms, wait_ms = 0 } = attempt;
+  const pausedMs = Math.min(wait_ms, start_ms);
   const sentMs = Math.min(connect_ms ?? duration_ms, duration_ms);
   const answeredMs = Math.min(Math.max(ttft_ms ?? ttfb_ms ?? duration_ms, sentMs), duration_ms);
   const marks = [
+    ['pause', -pausedMs, 0],
     ['connect', 0, sentMs],
     ['wait', sentMs, answeredMs],
     ['stream', answeredMs, duration_ms],
   ] as const;
   const segments = marks.flatMap(([phase, fromMs, toMs]) => segment(phase, start_ms + fromMs, toMs - fromMs));
-  return barOf(attempt, segments, duration_ms);
+  return { attempt, segments };
 }
 
 /**
@@ -104,18 +116,10 @@ function unmarkedBars({ attempts, duration_ms: durationMs, ttfb_ms: ttfbMs, stre
     const segments = segment('wait', startMs, attempt.duration_ms);
     startMs += attempt.duration_ms;
     const restMs = at === attempts.length - 1 && begunMs !== null ? durationMs - startMs : 0;
-    return barOf(attempt, [...segments, ...segment('unknown', startMs, restMs)], attempt.duration_ms);
+    return { attempt, segments: [...segments, ...segment('unknown', startMs, restMs)] };
   });
 }
 
 function segment(phase: Phase, startMs: number, durationMs: number): readonly WaterfallSegment[] {
   return durationMs > 0 ? [{ phase, startMs, durationMs }] : [];
-}
-
-function barOf(
-  { provider, model, status, error }: Attempt,
-  segments: readonly WaterfallSegment[],
-  durationMs: number,
-): WaterfallBar {
-  return { provider, model, status, error, segments, durationMs };
 }

@@ -1,12 +1,14 @@
 /**
- * Draws the time of a call as a waterfall: its attempts one below the other with connect, wait and stream, and a text
- * breakdown.
+ * Draws the time of a call as a waterfall: its attempts one below the other with the pause before, connect, wait and
+ * stream, why each was made and how it ended, and a text breakdown.
  */
-import { duration, sentenceCase } from '../../lib/format.ts';
+import { duration } from '../../lib/format.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
+import { AttemptFacts } from './attempt-facts.tsx';
 import type { CallView } from './use-call-list.ts';
 import {
+  type Attempt,
   describeCrash,
   layOutAttempts,
   type Phase,
@@ -18,12 +20,14 @@ const WIDTH = 1_000;
 const BAR_MIN = 3;
 
 const PHASES: readonly (readonly [phase: Phase, word: string, streamLabel: string])[] = [
+  ['pause', 'Paused before attempts', 'Paused before attempts'],
   ['connect', 'Connect', 'Connect'],
   ['wait', 'Waiting for response', 'Waiting for first token'],
   ['stream', 'Receiving', 'Streaming'],
   ['unknown', 'After first byte', 'After first byte'],
 ];
-const FILLS: Readonly<Record<Phase, { readonly fill: string; readonly opacity: number }>> = {
+const FILLS: Readonly<Record<Phase, { readonly fill: string; readonly opacity: number; readonly isThin?: true }>> = {
+  pause: { fill: 'var(--amber)', opacity: 1, isThin: true },
   connect: { fill: 'var(--ink-3)', opacity: 1 },
   wait: { fill: 'var(--chart-1)', opacity: 0.4 },
   stream: { fill: 'var(--chart-1)', opacity: 1 },
@@ -43,9 +47,10 @@ export function Waterfall({ call }: { readonly call: CallView }) {
       {bars.map((bar, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: attempts are identified by position
         <div key={at} className="grid grid-cols-1 items-center gap-x-4 gap-y-1 px-3 py-2 sm:grid-cols-[200px_1fr_72px]">
-          <AttemptLabel bar={bar} />
+          <AttemptLabel attempt={bar.attempt} />
           <BarDrawing bar={bar} totalMs={totalMs} />
-          <span className="figures sm:text-right">{duration(bar.durationMs)}</span>
+          <span className="figures sm:text-right">{duration(bar.attempt.duration_ms)}</span>
+          <AttemptFacts attempt={bar.attempt} isOnly={bars.length === 1} />
         </div>
       ))}
       <Breakdown call={call} times={times} />
@@ -67,14 +72,14 @@ function BarDrawing({ bar, totalMs }: { readonly bar: WaterfallBar; readonly tot
         <rect
           key={phase}
           x={Math.min(place(startMs), WIDTH - BAR_MIN)}
-          y={5}
+          y={FILLS[phase].isThin ? 9 : 5}
           width={Math.max(BAR_MIN, place(durationMs))}
-          height={10}
+          height={FILLS[phase].isThin ? 2 : 10}
           fill={FILLS[phase].fill}
           opacity={FILLS[phase].opacity}
         />
       ))}
-      {bar.error !== null && (
+      {bar.attempt.error !== null && (
         <rect x={place(endMs) - BAR_MIN} y={0} width={2 * BAR_MIN} height={20} fill="var(--red)" />
       )}
     </svg>
@@ -115,8 +120,14 @@ function Breakdown({ call, times }: { readonly call: CallView; readonly times: T
 }
 
 function Swatch({ phase }: { readonly phase: Phase }) {
-  const { fill, opacity } = FILLS[phase];
-  return <span aria-hidden="true" className="size-2.5 rounded-xs" style={{ background: fill, opacity }} />;
+  const { fill, opacity, isThin } = FILLS[phase];
+  return (
+    <span
+      aria-hidden="true"
+      className={isThin ? 'h-0.5 w-2.5' : 'size-2.5 rounded-xs'}
+      style={{ background: fill, opacity }}
+    />
+  );
 }
 
 /** Output tokens per second since the first token; null when unknown, or when the time is too short to measure. */
@@ -126,16 +137,17 @@ function tokenRate({ stream, usage }: CallView, streamMs: number): string | null
   return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
 }
 
-function AttemptLabel({ bar }: { readonly bar: WaterfallBar }) {
-  const tone = bar.status === null || bar.error !== null ? 'bad' : statusTone(bar.status);
+function AttemptLabel({ attempt }: { readonly attempt: Attempt }) {
+  const { provider, model, status, error } = attempt;
+  const tone = status === null || error !== null ? 'bad' : statusTone(status);
   return (
     <div className="min-w-0">
       <p className="flex items-center gap-2">
-        <Badge tone={tone}>{bar.status ?? 'No response'}</Badge>
-        <span className="truncate font-medium">{bar.provider}</span>
+        <Badge tone={tone}>{status ?? 'No response'}</Badge>
+        <span className="truncate font-medium">{provider}</span>
       </p>
-      <p className="truncate text-sm text-ink-2" title={bar.error ?? bar.model}>
-        {bar.error === null ? bar.model : sentenceCase(bar.error)}
+      <p className="truncate text-sm text-ink-2" title={model}>
+        {model}
       </p>
     </div>
   );

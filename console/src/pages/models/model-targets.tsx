@@ -1,33 +1,22 @@
 /** Lists the targets of a model with their states; removes one from rotation, closes its breaker, opens the editor. */
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { useAction, useReply } from '../../lib/queries.ts';
+import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { type TargetState, useRoutingStates } from '../../routing/routing-states.ts';
+import { TargetActions } from '../../routing/target-actions.tsx';
+import { TargetBadge, TargetStateText } from '../../routing/target-list.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import { RouteDialog } from './route-dialog.tsx';
-import { ROUTE, type RouteView, STATES, type TargetView, TOUCHES } from './route-form.ts';
-
-const STATES_MS = 15_000;
-
-type TargetState = Reply<typeof STATES>['targets'][number];
-
-const WORDS: Readonly<Record<TargetState['state'], readonly [word: string, tone: Tone]>> = {
-  closed: ['Healthy', 'good'],
-  open: ['Paused after failures', 'bad'],
-  half_open: ['Next request probes', 'attention'],
-  benched: ['Unknown model or address', 'bad'],
-  out: ['Out of rotation', 'attention'],
-};
+import { ROUTE, type RouteView, type TargetView } from './route-form.ts';
 
 export function ModelTargets({ model }: { readonly model: string }) {
   const { account, may } = useAccount();
   const [isEditing, setEditing] = useState(false);
   const { data, error, refetch } = useReply(ROUTE, { path: { account, model } });
-  const states = useReply(STATES, { path: { account } }, { everyMs: STATES_MS });
+  const states = useRoutingStates(account);
   const isFixed = data === undefined || data.source === 'file' || !may('operator.write');
   return (
     <Section title="Targets" aside={!isFixed && <Button onClick={() => setEditing(true)}>Edit targets</Button>}>
@@ -41,6 +30,7 @@ export function ModelTargets({ model }: { readonly model: string }) {
                 <TargetLine
                   route={data}
                   target={target}
+                  isKnown={states.data !== undefined}
                   state={states.data?.targets.find((one) => one.model === data.model && one.target === target.name)}
                 />
               </li>
@@ -60,18 +50,15 @@ export function ModelTargets({ model }: { readonly model: string }) {
 interface TargetLineProps {
   readonly route: RouteView;
   readonly target: TargetView;
+  /** Whether the states are loaded. */
+  readonly isKnown: boolean;
+  /** Undefined: it was not used yet. */
   readonly state: TargetState | undefined;
 }
 
-function TargetLine({ route, target, state }: TargetLineProps) {
+function TargetLine({ route, target, isKnown, state }: TargetLineProps) {
   const { account, may } = useAccount();
-  const path = { account, model: route.model };
-  const rotate = useAction('POST /accounts/{account}/routes/{model}/rotation', TOUCHES);
-  const close = useAction('POST /accounts/{account}/routes/{model}/close', TOUCHES);
   const { name, provider, priority, weight, max_concurrency: cap, tags, out_of_rotation_since: outSince } = target;
-  const [word, tone] = WORDS[outSince === null ? (state?.state ?? 'closed') : 'out'];
-  const isClosed = outSince !== null || state === undefined || state.state === 'closed';
-  const rotation = outSince === null ? 'Remove from rotation' : 'Return to rotation';
   const options = [
     priority === 1 ? null : `Priority ${priority}`,
     weight === null ? null : `Weight ${weight}`,
@@ -80,56 +67,26 @@ function TargetLine({ route, target, state }: TargetLineProps) {
   ].filter((part) => part !== null);
   return (
     <div className="flex flex-wrap items-start gap-2 px-3 py-2">
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 flex-1 basis-56">
         <p className="flex flex-wrap items-center gap-2">
           <span className="min-w-0 truncate font-medium">
             {provider}: {target.model}
           </span>
-          <Badge tone={tone}>{word}</Badge>
+          {state !== undefined && <TargetBadge target={state} />}
+          {state === undefined && isKnown && <Badge>Idle</Badge>}
         </p>
         {options.length > 0 && <p className="text-sm text-ink-2">{options.join(' · ')}</p>}
+        {state !== undefined && <TargetStateText target={state} />}
       </div>
       {may('operator.write') && (
-        <>
-          {!isClosed && (
-            <Button
-              aria-label={`Resume ${name}`}
-              busy={close.isPending}
-              onClick={() =>
-                close.mutate(
-                  { path, body: { target: name } },
-                  { onSuccess: () => toast({ text: `${name} gets requests again.` }) },
-                )
-              }
-            >
-              Resume now
-            </Button>
-          )}
-          {(outSince !== null || route.targets.length > 1) && (
-            <Button
-              aria-label={`${rotation} ${name}`}
-              busy={rotate.isPending}
-              onClick={() =>
-                rotate.mutate(
-                  { path, body: { target: name, in_rotation: outSince !== null } },
-                  {
-                    onSuccess: () =>
-                      toast({
-                        text: outSince === null ? `Removed ${name} from rotation.` : `Returned ${name} to rotation.`,
-                      }),
-                  },
-                )
-              }
-            >
-              {rotation}
-            </Button>
-          )}
-        </>
-      )}
-      {(rotate.error ?? close.error) !== null && (
-        <div className="basis-full">
-          <ErrorNote error={rotate.error ?? close.error ?? new Error()} />
-        </div>
+        <TargetActions
+          account={account}
+          model={route.model}
+          target={name}
+          isOut={outSince !== null}
+          isPaused={state !== undefined && state.state !== 'closed'}
+          canRest={route.targets.length > 1}
+        />
       )}
     </div>
   );

@@ -1,16 +1,11 @@
 /** Reads and writes the form of a model's targets. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { STATE_TOUCHES } from '../../routing/routing-states.ts';
 
 export const ROUTE = 'GET /accounts/{account}/routes/{model}';
-export const STATES = 'GET /accounts/{account}/routing/states';
 
 /** The replies that a change of a route changes. */
-export const TOUCHES = [
-  ROUTE,
-  STATES,
-  'GET /accounts/{account}/models',
-  'GET /accounts/{account}/models/{model}/dry-run',
-] as const satisfies readonly ConsoleRoute[];
+export const TOUCHES = [...STATE_TOUCHES, 'GET /accounts/{account}/models'] as const satisfies readonly ConsoleRoute[];
 
 export type RouteView = Reply<typeof ROUTE>;
 export type TargetView = RouteView['targets'][number];

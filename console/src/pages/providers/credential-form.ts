@@ -1,5 +1,6 @@
 /** Parses the fields of a credential's form, and finds credentials that share rate limits. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { STATE_TOUCHES } from '../../routing/routing-states.ts';
 
 export const CREDENTIALS = 'GET /accounts/{account}/providers/{provider}/credentials';
 
@@ -8,6 +9,7 @@ export const TOUCHES = [
   CREDENTIALS,
   'GET /accounts/{account}/providers',
   'GET /accounts/{account}/models',
+  ...STATE_TOUCHES,
 ] as const satisfies readonly ConsoleRoute[];
 
 export type CredentialView = Reply<typeof CREDENTIALS>['credentials'][number];

@@ -3,6 +3,8 @@ import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { CredentialBadge, CredentialStatus } from '../../routing/credential-status.tsx';
+import { type RoutingStates, useRoutingStates } from '../../routing/routing-states.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -25,6 +27,7 @@ export function CredentialPool({ provider, kinds, onClose }: CredentialPoolProps
   const { account } = useAccount();
   const [isAdding, setAdding] = useState(false);
   const { data, error, refetch } = useReply(CREDENTIALS, { path: { account, provider: provider.name } });
+  const states = useRoutingStates(account);
   const credentials = data?.credentials ?? [];
   const kind = kinds.find((one) => one.kind === provider.kind);
   const isOwn = provider.source === 'console';
@@ -61,6 +64,7 @@ export function CredentialPool({ provider, kinds, onClose }: CredentialPoolProps
                 credential={credential}
                 provider={provider}
                 kind={kind}
+                states={states.data}
                 isOnly={credentials.length === 1}
               />
             </li>
@@ -90,17 +94,19 @@ interface CredentialRowProps {
   readonly credential: CredentialView;
   readonly provider: ProviderView;
   readonly kind: ProvidersReply['kinds'][number] | undefined;
+  readonly states: RoutingStates | undefined;
   readonly isOnly: boolean;
 }
 
-function CredentialRow({ credential, provider, kind, isOnly }: CredentialRowProps) {
-  const { account } = useAccount();
+function CredentialRow({ credential, provider, kind, states, isOnly }: CredentialRowProps) {
+  const { account, may } = useAccount();
   const [asked, setAsked] = useState<Asked | null>(null);
   const path = { account, provider: provider.name, credential: credential.name };
   const rotate = useAction('POST /accounts/{account}/providers/{provider}/credentials/{credential}/rotation', TOUCHES);
   const remove = useAction('DELETE /accounts/{account}/providers/{provider}/credentials/{credential}', TOUCHES);
   const { name, last4, weight, organisation, models, out_of_rotation_since: outSince } = credential;
   const isOwn = credential.source === 'console';
+  const state = states?.credentials.find((one) => one.provider === provider.name && one.name === name);
   const close = () => setAsked(null);
   return (
     <div className="rounded-md border border-line px-3 py-2">
@@ -109,7 +115,10 @@ function CredentialRow({ credential, provider, kind, isOnly }: CredentialRowProp
           <p className="flex flex-wrap items-center gap-2 font-medium">
             <span className="truncate">{name}</span>
             {last4 !== null && <code className="text-ink-2">…{last4}</code>}
-            {outSince !== null && <Badge tone="attention">Out of rotation</Badge>}
+            {outSince !== null && <CredentialBadge state="out" />}
+            {outSince === null && state !== undefined && state.state !== 'usable' && (
+              <CredentialBadge state={state.state} />
+            )}
             {outSince === null && weight === 0 && <Badge>Fallback only</Badge>}
           </p>
           <p className="text-sm text-ink-2">
@@ -163,6 +172,14 @@ function CredentialRow({ credential, provider, kind, isOnly }: CredentialRowProp
           )}
         </Menu>
       </div>
+      {state !== undefined && (
+        <CredentialStatus
+          account={account}
+          state={state}
+          targets={states?.targets ?? []}
+          mayWrite={may('operator.write')}
+        />
+      )}
       {rotate.error !== null && <ErrorNote error={rotate.error} />}
       {asked === 'edit' && <EditCredential provider={provider.name} credential={credential} onClose={close} />}
       {asked === 'replace' && (

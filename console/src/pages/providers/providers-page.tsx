@@ -4,6 +4,10 @@ import { useState } from 'react';
 import { counted, duration, share, wholeNumber } from '../../lib/format.ts';
 import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useZone } from '../../lib/zone.ts';
+import { CredentialBadge } from '../../routing/credential-status.tsx';
+import { type CredentialState, explainCredential, useRoutingStates } from '../../routing/routing-states.ts';
+import { TargetList } from '../../routing/target-list.tsx';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -34,6 +38,7 @@ export default function ProvidersPage() {
     { path: { account } },
     { everyMs: HEALTH_MS },
   );
+  const states = useRoutingStates(account);
   const add = may('operator.write') && data !== undefined && (
     <Button kind="primary" icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAdding(true)}>
       Add provider
@@ -61,12 +66,18 @@ export default function ProvidersPage() {
         <ul className="grid gap-3 lg:grid-cols-2">
           {data.providers.map((provider) => (
             <li key={provider.name} className="min-w-0">
-              <ProviderCard provider={provider} kinds={data.kinds} canWrite={may('operator.write')} />
+              <ProviderCard
+                provider={provider}
+                kinds={data.kinds}
+                canWrite={may('operator.write')}
+                credentials={states.data?.credentials.filter((one) => one.provider === provider.name) ?? []}
+              />
             </li>
           ))}
         </ul>
       )}
       {data !== undefined && data.providers.length > 0 && <p className="text-ink-2">{data.health_rule}</p>}
+      {data !== undefined && <TargetList account={account} mayWrite={may('operator.write')} />}
       {isAdding && data !== undefined && (
         <AddProvider
           kinds={data.kinds}
@@ -84,9 +95,10 @@ interface ProviderCardProps {
   readonly provider: ProviderView;
   readonly kinds: ProvidersReply['kinds'];
   readonly canWrite: boolean;
+  readonly credentials: readonly CredentialState[];
 }
 
-function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
+function ProviderCard({ provider, kinds, canWrite, credentials }: ProviderCardProps) {
   const { account } = useAccount();
   const [entered, setEntered] = useState<Asked | null>(null);
   const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
@@ -139,11 +151,14 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
         <Fact name="First byte (p50)" value={health.ttfb_p50_ms === null ? '–' : duration(health.ttfb_p50_ms)} />
         <Fact name="Models" value={wholeNumber(provider.models)} />
       </dl>
+      <PausedCredentials credentials={credentials} onShow={canWrite ? () => setEntered('credentials') : null} />
       <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-4 py-2.5">
         <div className="min-w-0 flex-1 basis-52">
           <p>
             {provider.last4 === null ? (
               'No credential required'
+            ) : credentials.length > 1 ? (
+              credentialCount(credentials)
             ) : (
               <>
                 Credential …<code>{provider.last4}</code>
@@ -217,6 +232,45 @@ function ProviderCard({ provider, kinds, canWrite }: ProviderCardProps) {
       )}
     </Panel>
   );
+}
+
+interface PausedCredentialsProps {
+  readonly credentials: readonly CredentialState[];
+  /** Opens the pool, where a pause can be ended or a secret replaced; null: not for this user. */
+  readonly onShow: (() => void) | null;
+}
+
+/** The credentials that no request uses now, or not for all models. */
+function PausedCredentials({ credentials, onShow }: PausedCredentialsProps) {
+  const zone = useZone();
+  const paused = credentials.filter(({ state }) => state === 'cooling' || state === 'benched');
+  if (paused.length === 0) return null;
+  return (
+    <ul className="flex flex-col gap-2 border-t border-line px-4 py-2.5">
+      {paused.map((credential) => (
+        <li key={credential.name} className="flex flex-wrap items-center gap-2">
+          <div className="min-w-0 flex-1 basis-52">
+            <p className="flex flex-wrap items-center gap-2">
+              <span className="truncate font-medium">Credential {credential.name}</span>
+              <CredentialBadge state={credential.state} />
+            </p>
+            <p className="text-sm text-ink-2">{explainCredential(credential, zone)}</p>
+          </div>
+          {onShow !== null && (
+            <Button aria-label={`Show credential ${credential.name}`} onClick={onShow}>
+              Show credential
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function credentialCount(credentials: readonly CredentialState[]): string {
+  const usable = credentials.filter(({ state }) => state === 'usable').length;
+  const all = counted(credentials.length, 'credential');
+  return usable === credentials.length ? all : `${all}, ${usable} usable`;
 }
 
 function Fact({

@@ -7,8 +7,10 @@ import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useReply } from '../../lib/queries.ts';
+import { useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useFilters } from '../../route/route.ts';
+import { TargetList } from '../../routing/target-list.tsx';
 import { Mark } from '../../shell/navigation.tsx';
 import { ExactTime, When } from '../../ui/amounts.tsx';
 import { CallStatus } from '../../ui/badge.tsx';
@@ -60,6 +62,7 @@ export default function StatusPage() {
             call={status.isPlaceholderData ? undefined : status.data?.call}
           />
           {status.data !== undefined && <Providers providers={status.data.providers} rule={status.data.health_rule} />}
+          <OperatorTargets />
         </Page>
       </main>
     </div>
@@ -166,6 +169,14 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
 function outcomeText({ status, error }: NonNullable<Status['call']>): string {
   if (status < 400) return error === null ? 'Succeeded' : 'The response was cut off';
   return 'Failed';
+}
+
+/** The live states of targets, for operators only: the page itself is public. Each leads to its model, to act on it. */
+function OperatorTargets() {
+  const { data: session } = useSession();
+  const operator = session?.accounts.find(({ permissions }) => permissions.includes('operator.read'));
+  if (session?.state !== 'signed_in' || operator === undefined) return null;
+  return <TargetList account={operator.account} mayWrite={false} />;
 }
 
 interface ProvidersProps {

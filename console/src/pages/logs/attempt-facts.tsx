@@ -1,0 +1,101 @@
+/**
+ * Renders how an attempt ended and why it was made, below its bar: only what differs from a plain first attempt, so that
+ * a request with one attempt stays short.
+ */
+import type { ReactNode } from 'react';
+import { counted, duration, sentenceCase } from '../../lib/format.ts';
+import { exactUsd, shortUsd } from '../../lib/money.ts';
+import { attemptText, failureText } from '../../routing/routing-words.ts';
+import { CopyIcon } from '../../ui/code-block.tsx';
+import type { Attempt } from './waterfall-layout.ts';
+
+interface AttemptFactsProps {
+  readonly attempt: Attempt;
+  /** Its times are then in the breakdown of the request. */
+  readonly isOnly: boolean;
+}
+
+export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
+  const { upstream_request_id: upstreamId } = attempt;
+  const outcome = outcomeText(attempt);
+  const facts = describeAttempt(attempt, isOnly);
+  if (outcome === null && facts.length === 0 && upstreamId === undefined) return null;
+  return (
+    <div className="figures col-span-full flex flex-col text-sm text-ink-2">
+      {(outcome !== null || facts.length > 0) && (
+        <p>
+          {outcome !== null && <span className="font-medium text-red">{outcome}</span>}
+          {outcome !== null && facts.length > 0 && ' · '}
+          {facts.map((fact, at) => (
+            <Separated key={fact} isFirst={at === 0}>
+              {fact}
+            </Separated>
+          ))}
+          <LostCost attempt={attempt} isFirst={outcome === null && facts.length === 0} />
+        </p>
+      )}
+      {upstreamId !== undefined && (
+        <p className="flex min-w-0 items-center gap-1.5">
+          <span className="shrink-0">Provider’s request ID</span>
+          <code className="min-w-0 truncate" title={upstreamId}>
+            {upstreamId}
+          </code>
+          <CopyIcon text={upstreamId} what="provider’s request ID" />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Separated({ isFirst, children }: { readonly isFirst: boolean; readonly children: ReactNode }) {
+  return (
+    <>
+      {!isFirst && ' · '}
+      <span className="whitespace-nowrap">{children}</span>
+    </>
+  );
+}
+
+/** Only operators get the members that this shows. */
+function LostCost({ attempt, isFirst }: { readonly attempt: Attempt; readonly isFirst: boolean }) {
+  const { billed, cost_nano_usd: cost } = attempt;
+  if (billed === undefined) return null;
+  const isKnown = cost !== undefined && cost !== null;
+  return (
+    <Separated isFirst={isFirst}>
+      <span title={isKnown ? exactUsd(cost) : undefined}>
+        {isKnown ? shortUsd(cost) : 'Unpriced'}
+        {billed === 'yes' ? ', billed by the provider' : ', maybe billed by the provider'}
+      </span>
+    </Separated>
+  );
+}
+
+/** How the attempt failed; null: it did not. */
+function outcomeText({ class: failureClass, error }: Attempt): string | null {
+  if (failureClass !== undefined) return failureText(failureClass);
+  return error === null ? null : sentenceCase(error);
+}
+
+const PHASES: Readonly<Record<NonNullable<Attempt['phase']>, string | null>> = {
+  connect: 'Before the request was sent',
+  sent: 'Before a response began',
+  head: 'Before the first content',
+  content: null,
+};
+
+/** Exported for tests. */
+export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly string[] {
+  const { provider, model, target, why, wait_ms, phase, ttfb_ms, ttft_ms, credential, format, exchanges } = attempt;
+  return [
+    phase === undefined ? null : PHASES[phase],
+    attemptText(why),
+    target === undefined || target === `${provider}/${model}` ? null : `Target ${target}`,
+    wait_ms === undefined || wait_ms === 0 ? null : `Paused ${duration(wait_ms)} before`,
+    isOnly || ttfb_ms == null ? null : `First byte ${duration(ttfb_ms)}`,
+    isOnly || ttft_ms == null ? null : `First token ${duration(ttft_ms)}`,
+    credential === undefined ? null : `Credential ${credential}`,
+    format === undefined ? null : `Translated to ${format}`,
+    exchanges === undefined || exchanges === 1 ? null : counted(exchanges, 'exchange'),
+  ].filter((fact) => fact !== null);
+}
