@@ -267,8 +267,9 @@ export class AttemptRow {
     else if (this.#firstTokenAtMs === 0) row.phase = 'head';
   }
 
-  /** Adds the cost of an attempt that another one follows; null: it cost nothing. */
+  /** Adds the cost of an attempt that is not the call's; null: it cost nothing. Then the call has sent nothing. */
   price(cost: AttemptCost | null): void {
+    this.#call.dispatched = false;
     if (this.#row !== null && cost !== null) Object.assign(this.#row, cost);
   }
 

@@ -31,7 +31,11 @@ try {
       `perhaps billed: estimated ${estimated} nano-USD, used by the upstreams ${used}: difference ${estimated - used}\n`,
   );
   for (let kill = 0; kill < kills; kill++) {
-    const { streams, byCheckpoint, farthest } = await killStreams(fake, seed + kill, 'first');
+    const { streams, byCheckpoint, farthest } = await killStreams(
+      fake,
+      seed + kill,
+      kill % 2 === 0 ? 'second' : 'first',
+    );
     process.stdout.write(
       `kill ${kill + 1}: ${streams} open streams, ${byCheckpoint} charged by a checkpoint, at most ${farthest} tokens from what had come\n`,
     );

@@ -10,7 +10,11 @@ import { type Customer, moneyOf, newCustomer, newPrepaid, verified } from './mon
 let pair: Pair;
 let customer: Customer;
 beforeAll(async () => {
-  pair = await startPair(attemptsConfig);
+  pair = await startPair((url) => {
+    const config = attemptsConfig(url) as { readonly models: object };
+    const alone = { targets: [{ provider: 'first', model: 'first-alone' }], price: { input: 1, output: 5 } };
+    return { ...config, models: { ...config.models, alone } };
+  });
 }, 60_000);
 beforeEach(async () => {
   pair.fake.reset();
@@ -79,6 +83,22 @@ test('a client that leaves in the second attempt pays its input once, at the pri
     { provider: 'second' },
   ]);
   expect(record.attempts[1]).not.toHaveProperty('billed');
+});
+
+test('a client that leaves while no attempt runs pays nothing', async () => {
+  pair.fake.script('first-alone', { status: 429, errorBodyBytes: 90, headers: { 'retry-after': '4' } });
+  const leaving = new AbortController();
+  const asking = { ...STREAM, model: 'alone', key: customer.key, signal: leaving.signal };
+  const sent = send(pair.gateway, asking).catch(() => null);
+  await pair.fake.waitFor(({ model, finished }) => model === 'first-alone' && finished === 'complete');
+  // The pause has begun once the refusal was read, which is seen nowhere.
+  await Bun.sleep(1_000);
+  leaving.abort();
+  await sent;
+  const record = await recordOf(customer);
+  expect(record).toMatchObject({ error: 'client_left', usage_source: 'void', cost_nano_usd: '0' });
+  expect(record.attempts).toMatchObject([{ provider: 'first', class: 'rate' }]);
+  expect(record.attempts[0]).not.toHaveProperty('billed');
 });
 
 test('a request whose attempts all fail costs the customer nothing; each row has what it may have cost', async () => {

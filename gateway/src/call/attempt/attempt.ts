@@ -107,7 +107,6 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     this.#lostRequest = null;
     this.#row = new AttemptRow(call, this.#targets.describeChoice(waitMs));
     if (plan.why !== 'retry') call.why = plan.why;
-    call.dispatched = false;
     call.undelivered = null;
     call.firstByteMs = null;
     if (next !== this.#forms.plan) this.#forms = new RequestForms(call, next);
@@ -252,6 +251,8 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
     this.#state = 'over';
     this.#abort(failure);
     if (isSent) this.#row.note(null, failure.kind);
+    // No attempt runs, so the client pays for none.
+    else this.#row.price(this.#lostRequest?.cost ?? null);
     this.#targets.abandoned();
     return broken;
   }
