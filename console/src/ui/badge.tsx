@@ -47,7 +47,7 @@ export function CallStatus(call: Ended) {
 }
 
 function wordsOf(call: Ended): string {
-  if (call.status === 499) return '499 disconnected';
+  if (call.status === 499) return '499 left';
   return isCut(call) ? `${call.status} incomplete` : String(call.status);
 }
 
