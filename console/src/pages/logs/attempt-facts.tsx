@@ -84,6 +84,9 @@ const PHASES: Readonly<Record<NonNullable<Attempt['phase']>, string | null>> = {
   content: null,
 };
 
+/** A shorter pause is drawn, but not told. */
+const PAUSE_MIN_MS = 20;
+
 /** Exported for tests. */
 export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly string[] {
   const { provider, model, target, why, wait_ms, phase, ttfb_ms, ttft_ms, credential, format, exchanges } = attempt;
@@ -91,7 +94,7 @@ export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly str
     phase === undefined ? null : PHASES[phase],
     attemptText(why),
     target === undefined || target === `${provider}/${model}` ? null : `Target ${target}`,
-    wait_ms === undefined || wait_ms === 0 ? null : `Paused ${duration(wait_ms)} before`,
+    wait_ms === undefined || wait_ms < PAUSE_MIN_MS ? null : `Paused ${duration(wait_ms)} before`,
     isOnly || ttfb_ms == null ? null : `First byte ${duration(ttfb_ms)}`,
     isOnly || ttft_ms == null ? null : `First token ${duration(ttft_ms)}`,
     credential === undefined ? null : `Credential ${credential}`,
