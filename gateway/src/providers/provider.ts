@@ -102,6 +102,8 @@ export interface UpstreamRequest {
   readonly atMs: number;
   /** It must not go out a second time where a reused connection is reset; otherwise it goes out once more. */
   readonly once?: true;
+  /** When the time of the whole call is over, on the `performance.now()` clock; absent: `total` counts from now. */
+  readonly endMs?: number;
 }
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */

@@ -152,7 +152,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         connectMs: timeouts.connectMs,
         firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
         idleMs: timeouts.idleMs,
-        totalMs: timeouts.totalMs,
+        totalMs: request.endMs === undefined ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
         responseBytesMax,
         mayResend: request.once !== true,
       };

@@ -56,7 +56,7 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
     const [first] = this.#call.candidates;
     const credential = first !== undefined && isUsable(first) ? first.credential : 0;
     const reader = new AnswerCollector(this.#call.settings.config.limits, this);
-    this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', credential, reader);
+    this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', credential, null, reader);
   }
 
   /** The client left. */

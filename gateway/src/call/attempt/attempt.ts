@@ -155,9 +155,9 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   }
 
   #send(operation: 'plain' | 'stream', reader: ExchangeListener): UpstreamTap {
-    const { credential } = this.#targets.plan;
+    const { plan, laterEndMs } = this.#targets;
     const row = this.#row;
-    const tap = sendRequest(this.#call, this.#forms.plan, row, operation, credential, reader);
+    const tap = sendRequest(this.#call, this.#forms.plan, row, operation, plan.credential, laterEndMs, reader);
     // An upstream inside the gateway may have answered already, and the next attempt be on its way.
     if (this.#row === row) this.#tap = tap;
     return tap;

@@ -68,6 +68,7 @@ function planAt(call: Routed, target: Target): UpstreamCall | null {
 export class CallTargets<Failure extends FailedAttempt> implements PlaceListener {
   readonly #call: Held;
   readonly #plan: AttemptPlan<Failure>;
+  readonly #endMs: number;
   /** The request as planned for the call's first target; null: it was used. */
   #first: UpstreamCall | null;
   #place: TargetPlace | null = null;
@@ -83,19 +84,25 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
     const { target, deps, candidates } = call;
     this.#call = call;
     this.#first = first;
+    this.#endMs = call.startMs + (target.upstream.timeouts?.totalMs ?? Number.POSITIVE_INFINITY);
     this.#plan = new AttemptPlan<Failure>(deps.routing, candidates, {
       route: call.route,
       routing: call.route.routing,
       workspace: call.principal.workspaceId,
       isStream: call.facts.stream,
       requestBytes: call.outline.bytes.length,
-      endMs: call.startMs + (target.upstream.timeouts?.totalMs ?? Number.POSITIVE_INFINITY),
+      endMs: this.#endMs,
     });
   }
 
   /** The present attempt: its reason, its credential, and when it is overdue. */
   get plan(): AttemptPlan<Failure> {
     return this.#plan;
+  }
+
+  /** When a later attempt must end, on the `performance.now()` clock; null: the first has all of its time. */
+  get laterEndMs(): number | null {
+    return this.#plan.made > 1 && Number.isFinite(this.#endMs) ? this.#endMs : null;
   }
 
   /** Why the present attempt goes where it goes, for its row; null: to the first target in order, without a wait. */

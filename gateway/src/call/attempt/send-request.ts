@@ -13,6 +13,7 @@ export function sendRequest(
   row: AttemptRow,
   operation: Operation,
   credential: number,
+  endMs: number | null,
   reader: ExchangeListener,
 ): UpstreamTap {
   const { protocol, body } = plan;
@@ -29,6 +30,7 @@ export function sendRequest(
       answers: call.facts.answers,
       requestId: call.requestId,
       atMs: call.atMs,
+      ...(endMs === null ? {} : { endMs }),
     },
     credential,
     call.settings.config.limits.responseBytesMax,
