@@ -38,7 +38,6 @@ const ATTEMPTS: Words = {
   fallback: 'Fallback',
   retry: 'Retry',
   limp: 'Sent although no target was healthy',
-  hedge: 'Second request because the first was slow',
 };
 
 /** Why an attempt was made; null: it is the first target in order. */

@@ -81,7 +81,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       { provider: 'one', model: 'small', timeouts: { connect: '1s' } },
       { provider: 'two', model: 'large' },
     ];
-    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { hedge: 'on' } } }));
+    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { affinity: 'prefix' } } }));
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
     await press('Edit targets');
     await dialog().getByLabel('Strategy').selectOption('latency');
@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
     expect(json.definition).toEqual({
       targets: [{ provider: 'one', model: 'small', timeouts: { connect: '1s' } }],
-      routing: { hedge: 'on', strategy: 'latency' },
+      routing: { affinity: 'prefix', strategy: 'latency' },
     });
   });
 });

@@ -53,8 +53,8 @@ describe('with timings', () => {
     const paused = { attempts: [first, second], duration_ms: 1_010, ttfb_ms: 900, stream: false };
     expect(drawn(paused)[1]).toEqual(['pause 105+600', 'connect 705+10', 'wait 715+240', 'stream 955+50']);
     expect(layOutAttempts(paused)).toMatchObject({ gatewayMs: 10, phases: { pause: 600 } });
-    const hedged = [marked(0, 1_000, { ttfb_ms: 1_000 }), marked(400, 500, { ttfb_ms: 500 })];
-    const call = { attempts: hedged, duration_ms: 1_020, ttfb_ms: 900, stream: false };
+    const overlapping = [marked(0, 1_000, { ttfb_ms: 1_000 }), marked(400, 500, { ttfb_ms: 500 })];
+    const call = { attempts: overlapping, duration_ms: 1_020, ttfb_ms: 900, stream: false };
     expect(layOutAttempts(call).gatewayMs).toBe(20);
   });
 
