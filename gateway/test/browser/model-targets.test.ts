@@ -81,7 +81,9 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       { provider: 'one', model: 'small', timeouts: { connect: '1s' } },
       { provider: 'two', model: 'large' },
     ];
-    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { affinity: 'prefix' } } }));
+    await must(
+      api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { affinity: 'prefix' } } }),
+    );
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
     await press('Edit targets');
     await dialog().getByLabel('Strategy').selectOption('latency');
