@@ -48,7 +48,11 @@ const link = (name: string) => page.getByRole('navigation').getByRole('link', { 
 describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', () => {
   test('a link opens its page at the top without a reload; Back restores page and position', async () => {
     await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
-    await page.evaluate("document.body.dataset.walked = 'yes'; scrollTo(0, 300)");
+    await page.evaluate("document.body.dataset.walked = 'yes'");
+    // Its rows may still be on their way.
+    await eventually('a page long enough to scroll', async () =>
+      (await page.evaluate('scrollTo(0, 300), scrollY')) === 300 ? true : null,
+    );
     await link('API keys').click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     expect(await here()).toBe('/app/keys');
