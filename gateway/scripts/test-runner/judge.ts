@@ -13,6 +13,8 @@ export interface Run {
   readonly hungIn: string | null;
   /** The file whose tests were reported last; empty if there was none. */
   readonly lastFile: string;
+  /** The end of its output. */
+  readonly lastLines: readonly string[];
 }
 
 export interface Verdict {
@@ -22,11 +24,16 @@ export interface Verdict {
   readonly skipped: number;
   /** `file > test: reason`, one for each reason of each file. */
   readonly skips: readonly string[];
-  /** Problems other than failed tests, one sentence each. */
+  /** Problems other than failed tests, one sentence each; those of a process with the end of its output. */
   readonly problems: readonly string[];
+  /** The failed tests, each with the first lines of its error. */
+  readonly failures: readonly string[];
 }
 
-const NOTHING: Verdict = { passed: 0, failed: 0, skipped: 0, skips: [], problems: [] };
+const NOTHING: Verdict = { passed: 0, failed: 0, skipped: 0, skips: [], problems: [], failures: [] };
+
+/** Most lines printed of an error, and of the output of a process that ended badly. */
+export const SHOWN_LINES = 40;
 
 /** The verdict on all runs of a list of files; no runs at all is a failure. */
 export function judgeAll(runs: readonly Run[]): Verdict {
@@ -39,6 +46,7 @@ export function judgeAll(runs: readonly Run[]): Verdict {
     skipped: sum(({ skipped }) => skipped),
     skips: verdicts.flatMap(({ skips }) => skips).sort(),
     problems: verdicts.flatMap(({ problems }) => problems),
+    failures: verdicts.flatMap(({ failures }) => failures).sort(),
   };
 }
 
@@ -50,10 +58,10 @@ const REASON = /\((needs|skipped:) ([^)]+)\)/;
  */
 export function judge(run: Run): Verdict {
   const cases = run.cases ?? [];
-  const failed = cases.filter(({ outcome }) => outcome === 'failed').length;
+  const failures = cases.filter(({ outcome }) => outcome === 'failed');
   const skips = cases.filter(({ outcome }) => outcome === 'skipped');
   const problems = [
-    ...processProblems(run, failed),
+    ...processProblems(run, failures.length).map((problem) => withLines(problem, run.lastLines)),
     ...(run.cases === null ? [] : filesThatRanNothing(run.files, cases)),
     ...cases
       .filter(({ outcome }) => outcome === 'todo')
@@ -64,11 +72,16 @@ export function judge(run: Run): Verdict {
   ];
   return {
     passed: cases.filter(({ outcome }) => outcome === 'passed').length,
-    failed: failed + problems.length,
+    failed: failures.length + problems.length,
     skipped: skips.length,
     skips: reasonsByFile(skips),
     problems,
+    failures: failures.map((one) => withLines(title(one), one.error.trimEnd().split('\n').slice(0, SHOWN_LINES))),
   };
+}
+
+function withLines(text: string, lines: readonly string[]): string {
+  return [text, ...lines.map((line) => `    ${line}`)].join('\n');
 }
 
 function processProblems({ files, cases, status, signal, hungIn, lastFile }: Run, failed: number): string[] {
@@ -79,7 +92,7 @@ function processProblems({ files, cases, status, signal, hungIn, lastFile }: Run
       `${files.join(', ')}: bun test ended with status ${status} and no report: there was no test to run, or one ended the process`,
     ];
   if (status !== 0 && failed === 0)
-    return [`${files.join(', ')}: bun test ended with status ${status}: an error outside of any test, see above`];
+    return [`${files.join(', ')}: bun test ended with status ${status}: an error outside of any test`];
   if (status === 0 && failed > 0) return ['bun test ended with status 0 though tests failed'];
   return [];
 }

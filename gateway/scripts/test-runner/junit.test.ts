@@ -17,20 +17,29 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
       </testcase>
     </testsuite>
     <testcase name="fails" classname="" file="a.test.ts">
-      <failure type="AssertionError" message="expected &lt;testcase name=&quot;x&quot;/&gt;">AssertionError</failure>
+      <failure type="AssertionError" message="expected &lt;testcase name=&quot;x&quot;/&gt;">AssertionError: expected &lt;testcase name=&quot;x&quot;/&gt;&#10;&#10;      at a.test.ts:9:45&#10;</failure>
+    </testcase>
+    <testcase name="waits" classname="" file="a.test.ts">
+      <failure type="TimeoutError" message="test timed out" />
     </testcase>
     <testcase name="last" classname="" file="a.test.ts" />
   </testsuite>
 </testsuites>`;
 
-test('names, nesting and outcomes are read', () => {
+test('names, nesting, outcomes and errors are read', () => {
   const file = 'a.test.ts';
   expect(parseJunit(REPORT)).toEqual([
-    { file, path: ['one <&"quoted"> \n'], outcome: 'passed' },
-    { file, path: ['outer', 'inner > x', 'in'], outcome: 'skipped' },
-    { file, path: ['outer', 'later'], outcome: 'todo' },
-    { file, path: ['fails'], outcome: 'failed' },
-    { file, path: ['last'], outcome: 'passed' },
+    { file, path: ['one <&"quoted"> \n'], outcome: 'passed', error: '' },
+    { file, path: ['outer', 'inner > x', 'in'], outcome: 'skipped', error: '' },
+    { file, path: ['outer', 'later'], outcome: 'todo', error: '' },
+    {
+      file,
+      path: ['fails'],
+      outcome: 'failed',
+      error: 'AssertionError: expected <testcase name="x"/>\n\n      at a.test.ts:9:45\n',
+    },
+    { file, path: ['waits'], outcome: 'failed', error: 'test timed out\n' },
+    { file, path: ['last'], outcome: 'passed', error: '' },
   ]);
 });
 

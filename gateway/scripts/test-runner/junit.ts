@@ -1,4 +1,4 @@
-/** Parses the JUnit file that `bun test` writes: the outcome of each test, and the duration of each file. */
+/** Parses the JUnit file that `bun test` writes: outcome and error of each test, and the duration of each file. */
 
 export type Outcome = 'passed' | 'failed' | 'skipped' | 'todo';
 
@@ -8,6 +8,8 @@ export interface TestCase {
   /** The names of the describes around the test, the outermost first, then its own. */
   readonly path: readonly string[];
   readonly outcome: Outcome;
+  /** The error of a failed test with its stack, or Bun's reason, such as `test timed out`; else empty. */
+  readonly error: string;
 }
 
 const TAG = /<(\/?)(testsuite|testcase|skipped|failure|error)\b((?:"[^"]*"|[^">])*?)(\/?)>/g;
@@ -24,8 +26,8 @@ const NAMED: Readonly<Record<string, string>> = {
 export function parseJunit(xml: string): TestCase[] {
   const cases: TestCase[] = [];
   const suites: string[] = [];
-  let open: { file: string; path: string[]; outcome: Outcome } | null = null;
-  for (const [, closing, tag, attributes = '', empty] of xml.matchAll(TAG)) {
+  let open: { file: string; path: string[]; outcome: Outcome; error: string } | null = null;
+  for (const { 0: text, index, 1: closing, 2: tag, 3: attributes = '', 4: empty } of xml.matchAll(TAG)) {
     if (tag === 'testsuite') {
       if (closing === '/') suites.pop();
       else suites.push(attribute(attributes, 'name'));
@@ -33,14 +35,21 @@ export function parseJunit(xml: string): TestCase[] {
       if (closing !== '/') {
         // The outermost suite is the file itself.
         const path = [...suites.slice(1), attribute(attributes, 'name')];
-        open = { file: attribute(attributes, 'file'), path, outcome: 'passed' };
+        open = { file: attribute(attributes, 'file'), path, outcome: 'passed', error: '' };
       }
       if (open !== null && (closing === '/' || empty === '/')) {
         cases.push(open);
         open = null;
       }
     } else if (open !== null && closing !== '/') {
-      open.outcome = tag === 'skipped' ? (attribute(attributes, 'message') === 'TODO' ? 'todo' : 'skipped') : 'failed';
+      if (tag === 'skipped') open.outcome = attribute(attributes, 'message') === 'TODO' ? 'todo' : 'skipped';
+      else {
+        const start = index + text.length;
+        const error =
+          empty === '/' ? attribute(attributes, 'message') : decodeEntities(xml.slice(start, xml.indexOf('<', start)));
+        open.outcome = 'failed';
+        open.error += `${error.trimEnd()}\n`;
+      }
     }
   }
   if (suites.length > 0 || open !== null || !xml.includes('</testsuites>')) {
@@ -51,7 +60,11 @@ export function parseJunit(xml: string): TestCase[] {
 
 function attribute(attributes: string, name: string): string {
   const found = new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
-  return found.replaceAll(ENTITY, (entity, decimal?: string, hex?: string) => {
+  return decodeEntities(found);
+}
+
+function decodeEntities(text: string): string {
+  return text.replaceAll(ENTITY, (entity, decimal?: string, hex?: string) => {
     if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
     return NAMED[entity] ?? entity;

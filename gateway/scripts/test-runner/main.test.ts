@@ -172,6 +172,50 @@ test('failures are shown with their file, passes and Bun’s sums are not', () =
   expect(output).not.toContain('(pass)');
 });
 
+test('the last lines name each failed test with the first lines of its error, whatever else was printed', () => {
+  const { output } = drive({
+    'gateway/a.test.ts': `describe('outer', () => { test('bad', () => { console.error('noise'); expect(1).toBe(2); }); });`,
+    'gateway/b.test.ts': `test('long', () => { throw new Error(Array.from({ length: 99 }, (_, at) => 'row ' + at).join('\\n')); });`,
+    'gateway/c.test.ts': `test('none (needs c)', () => {}); test.skip('later (needs d)', () => {});`,
+  });
+  const rows = Array.from({ length: 39 }, (_, at) => `    row ${at + 1}`);
+  const [start, end] = [output.indexOf('\nskipped: 1 in'), output.indexOf('\n1 passed, 2 failed')];
+  expect(
+    output
+      .slice(start, end)
+      .replaceAll(/:\d+:\d+$/gm, '')
+      .split('\n'),
+  ).toEqual([
+    '',
+    'skipped: 1 in gateway/c.test.ts: needs d',
+    'failed: gateway/a.test.ts > outer > bad',
+    '    AssertionError: expect(received).toBe(expected)',
+    '    ',
+    '    Expected: 2',
+    '    Received: 1',
+    '    ',
+    '          at gateway/a.test.ts',
+    'failed: gateway/b.test.ts > long',
+    '    Error: row 0',
+    ...rows,
+  ]);
+});
+
+test('a process that ended badly is reported with the end of its output', () => {
+  const { output } = drive({
+    'gateway/a.test.ts': `test('dies', () => { for (let at = 0; at < 99; at += 1) console.error('row ' + at); process.kill(process.pid, 'SIGKILL'); });`,
+  });
+  const [problem, ...rest] = output
+    .slice(output.indexOf('\nproblem: ') + 1)
+    .trimEnd()
+    .split('\n');
+  expect(problem).toBe('problem: bun test was ended by SIGKILL in gateway/a.test.ts');
+  expect(rest).toEqual([
+    ...Array.from({ length: 40 }, (_, at) => `    row ${at + 59}`),
+    '0 passed, 1 failed, 0 skipped',
+  ]);
+});
+
 const REFUSED: [string, string, string, string][] = [
   ['a failed test', `${GOOD} test('bad', () => expect(1).toBe(2));`, '1 passed, 1 failed, 0 skipped', 'bad'],
   ['an empty file', '', '0 passed, 1 failed, 0 skipped', 'no report: there was no test'],

@@ -1,7 +1,8 @@
 /**
- * Runs `npm test`: the tests of all workspaces. Ends with `N passed, N failed, N skipped`. Arguments are parts of file
- * paths, to run only those; `--slowest` adds a table of the slowest files. TOLLGATE_EXHAUSTIVE=1 makes the suites run
- * every case instead of a sample, with as many processes at a time as there are cores; otherwise twice as many.
+ * Runs `npm test`: the tests of all workspaces. Ends with each failed test and `N passed, N failed, N skipped`.
+ * Arguments are parts of file paths, to run only those; `--slowest` adds a table of the slowest files.
+ * TOLLGATE_EXHAUSTIVE=1 makes the suites run every case instead of a sample, with as many processes at a time as there
+ * are cores; otherwise twice as many.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -45,6 +46,7 @@ const lines = [
   ...(wanted.slowest ? slowestFiles(runs) : []),
   ...verdict.skips.map((skip) => `skipped: ${skip}`),
   ...verdict.problems.map((problem) => `problem: ${problem}`),
+  ...verdict.failures.map((failure) => `failed: ${failure}`),
   `${verdict.passed} passed, ${verdict.failed} failed, ${verdict.skipped} skipped`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Run } from './judge.ts';
+import { type Run, SHOWN_LINES } from './judge.ts';
 import { parseFileSeconds, parseJunit, type TestCase } from './junit.ts';
 import { watchOutput } from './watch-output.ts';
 
@@ -101,7 +101,11 @@ export async function runTests(root: string, files: readonly string[], stillMs =
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let hungIn: string | null = null;
-  const show = (lines: string): void => void process.stdout.write(lines);
+  let lastLines: string[] = [];
+  const show = (lines: string): void => {
+    process.stdout.write(lines);
+    lastLines = [...lastLines, ...lines.trimEnd().split('\n')].slice(-SHOWN_LINES);
+  };
   const output = watchOutput([running.stdout, running.stderr], show, stillMs, () => {
     hungIn = output.file();
     running.kill('SIGKILL');
@@ -120,6 +124,7 @@ export async function runTests(root: string, files: readonly string[], stillMs =
     signal: running.signalCode,
     hungIn,
     lastFile: output.file(),
+    lastLines,
     fileSeconds: finished?.fileSeconds ?? new Map(),
     cpuSeconds: Number(running.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000,
   };

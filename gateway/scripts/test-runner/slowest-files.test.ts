@@ -10,6 +10,7 @@ const run = (files: Record<string, number>, cpuSeconds: number): TimedRun => ({
   signal: null,
   hungIn: null,
   lastFile: '',
+  lastLines: [],
   fileSeconds: new Map(Object.entries(files)),
   cpuSeconds,
 });
