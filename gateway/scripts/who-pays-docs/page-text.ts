@@ -14,7 +14,7 @@ export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   failed_without_output: 'The provider refused the request, failed or timed out before any output.',
   failed_mid_stream: 'The provider failed in the middle of its answer.',
   failed_mid_stream_free: 'The same, with `defaults: { broken_answers: free }`.',
-  undelivered: 'The provider answered and reported its usage, but Tollgate could not deliver the answer.',
+  undelivered: 'The provider answered and reported its final usage, but Tollgate could not deliver the answer.',
   extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
   crashed: 'Tollgate crashed during the request, after a checkpoint.',
   crashed_without_checkpoint: 'Tollgate crashed during the request, before its first checkpoint.',
@@ -28,7 +28,6 @@ export const CHARGES = {
   so_far: 'the input, and the output that the provider sent until it was stopped',
   checkpoint: 'the usage of the last checkpoint',
   count: "the input, by the provider's number if it reported one, and the output by Tollgate's count",
-  told: 'the usage that the provider reported',
   nothing: 'nothing',
 } as const;
 

@@ -94,9 +94,9 @@ const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
   [
     'an answer that was not delivered and told its usage in part',
     { ...CUT, endedBy: 'undelivered' },
-    'undelivered',
-    SO_FAR,
-    'partial',
+    'failed_without_output',
+    ZERO_USAGE,
+    'void',
   ],
   [
     'an answer that was not delivered and told no usage',

@@ -6,9 +6,9 @@ import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts
 
 /**
  * `usage`: upstream's final numbers. `so_far`: the input and the output received so far; `count`: the same for a
- * complete response. `reported`: upstream's numbers, final or not, never our own count.
+ * complete response.
  */
-type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'told' | 'nothing';
+type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'nothing';
 
 /** Who pays the cost of the usage. */
 export type Payer = 'account' | 'operator';
@@ -35,9 +35,10 @@ export const WHO_PAYS = {
   /** The same, where the operator has chosen to pay. */
   failed_mid_stream_free: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial', payer: 'operator' },
   /**
-   * Upstream answered with usage, but the gateway could not deliver the response: the operator pays. Contract, 10.24.
+   * Upstream answered with its final usage, but the gateway could not deliver the response: the operator pays. Contract,
+   * 10.24.
    */
-  undelivered: { charged: 'told', source: 'upstream', payer: 'operator' },
+  undelivered: { charged: 'usage', source: 'upstream', payer: 'operator' },
   /** The caps did not allow the stream's next slice. */
   extension_refused: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
   crashed: { charged: 'checkpoint', source: 'checkpoint' },
@@ -50,8 +51,8 @@ export const WHO_PAYS = {
 export type CallEnding = keyof typeof WHO_PAYS;
 
 /**
- * What ended a call. `failed`: the response is incomplete for a reason other than the caller's. `undelivered`: upstream
- * answered, but the client did not get the response. `lost`: the attempt is not the one that answers the call.
+ * What ended a call. `failed`: the response is incomplete for a reason other than the caller's. `undelivered`: the client
+ * did not get the response, as far as upstream sent one. `lost`: the attempt is not the one that answers the call.
  */
 export type EndedBy =
   | 'complete'
@@ -98,10 +99,6 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   if (row.charged === 'nothing') return { ending, usage: ZERO_USAGE, source, payer };
   if (row.charged === 'usage' && usage !== null) return { ending, usage, source, payer };
   if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source, payer };
-  const reported = usage ?? usageSoFar;
-  if (row.charged === 'told' && reported !== null) {
-    return { ending, usage: reported, source: usage === null ? 'partial' : source, payer };
-  }
   const counted = count();
   if (usageSoFar === null) {
     return { ending, usage: counted, source: row.sourceOfCount ?? source, payer };
@@ -129,7 +126,7 @@ function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar, brokenAn
   if (endedBy === 'crashed') return usageSoFar === null ? 'crashed_without_checkpoint' : 'crashed';
   if (!dispatched) return 'not_dispatched';
   if (endedBy === 'complete') return usage === null ? 'complete_without_usage' : 'complete';
-  if (endedBy === 'undelivered' && usage === null && usageSoFar === null) return 'failed_without_output';
+  if (endedBy === 'undelivered' && usage === null) return 'failed_without_output';
   if (endedBy !== 'failed') return endedBy;
   if (!produced) return 'failed_without_output';
   return brokenAnswers === 'free' ? 'failed_mid_stream_free' : 'failed_mid_stream';

@@ -71,3 +71,9 @@ export function opening(upstream: ProtocolName): Scenario {
   const { records = [] } = withoutContent(upstream, 'stream');
   return { records: records.slice(0, 1) };
 }
+
+/** The first record of a stream, and another one that is no JSON. */
+export function spoiledOpening(upstream: ProtocolName): Scenario {
+  const { records = [] } = opening(upstream);
+  return { records: [...records, 'data: {"broken\n\n'] };
+}

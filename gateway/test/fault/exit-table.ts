@@ -4,7 +4,7 @@
  */
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import type { ProtocolName } from './calls.ts';
-import { type Form, negativeUsage, opening, withoutContent } from './exit-scenarios.ts';
+import { type Form, negativeUsage, opening, spoiledOpening, withoutContent } from './exit-scenarios.ts';
 
 export type Path = 'same' | 'translated';
 
@@ -307,6 +307,15 @@ export const ENDINGS: readonly Ending[] = [
     upstream: opening,
     status: 500,
     error: 'upstream_truncated',
+  }),
+  failed('upstream sends nonsense in a stream before its content', {
+    maybeBilled: true,
+    tellsInput: true,
+    attempts: ALL_RETRIED,
+    forms: ['stream'],
+    upstream: spoiledOpening,
+    status: 500,
+    error: 'upstream_malformed',
   }),
   failed('upstream answers 200 with nonsense', {
     maybeBilled: true,

@@ -4,6 +4,7 @@
  * stream is accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ZERO_USAGE } from '../../src/generation/usage.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { post, type Side } from '../http-contract/calls.ts';
@@ -84,8 +85,8 @@ async function ask({ key, keyId }: Customer, side: Side, model: string, members:
 }
 
 /** Expects that the account paid nothing and the operator wrote everything off. */
-async function expectWrittenOff(customer: Customer, record: CallLine, available: bigint, source = 'upstream') {
-  expect(record).toMatchObject({ usage: TOLD, usage_source: source, cost_nano_usd: String(COST) });
+async function expectWrittenOff(customer: Customer, record: CallLine, available: bigint) {
+  expect(record).toMatchObject({ usage: TOLD, usage_source: 'upstream', cost_nano_usd: String(COST) });
   expect(await moneyOf(gateway, customer)).toEqual({ available, held: 0n, charged: 0n, writtenOff: COST });
 }
 
@@ -117,12 +118,18 @@ describe.each(SIDES.flatMap((side) => Object.keys(BODIES).map((model) => [side, 
 describe.each(SIDES.flatMap((side) => SIDES.map((host) => [side, host] as const)))(
   'over %s a %s stream that told its usage',
   (side, host) => {
-    test('a malformed end is written off if the client requested a plain answer', async () => {
+    test('a malformed end costs the operator if the client requested a plain answer', async () => {
       const customer = await newPrepaid(gateway, BALANCE);
       const { status, record } = await ask(customer, side, `${host}-nonsense`);
       expect([status, record.error]).toEqual([500, 'upstream_malformed']);
-      // A translated answer is complete only with its last event.
-      await expectWrittenOff(customer, record, BALANCE, side === host ? 'upstream' : 'partial');
+      if (side === host) await expectWrittenOff(customer, record, BALANCE);
+      else {
+        // A translated answer is complete only with its last event: until then the attempt may have been billed.
+        expect(record).toMatchObject({ usage: ZERO_USAGE, usage_source: 'void', cost_nano_usd: '0' });
+        expect(record.attempts).toMatchObject([{ billed: 'maybe', usage: TOLD, cost_nano_usd: String(COST) }]);
+        const money = { available: BALANCE, held: 0n, charged: 0n, writtenOff: 0n };
+        expect(await moneyOf(gateway, customer)).toEqual(money);
+      }
     });
 
     test('and failed before its end is charged by upstream’s number, not by ours', async () => {

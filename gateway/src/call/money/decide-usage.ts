@@ -21,7 +21,7 @@ export function decideUsage(call: Arrived, outcome: EndedAnswer): Charge {
   const ended = {
     endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
-    produced: call.undelivered === null && facts !== null && facts.outputBytes > 0,
+    produced: facts !== null && facts.outputBytes > 0,
     ...reportedIn(call, facts),
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
@@ -46,13 +46,12 @@ function reportedIn(call: Arrived, facts: AnswerFacts | null) {
 function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): EndedBy {
   if (failure === null) return 'complete';
   if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
-  if (failure === 'quota_exceeded' && facts !== null && undelivered === null) return 'extension_refused';
   if (facts === null) return 'failed';
-  const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
-  const isWhole = facts.usage !== null;
+  if (undelivered !== null) return 'undelivered';
+  if (failure === 'quota_exceeded') return 'extension_refused';
   // The client has part of a stream: the cost is written off only if upstream had finished and the fault is ours.
-  const isUndelivered = undelivered === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
-  return isUndelivered ? 'undelivered' : 'failed';
+  const isOurs = failure === 'gateway_fault' || failure === 'upstream_malformed';
+  return isOurs && facts.usage !== null && facts.finish_reason !== null ? 'undelivered' : 'failed';
 }
 
 function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
