@@ -206,13 +206,13 @@ const cloud: RemoteKind = {
   endpoint: (_protocol, operation, model, { project }) => `/projects/${project}/models/${model}:${operation}`,
 };
 
-function resolveCloud(members: object) {
-  const shape = createProviderSchema([cloud]).parse({ kind: 'cloud', ...members });
+function resolveCloud(members: object, kind = cloud) {
+  const shape = createProviderSchema([kind]).parse({ kind: 'cloud', ...members });
   const faults: string[] = [];
   const report = (path: readonly (string | number)[], { found, expected }: Fault) =>
     void faults.push(`${renderPath(path)}: found ${found}, expected ${expected}`);
   const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
-  return { provider: resolveProviders({ c: shape }, timeouts, report, [cloud]).get('c'), faults };
+  return { provider: resolveProviders({ c: shape }, timeouts, report, [kind]).get('c'), faults };
 }
 
 describe('a kind with settings', () => {
@@ -253,5 +253,25 @@ describe('a kind with settings', () => {
     const { provider, faults } = resolveCloud({ ...SECRETS, ...members });
     expect(provider).toBeUndefined();
     expect(faults).toEqual(expected);
+  });
+});
+
+test('a kind checks every key of a pool', () => {
+  const keyed: RemoteKind = {
+    ...cloud,
+    secrets: openaiCompatible.secrets,
+    checkConfig: ({ secrets }) =>
+      secrets.api_key?.reveal().startsWith('ck-')
+        ? []
+        : [{ member: 'api_key', found: 'another key', expected: 'one that begins with ck-', advice: 'Correct it.' }],
+  };
+  const pool = (...keys: readonly string[]) => ({
+    region: 'eu-central-1',
+    api_keys: keys.map((key, index) => ({ name: `k${index}`, key })),
+  });
+  expect(resolveCloud(pool('ck-1', 'ck-2'), keyed).provider?.credentials?.pool).toHaveLength(2);
+  expect(resolveCloud(pool('ck-1', 'x', 'ck-3'), keyed)).toEqual({
+    provider: undefined,
+    faults: ['providers.c.api_keys[1].key: found another key, expected one that begins with ck-'],
   });
 });

@@ -64,10 +64,16 @@ function resolveProvider(
   const settings = resolveOwnSettings(kind, values, report);
   if (pool === null || settings === null) return null;
   const address = shape.base_url ?? addressFrom(kind, settings) ?? (preset === null ? null : addressOf(preset));
-  const own = kind.checkConfig({ members, preset, secrets: pool[0].secrets, settings });
+  const checks = pool.map(({ secrets }) => kind.checkConfig({ members, preset, secrets, settings }));
+  // The first credential with faults: those of settings would be repeated.
+  const index = checks.findIndex((found) => found.length > 0);
+  const own = checks[index] ?? [];
   const lacksAddress = kind.local === null && address === null && own.length === 0;
   const faults = lacksAddress ? [missingAddress(kind)] : own;
-  for (const { member, ...fault } of faults) report(members.has(member) ? [member] : [], fault);
+  for (const { member, ...fault } of faults) {
+    const isKey = shape.api_keys !== undefined && member === API_KEY.name;
+    report(isKey ? ['api_keys', index, 'key'] : members.has(member) ? [member] : [], fault);
+  }
   if (kind.local !== null) return faults.length > 0 ? null : localProvider(name, kind);
   if (address === null || faults.length > 0) return null;
   return buildRemoteProvider({

@@ -72,7 +72,7 @@ export interface GivenProvider {
   readonly members: ReadonlySet<string>;
   /** The preset that is named by `preset`, or that has the kind's name; null: none. */
   readonly preset: Preset | null;
-  /** Those of its first credential. */
+  /** Those of one credential. */
   readonly secrets: Secrets;
   readonly settings: Settings;
 }
@@ -139,7 +139,9 @@ interface KindBase {
   readonly settings: readonly SettingMember[];
   /** How the records of a response are cut. */
   framing(protocol: UpstreamProtocolName, operation: Operation, model: string): Framing;
-  /** Checks its own members. Members that it does not take have already been refused. */
+  /**
+   * Checks its own members, with each credential of the pool. Members that it does not take have already been refused.
+   */
   checkConfig(given: GivenProvider): readonly MemberFault[];
   /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
   chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
