@@ -80,7 +80,7 @@ export const PROOFS: readonly Proof[] = [
     'money/overdraft',
     'money/changes-under-load',
   ]),
-  suites('cuts', 'a stream that is cut at any byte ends in an error and is charged for what came', [
+  suites('cuts', 'a stream that is cut at any byte ends in an error and is charged for the received part', [
     'fault/upstream-cut',
     'fault/translated-cut',
     'conformance/truncations',

@@ -141,7 +141,7 @@ export async function withReading<Found>(
   }
 }
 
-/** What a server would serve with the configuration file here; null: no file names the providers. */
+/** The models that a server would serve with the configuration file here; null: no file names the providers. */
 async function readServed(book: EnteredReader, seal: CredentialSeal): Promise<Served | null> {
   const config = loadNamingConfig({ environment: process.env, cwd: process.cwd() });
   if (config === null) return null;

@@ -97,7 +97,7 @@ export interface RoutingConfig {
   readonly fallbackOn: readonly (typeof FALLBACK_CLASSES)[number][];
 }
 
-/** The routing of models that set none. `strategy` null: `weight` where a target has a weight, else `order`. */
+/** The routing of models without their own. `strategy` null: `weight` where a target has a weight, else `order`. */
 export interface RoutingDefaults extends Omit<RoutingConfig, 'strategy'> {
   readonly strategy: RoutingConfig['strategy'] | null;
 }

@@ -1,5 +1,5 @@
 /**
- * Combines the configuration with what operators entered beside it, providers and routes, into the served models. The
+ * Combines the configuration with the providers and routes that operators entered, into the served models. The
  * configuration takes precedence; a route takes precedence over models that providers serve without one.
  */
 import type { Credential, Provider } from '../providers/provider.ts';
@@ -16,7 +16,7 @@ import {
 import { addConsoleRoutes, type ConsoleRoute } from './console-routes.ts';
 import { type ListCatalogNames, type ListedModels, listServedModels, type ServedModel } from './served-models.ts';
 
-/** What operators entered beside the configuration. */
+/** The entries of operators. */
 export interface Entered extends EnteredProviders {
   readonly routes: readonly StoredRoute[];
   readonly outOfRotation: readonly StoredOutOfRotation[];
@@ -35,7 +35,7 @@ export async function readEntered(reader: EnteredReader): Promise<Entered> {
 
 interface Sources {
   readonly listCatalogNames: ListCatalogNames;
-  /** Models that the providers themselves listed; omitted: none did. */
+  /** Models that the providers themselves listed; omitted: no provider did. */
   readonly listed?: ListedModels;
   readonly openCredential: OpenCredential;
 }
@@ -84,9 +84,9 @@ export function outSince({ outOfRotation }: Pick<Served, 'outOfRotation'>, subje
 }
 
 /**
- * The models as calls use them: without the targets and credentials that are out of rotation. Where all targets of a
- * model, or all credentials of a provider, would be out, they are used all the same: a model is never taken away by
- * what was decided about its parts one by one, before others left the configuration.
+ * The models as calls use them: without the targets and credentials that are out of rotation. If all targets of a model,
+ * or all credentials of a provider, are out of rotation, they are used nevertheless: the others may have left the
+ * configuration since, and the model must not disappear with them.
  */
 export function inRotation({ models, outOfRotation }: Served): ReadonlyMap<string, ServedModel> {
   if (outOfRotation.length === 0) return models;
@@ -112,7 +112,7 @@ export function inRotation({ models, outOfRotation }: Served): ReadonlyMap<strin
   );
 }
 
-/** The provider with a part of its credentials; with all of them where none of that part may be used for the model. */
+/** The provider with some of its credentials; with all of them if it could not serve the model with those. */
 function withCredentials(provider: Provider, model: string, isIn: (credential: Credential) => boolean): Provider {
   if (provider.credentials === null) return provider;
   const [first, ...others] = provider.credentials.pool.filter(isIn);

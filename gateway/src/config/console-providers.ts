@@ -114,7 +114,7 @@ export interface ConsoleProvider {
   readonly credentials: readonly StoredCredential[];
   /** Null: it cannot be used. */
   readonly provider: RemoteProvider | null;
-  /** What is wrong with it, as sentences for the operator; null: nothing. */
+  /** Its problems, as sentences for the operator; null: no problem. */
   readonly problem: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Tests how entered routes join a configuration that changed since: what is served, and what is said. */
+/** Tests how entered routes join a configuration that changed since: the served models and the reported problems. */
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -18,7 +18,7 @@ export interface ConsoleRoute {
   readonly entry: StoredRoute;
   /** Null: it is not used. */
   readonly model: ServedModel | null;
-  /** What is wrong with it, as sentences for the operator; null: nothing. */
+  /** Its problems, as sentences for the operator; null: no problem. */
   readonly problem: string | null;
 }
 

@@ -24,7 +24,7 @@ const TARGETS: readonly FailingTarget[] = [
 /** The price of a model at the fake upstream. */
 export function priceOf(model: string): FailingTarget['price'] {
   const found = TARGETS.find(({ name }) => model.startsWith(`${name}-`));
-  if (found === undefined) throw new Error(`the model ${model} is none of the proof's`);
+  if (found === undefined) throw new Error(`the proof has no model ${model}`);
   return found.price;
 }
 

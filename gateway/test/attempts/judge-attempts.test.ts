@@ -90,7 +90,7 @@ const CASES: readonly (readonly [what: string, record: CallRecord, served: reado
       'an attempt at first-stream was not billed, and arrived with status 500',
     ],
     [
-      'a usage that nobody reported',
+      'a usage that the upstream did not report',
       sound({ attempts: [{ ...FIRST, billed: 'yes' }, SECOND, THIRD] }),
       SERVED,
       'an attempt at first-stream was billed, and the upstream reported no usage',

@@ -1,6 +1,6 @@
 /**
- * Compares the attempts in a gateway's records with what the fake upstream served and counted: whatever usage was
- * reported is charged, written off or absorbed to the nano-dollar, and everything else is an estimate that says so.
+ * Compares the attempts in a gateway's records with what the fake upstream served and counted: every reported
+ * usage is charged, written off or absorbed to the nano-dollar, and all other usage is marked as an estimate.
  */
 import { isRefusal } from '../../src/call/money/lost-attempt.ts';
 import type { AttemptRecord, CallRecord } from '../../src/store/ports/records.ts';
@@ -8,7 +8,7 @@ import { findLabel } from '../crash/send-call.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import { priceOf } from './failing-targets.ts';
 
-/** What became of all attempts, in nano-USD. */
+/** Counts and costs of all attempts, in nano-USD. */
 export interface AttemptSums {
   calls: number;
   attempts: number;
@@ -18,12 +18,12 @@ export interface AttemptSums {
   reported: bigint;
   /** Costs of records whose usage is upstream's, and of attempts with `billed: yes`. */
   booked: bigint;
-  /** Of the attempts with `billed: maybe`: our estimates, and what the fake upstream had used. */
+  /** Of the attempts with `billed: maybe`: our estimates, and the actual use of the fake upstream. */
   estimated: bigint;
   used: bigint;
 }
 
-/** An attempt with the call that arrived by it; null: none did. */
+/** An attempt with the call that arrived by it; null: no call arrived. */
 interface Matched {
   readonly row: AttemptRecord;
   readonly served: ServedCall | null;

@@ -1,5 +1,5 @@
 /**
- * Kills a gateway with -9 while streams are open, each in its last attempt, and judges what its next start makes of them:
+ * Kills a gateway with -9 while streams are open, each in its last attempt, and judges how its next start ends them:
  * charged once, by a checkpoint of the target that was answering, and never sent again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ const INTERVAL_TOKENS = 2_001;
 export interface KilledStreams {
   readonly streams: number;
   readonly byCheckpoint: number;
-  /** The most output tokens by which a charge differs from what had come. */
+  /** The most output tokens by which a charge differs from the output received. */
   readonly farthest: number;
 }
 

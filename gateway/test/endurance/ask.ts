@@ -1,4 +1,4 @@
-/** Sends the requests of the endurance proofs and tells what became of each. */
+/** Sends the requests of the endurance proofs and classifies how each ended. */
 
 export interface Target {
   readonly url: string;

@@ -11,7 +11,7 @@ import { MODELS, SILENT_MODEL, startEnduranceUpstream } from './upstream.ts';
 
 const OPEN_CALLS_MAX = 40;
 const ANSWER_MS = 200;
-/** What that many open calls complete in a second. */
+/** The requests that this many open calls complete in a second. */
 const CAPACITY = (OPEN_CALLS_MAX * 1_000) / ANSWER_MS;
 const GOODPUT_MIN = 0.9;
 
@@ -95,7 +95,7 @@ function streamsWithin(descriptors: number): number {
   return Math.floor((descriptors * 0.8) / 2) - 200;
 }
 
-/** What so many idle streams add to the latency of requests at an even rate, at the 99th percentile. */
+/** The latency that idle streams add to requests at an even rate, at the 99th percentile. */
 export async function proveCrowd(
   wanted: number,
   perSecond: number,

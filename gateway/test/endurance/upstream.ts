@@ -1,6 +1,6 @@
 /**
  * Provides an upstream of the chat format for the endurance proofs, on raw sockets: it answers by the name of the model
- * and closes idle connections at random. Counts what it was asked.
+ * and closes idle connections at random. Counts its requests.
  */
 import fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-/** Judges what clients saw of an outage, and what was charged. */
+/** Judges the answers that clients got during an outage, and their charges. */
 import { recordsById } from '../fault/calls.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import type { SentRequest } from './steady-load.ts';

@@ -1,6 +1,6 @@
 /**
- * Decodes OTLP exports as strictly as a collector may: every field must be known, of its wire type, and what the protocol
- * demands of values must hold (https://github.com/open-telemetry/opentelemetry-proto, v1, read 2026-11-23).
+ * Decodes OTLP exports as strictly as a collector may: every field must be known and of its wire type, and values must keep
+ * the rules of the protocol (https://github.com/open-telemetry/opentelemetry-proto, v1, read 2026-11-23).
  */
 
 type Scalar = 'string' | 'bytes' | 'varint' | 'fixed64' | 'fixed32' | 'double';

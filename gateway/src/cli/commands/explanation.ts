@@ -65,7 +65,7 @@ function nameOf({ provider, target }: TargetView): string {
   return target.startsWith(`${provider}/`) ? target : `${provider}/${target}`;
 }
 
-/** What state it is in or what a call would cost there, and the verdict in words. */
+/** The target's state, or the cost of a call there, and the verdict in words. */
 function wordsOf(target: TargetView): readonly [string, string] {
   switch (target.verdict) {
     case 'chosen':

@@ -162,7 +162,7 @@ export const routingRoutes = {
     reply: nothing,
   },
   'GET /accounts/{account}/routing/states': {
-    summary: 'Returns the live states of providers, targets and credentials: what is open, paused or benched, and why.',
+    summary: 'Returns the live states of providers, targets and credentials, with the reasons and ends of pauses.',
     access: 'operator.read',
     reply: z.object({
       at: time,
@@ -212,7 +212,7 @@ export const routingRoutes = {
         z.object({
           provider: z.string(),
           name: z.string(),
-          /** `cooling`: paused after a rate limit, for some models. `benched`: the provider refuses it, or its quota is used up. */
+          /** `cooling`: paused for some models after a rate limit. `benched`: the provider refuses it, or its quota is used. */
           state: z.enum(['usable', 'cooling', 'benched', 'out']),
           why: z.enum(['credential', 'quota', 'rate']).nullable(),
           until: time.nullable(),
@@ -225,7 +225,7 @@ export const routingRoutes = {
               is_guess: z.boolean(),
             }),
           ),
-          /** What is left of its tightest limit for a model, from 0 to 1; an estimate where the provider states none. */
+          /** The remaining share of its tightest limit for a model, from 0 to 1; an estimate if no limit is known. */
           headroom: z.array(z.object({ upstream_model: z.string(), share: z.number() })),
         }),
       ),
@@ -262,7 +262,7 @@ export const routingRoutes = {
       strategy: z.enum(['order', 'weight', 'latency', 'price']).nullable(),
       /** The target that the conversation is pinned to. */
       pin: z.string().nullable(),
-      /** What a target must be able to carry. */
+      /** The features that a target must support. */
       needs: z.array(z.string()),
       required_tags: z.array(z.string()),
       input_tokens: z.int().nullable(),

@@ -183,7 +183,7 @@ export const usageRoutes = {
     access: 'operator.read',
     query: z.object({ from: time, to: time }),
     reply: z.object({
-      /** The dearest first. */
+      /** The most expensive first. */
       costs: z.array(
         z.object({
           provider: z.string(),

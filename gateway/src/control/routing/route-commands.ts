@@ -1,5 +1,5 @@
 /**
- * Defines the commands for routes: the targets of a model and the choice among them, entered beside the configuration
+ * Defines the commands for routes: the targets of a model and the choice among them, in addition to the configuration
  * file. Each change is durable before it applies to calls, and then applies at once.
  */
 import { z } from 'zod';

@@ -11,7 +11,7 @@ import type { StoredCredential } from '../../store/ports/providers.ts';
 import { CommandFailure, type CommandRun } from '../command.ts';
 import { auditChange, OPERATOR_ACCOUNT, type ShownMembers } from '../policy-changes.ts';
 
-/** What is served. @throws CommandFailure if it is not known here, or the requester is not an operator. */
+/** The served models and their sources. @throws CommandFailure if they are unknown here, or for others than operators. */
 export async function readServed({ routing, by }: CommandRun): Promise<Served> {
   if (by.authority !== 'operator') {
     throw new CommandFailure('Only an operator of this gateway can see or change its routing; ask them.', 'forbidden');
@@ -38,7 +38,7 @@ export function findTarget(model: ServedModel, name: string): ServedTarget {
   throw new CommandFailure(`The model ${model.name} has no target ${JSON.stringify(name)}. Its targets: ${names}`);
 }
 
-/** A route entered in the console. @throws CommandFailure if there is none of this name. */
+/** A route entered in the console. @throws CommandFailure if it does not exist, or is defined elsewhere. */
 export function findRoute(served: Served, name: string): ConsoleRoute {
   const route = served.routes.find(({ entry }) => entry.model === name);
   if (route !== undefined) return route;
@@ -50,7 +50,7 @@ export function findRoute(served: Served, name: string): ConsoleRoute {
   );
 }
 
-/** A provider entered in the console. @throws CommandFailure if there is none of this name. */
+/** A provider entered in the console. @throws CommandFailure if it does not exist, or is defined elsewhere. */
 export function findProvider({ config, providers }: Served, name: string): ConsoleProvider {
   if (config.providers.has(name)) {
     throw new CommandFailure(

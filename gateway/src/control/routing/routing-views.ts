@@ -99,7 +99,7 @@ export function viewCredentials(served: Served, provider: string | null): View[]
     }));
 }
 
-/** Renders an entered credential for the audit trail: what is changed of it. */
+/** Renders an entered credential for the audit trail: the members that can change. */
 export function viewEntered({ last4, weight, organisation, models }: StoredCredential): View {
   return { last4, weight, organisation, models };
 }

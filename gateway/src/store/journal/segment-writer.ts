@@ -125,7 +125,7 @@ export class SegmentWriter {
     this.#hasNew = false;
     this.#files.datasync(this.#segment.file, (fault) => {
       if (!fault) {
-        // What this sync did not cover came after it began.
+        // Bytes that this sync does not cover were written after it began.
         this.#unsyncedSinceMs = this.#hasNew ? startMs : 0;
         this.#events.onCommit?.(performance.now() - startMs);
       }

@@ -18,8 +18,9 @@ export interface Recovered {
 }
 
 /**
- * The call's usage is its last checkpoint, at the target that was answering then, or zero without one. Checkpoints are made while output is sent, so a
- * streaming client had received status 200 by then. The duration is unknown, so `duration_ms` is 0.
+ * The call's usage is its last checkpoint, at the target that was answering then, or zero without one. Checkpoints are
+ * made while output is sent, so a streaming client had received status 200 by then. The duration is unknown, so
+ * `duration_ms` is 0.
  */
 export function endUnended({ draft: begun, amount, checkpoint }: UnendedCall, error: string): Settlement {
   const draft = checkpoint?.target === undefined ? begun : { ...begun, ...checkpoint.target };

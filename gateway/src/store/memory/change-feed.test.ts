@@ -32,7 +32,7 @@ describe('what a store keeps is in force once its write resolves', () => {
     expect(told).toEqual([[account, account]]);
   });
 
-  test('what was entered of models; the test of a provider changes nothing', async () => {
+  test('entries that models are built from; the test of a provider is not one', async () => {
     const { providers } = open();
     const target = { kind: 'target', owner: 'm', name: 'lab/b' } as const;
     await providers.save([

@@ -66,7 +66,7 @@ function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderS
   };
 }
 
-/** What the caches of models learn of a change; the test of a provider changes nothing. */
+/** The changes that the caches of models follow; the test of a provider changes nothing there. */
 function entered(change: ProviderChange): Change[] {
   switch (change.of) {
     case 'provider':

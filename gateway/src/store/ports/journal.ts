@@ -99,7 +99,10 @@ export interface Journal {
   append(frame: Frame, waiter: FrameWaiter | null): void;
   /** Resolves with the number of the last block once all frames given so far are on the disk. Rejects as Unavailable. */
   flush(): Promise<number>;
-  /** Whether a new call may begin: the journal takes frames, the disk keeps up, and there is room for the ends of all running calls and one more. */
+  /**
+   * Whether a new call may begin: the journal takes frames, the disk keeps up, and there is room for the ends of all
+   * running calls and one more.
+   */
   writable(): boolean;
   /** Keeps room for the ends of this many running calls. */
   provideFor(runningCalls: number): void;

@@ -1,6 +1,6 @@
 /**
- * Defines the store for what operators enter beside the configuration file: providers with their credentials, routes,
- * prices, and which targets and credentials are out of rotation. Secrets stay sealed.
+ * Defines the store of operators' entries: providers with their credentials, routes, prices, and the targets and
+ * credentials that are out of rotation. Secrets stay sealed.
  */
 import type { NewAuditEntry } from './audit.ts';
 
@@ -138,7 +138,7 @@ export type ProviderChange =
   /** Replaces the provider's previous test. */
   | { readonly of: 'test'; readonly test: StoredProviderTest };
 
-/** What the served models are built from. */
+/** The entries that the served models are built from. */
 export interface EnteredReader {
   /** In order of creation. */
   readProviders(): Promise<readonly StoredProvider[]>;

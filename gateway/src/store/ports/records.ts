@@ -65,7 +65,7 @@ export interface StoredWorkspace {
   readonly requiredTags?: readonly string[];
 }
 
-/** How far an attempt came: no connection yet, the request was sent, the head arrived, content arrived. */
+/** How far an attempt got: no connection yet, the request was sent, the head arrived, content arrived. */
 export const ATTEMPT_PHASES = ['connect', 'sent', 'head', 'content'] as const;
 export type AttemptPhase = (typeof ATTEMPT_PHASES)[number];
 

@@ -211,9 +211,6 @@ export class UsageRefusal extends Error {
   }
 }
 
-/**
- * Every promise rejects with a UsageRefusal for a refused query, and with another error where the store cannot be read.
- */
 /** Unix ms; `toMs` is exclusive. */
 export interface AttemptCostsQuestion {
   readonly fromMs: number;
@@ -237,13 +234,16 @@ export interface AttemptCosts {
   readonly cost: bigint;
 }
 
+/**
+ * Every promise rejects with a UsageRefusal for a refused query, and with another error where the store cannot be read.
+ */
 export interface UsageReader {
   /** Answers all queries from one consistent state of the store. */
   readUsage<Asked extends UsageQuestions>(asked: Asked): Promise<UsageAnswers<Asked>>;
   proveUsage(question: ProofQuestion): Promise<UsageProof>;
   readLogs(question: LogQuestion): Promise<LogPage>;
   readTail(question: TailQuestion): Promise<readonly CallRecord[]>;
-  /** Of all accounts: for operators only. The dearest first. */
+  /** Of all accounts: for operators only. The most expensive first. */
   readAttemptCosts(question: AttemptCostsQuestion): Promise<readonly AttemptCosts[]>;
   /** Null: the tenant has no such call. */
   readCall(tenant: UsageTenant, requestId: string): Promise<CallDetail | null>;

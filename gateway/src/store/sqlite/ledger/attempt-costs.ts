@@ -23,7 +23,7 @@ const READ = `SELECT value ->> '$.provider' AS provider, value ->> '$.model' AS 
     AND value ->> '$.billed' IS NOT NULL
   GROUP BY 1, 2, 3`;
 
-/** Of all accounts, the dearest first. Within the caller's transaction. @throws UsageRefusal */
+/** Of all accounts, the most expensive first. Within the caller's transaction. @throws UsageRefusal */
 export function readAttemptCosts(
   database: Database,
   { fromMs, toMs, timeMsMax }: AttemptCostsQuestion,

@@ -90,7 +90,10 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
     return rows;
   }
 
-  /** The position so many records before this one, '': there are fewer. The id of a call, perhaps another account's, is cut off. */
+  /**
+   * A position `pieces.records` records before this one; empty if there are fewer. Only the time of a call's id: the call
+   * may be another account's.
+   */
   async function floorBefore(before: string): Promise<string> {
     const { rows } = await sql<{ readonly id: string }>`SELECT request_id AS id FROM call_record
       WHERE request_id < ${before} ORDER BY request_id DESC LIMIT 1 OFFSET ${pieces.records - 1}`.execute(

@@ -1,14 +1,7 @@
-/** Lists the statements that create the tables of what operators enter beside the configuration file. */
+/** Lists the statements that create the tables of operators' entries. */
 
-export const PROVIDER_TABLES = [
-  `CREATE TABLE provider_entry (
-    name TEXT PRIMARY KEY NOT NULL,
-    kind TEXT NOT NULL,
-    base_url TEXT NOT NULL,
-    models TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL
-  ) STRICT`,
+/** Created by the upgrade to version 26, so they never change: a later step that alters a table gets its form below. */
+export const TABLES_OF_26 = [
   // `sealed`: base64. `last4` is shown; the secrets never are.
   `CREATE TABLE provider_credential (
     provider TEXT NOT NULL REFERENCES provider_entry (name) ON DELETE CASCADE,
@@ -37,6 +30,18 @@ export const PROVIDER_TABLES = [
     since_ms INTEGER NOT NULL,
     PRIMARY KEY (kind, owner, name)
   ) STRICT, WITHOUT ROWID`,
+];
+
+export const PROVIDER_TABLES = [
+  `CREATE TABLE provider_entry (
+    name TEXT PRIMARY KEY NOT NULL,
+    kind TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    models TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL
+  ) STRICT`,
+  ...TABLES_OF_26,
   // For any provider, wherever it is configured. `origin`: the tested address; a result for another address is
   // obsolete.
   `CREATE TABLE provider_test (

@@ -3,6 +3,7 @@
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
 import type { Migration } from './baseline.ts';
+import { TABLES_OF_26 } from './provider-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
 export const LAST_COMMIT_FOR_OLDER = '8f0bc56';
@@ -219,36 +220,12 @@ export const UPGRADES: readonly Migration[] = [
   {
     version: 26,
     statements: [
-      `CREATE TABLE provider_credential (
-        provider TEXT NOT NULL REFERENCES provider_entry (name) ON DELETE CASCADE,
-        name TEXT NOT NULL,
-        sealed TEXT NOT NULL,
-        last4 TEXT NOT NULL,
-        weight INTEGER NOT NULL CHECK (weight >= 0),
-        organisation TEXT,
-        models TEXT,
-        created_at_ms INTEGER NOT NULL,
-        updated_at_ms INTEGER NOT NULL,
-        PRIMARY KEY (provider, name)
-      ) STRICT, WITHOUT ROWID`,
+      ...TABLES_OF_26,
       `INSERT INTO provider_credential
         SELECT name, 'default', sealed, coalesce(last4, ''), 1, NULL, NULL, created_at_ms, updated_at_ms
         FROM provider_entry WHERE sealed IS NOT NULL`,
       'ALTER TABLE provider_entry DROP COLUMN sealed',
       'ALTER TABLE provider_entry DROP COLUMN last4',
-      `CREATE TABLE route_entry (
-        model TEXT PRIMARY KEY NOT NULL,
-        definition TEXT NOT NULL,
-        created_at_ms INTEGER NOT NULL,
-        updated_at_ms INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE out_of_rotation (
-        kind TEXT NOT NULL CHECK (kind IN ('target', 'credential')),
-        owner TEXT NOT NULL,
-        name TEXT NOT NULL,
-        since_ms INTEGER NOT NULL,
-        PRIMARY KEY (kind, owner, name)
-      ) STRICT, WITHOUT ROWID`,
       'ALTER TABLE workspace ADD COLUMN required_tags TEXT',
       'ALTER TABLE api_key ADD COLUMN required_tags TEXT',
     ],

@@ -1,6 +1,6 @@
 /**
- * Stores what operators enter beside the configuration file (providers, credentials, routes, prices), the results of
- * provider tests, and when keys were last used.
+ * Stores operators' entries (providers, credentials, routes, prices), the results of provider tests, and when keys were
+ * last used.
  */
 
 import { type Kysely, sql } from 'kysely';
@@ -90,7 +90,7 @@ const PRICES: StoredTable<StoredPrice> = {
   members: { model: 'plain', fromMs: 'plain', rates: 'json', createdBy: 'plain', createdAtMs: 'plain' },
 };
 
-/** The part of the port that is also read beside a running server. */
+/** The part of the port that another process reads too. */
 export function createEnteredReader(queries: Kysely<Tables>): EnteredReader {
   return {
     readProviders: () => readRows(queries, PROVIDERS, 'created_at_ms, name'),
