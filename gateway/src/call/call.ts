@@ -248,7 +248,6 @@ export class AttemptRow {
     if (target.name !== `${provider}/${model}`) row.target = target.name;
     if (this.format !== null) row.format = this.format;
     if (this.choice !== null) describeChoice(row, this.choice);
-    if (this.marks?.resent === true) row.exchanges = 2;
     if (this.upstreamRequestId !== null) row.upstream_request_id = maskKeys(this.upstreamRequestId);
     attempts.push(row);
     this.#call.trace?.attemptIds.push(this.spanId);
@@ -306,7 +305,6 @@ export class AttemptRow {
     row.connect_ms = this.#since(marks?.sentAtMs ?? 0);
     row.ttfb_ms = this.#since(marks?.headAtMs ?? 0);
     row.ttft_ms = this.#since(this.#firstTokenAtMs);
-    if (marks?.resent === true) row.exchanges = 2;
     row.duration_ms = Math.round(endMs - this.#startMs);
   }
 

@@ -26,7 +26,6 @@ export class DemoExchange implements UpstreamTap {
   readonly sentAtMs = performance.now();
   headAtMs = 0;
   lastByteAtMs = 0;
-  readonly resent = false;
   readonly #listener: ExchangeListener;
   #records: Iterator<DemoRecord> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;

@@ -100,8 +100,8 @@ export interface UpstreamRequest {
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;
-  /** It must not go out a second time where a reused connection is reset; otherwise it goes out once more. */
-  readonly once?: true;
+  /** It goes out on a new connection, because an idle one was closed; absent: on an idle one, if there is any. */
+  readonly fresh?: true;
   /** When the time of the whole call is over, on the `performance.now()` clock; absent: `total` counts from now. */
   readonly endMs?: number;
 }

@@ -154,7 +154,9 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         idleMs: timeouts.idleMs,
         totalMs: request.endMs === undefined ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
         responseBytesMax,
-        mayResend: request.once !== true,
+        // The provider may have read the request: whether one that it may bill goes out again, its call decides.
+        mayResend: request.operation === 'count_tokens',
+        ...(request.fresh === true ? { fresh: true } : {}),
       };
       return new Exchange(origin, renderHead(request, credential), request.body, limits, listener);
     },

@@ -35,6 +35,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   why: AttemptWhy = 'order';
   begunMs = 0;
   isLimp = false;
+  /** It needs a new connection: the one before was closed without an answer. */
+  isFresh = false;
   isOverdue = false;
   probes: Probes = 0;
   /** When to call `resume`, after `wait`. */
@@ -158,7 +160,9 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
       this.#atOnce = target;
       const isPaid = !this.#ways.isAnyClosed();
       if (this.#hasTime(nowMs) && (!isPaid || health.target.takeRetry(nowMs))) {
-        return this.#start(same, 'retry', isPaid, nowMs);
+        const step = this.#start(same, 'retry', isPaid, nowMs);
+        this.isFresh = true;
+        return step;
       }
     }
     if (failure.class === 'overflow') this.#ways.outgrow(target);
@@ -263,6 +267,7 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     this.begunMs = nowMs;
     this.isLimp = verdict === 'open';
     this.isOverdue = false;
+    this.isFresh = false;
     this.made += 1;
     this.#health = health;
     this.probes = health.begin(credential, verdict, isPaid, nowMs);

@@ -1,6 +1,6 @@
 /**
- * Runs one HTTP request and its response on one connection: time limits, backpressure both ways, abort, and the one
- * free retry of a stale idle connection. Knows no model wire format and decides no other retries.
+ * Runs one HTTP request and its response on one connection: time limits, backpressure both ways, abort, and, where a
+ * request may go out twice, one retry of a stale idle connection. Knows no model wire format.
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 import { ChunkedBody } from './chunked-body.ts';
@@ -35,6 +35,8 @@ export interface ExchangeLimits {
    * Nearly always the upstream closed an idle connection; it may have read the request all the same.
    */
   readonly mayResend: boolean;
+  /** Takes a new connection although there may be an idle one. */
+  readonly fresh?: boolean;
 }
 
 /** Exactly one of `onEnd` and `onFailure` is called, and nothing after it. Spans may be kept. */
@@ -52,8 +54,6 @@ export interface UpstreamMarks {
   readonly headAtMs: number;
   /** The latest bytes received. */
   readonly lastByteAtMs: number;
-  /** The request went out twice: see `mayResend`. */
-  readonly resent: boolean;
 }
 
 /** A running exchange, over HTTP or inside the gateway. After `abort` its listener is not called. */
@@ -85,7 +85,6 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
-  resent = false;
   readonly #origin: Origin;
   readonly #body: Uint8Array;
   readonly #limits: ExchangeLimits;
@@ -169,7 +168,6 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
       this.#fail('fault', error.stack ?? error.message);
     } else if (this.#isStale() && this.#limits.mayResend) {
       this.#unsent = [];
-      this.resent = true;
       this.#dial(performance.now());
     } else if (this.#head?.framing === 'close' && error === null) {
       this.#end(false);
@@ -202,7 +200,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   }
 
   #connect(nowMs: number): void {
-    const connection = takeIdle(this.#origin, nowMs);
+    const connection = this.#limits.fresh === true ? null : takeIdle(this.#origin, nowMs);
     if (connection === null) this.#dial(nowMs);
     else this.#send(connection, nowMs);
   }

@@ -57,8 +57,8 @@ export function judgeAttempts(
 }
 
 /**
- * Requests to one model arrive in the order of their rows. An attempt of two exchanges arrived once more, unless the
- * connection was closed before.
+ * Requests to one model arrive in the order of their rows. One that went out on a stale connection may not have arrived:
+ * then no arrival is left for it beyond those of later rows.
  */
 function matchRows({ attempts }: CallRecord, arrived: readonly ServedCall[]): Matched[] | string {
   const left = [...arrived];
@@ -66,16 +66,24 @@ function matchRows({ attempts }: CallRecord, arrived: readonly ServedCall[]): Ma
     const at = left.findIndex(({ model }) => model === wanted);
     return at < 0 ? null : (left.splice(at, 1)[0] ?? null);
   };
-  const matched = attempts.map((row): Matched => {
-    const { model, connect_ms, exchanges = 1 } = row;
-    const first = typeof connect_ms === 'number' ? take(model) : null;
-    const isUnanswered = first?.bytesSent === 0 && first.usage === null;
-    const isRepeated = exchanges > 1 && isUnanswered && left.some((call) => call.model === model);
-    return { row, served: isRepeated ? take(model) : first };
+  const matched = attempts.map((row, index): Matched => {
+    const { model } = row;
+    const later = attempts.slice(index + 1).filter((one) => one.model === model && isSent(one) && !isStale(one));
+    const isLost = isStale(row) && left.filter((call) => call.model === model).length <= later.length;
+    return { row, served: isSent(row) && !isLost ? take(model) : null };
   });
   return left.length === 0
     ? matched
     : `${left.length} arrivals at ${left.map(({ model }) => model).join()} have no attempt`;
+}
+
+function isSent({ connect_ms }: AttemptRecord): boolean {
+  return typeof connect_ms === 'number';
+}
+
+/** It went out on a connection that its provider had closed, perhaps before it could read it. */
+function isStale({ class: failure }: AttemptRecord): boolean {
+  return failure === 'reset';
 }
 
 function judgeRecord(record: CallRecord, matched: Matched[] | string, sums: AttemptSums): string[] {
@@ -116,7 +124,7 @@ function judgeLost({ row, served }: Matched, sums: AttemptSums): string | null {
   if (billed === 'maybe') {
     sums.estimated += cost;
     sums.used += served === null ? 0n : usedCost(served);
-    return served === null ? `an attempt at ${model} that did not arrive may be billed` : null;
+    return served === null && !isStale(row) ? `an attempt at ${model} that did not arrive may be billed` : null;
   }
   const isErrorStatus = served !== null && served.status >= 400 && served.status !== 500;
   // An answer that begins with an error is that error.

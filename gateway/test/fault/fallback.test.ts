@@ -92,6 +92,12 @@ beforeAll(async () => {
         ...Object.fromEntries(models),
         unreachable: { price, targets },
         broken: { price, targets: ['broken-one', 'broken-two'].map((model) => ({ provider: 'second-chat', model })) },
+        ...Object.fromEntries(
+          [undefined, 0].map((uncertain_retry) => [
+            `stale-${uncertain_retry ?? 'usual'}`,
+            { price, routing: { uncertain_retry }, targets: [{ provider: 'second-chat', model: 'stale' }] },
+          ]),
+        ),
         late: {
           price,
           targets: [
@@ -137,17 +143,20 @@ describe.each(PROTOCOLS.map((protocol) => [protocol] as const))('a %s client', (
         const told = ['provider', 'model', 'attempts', 'route'].map((name) =>
           answer?.headers.get(`x-tollgate-${name}`),
         );
-        expect([...named, ...told]).toEqual([...named, `second-${second}`, `${model}-second`, '2', 'fallback']);
         const record = records.get(answer?.requestId ?? '');
+        // A first target that ends a reused connection without an answer is asked again on a new one.
+        const attempts = record?.attempts.filter((one) => one.class !== 'reset') ?? [];
+        const made = String(record?.attempts.length);
+        expect([...named, ...told]).toEqual([...named, `second-${second}`, `${model}-second`, made, 'fallback']);
         expectAnswer(record, `second-${second}`);
-        expect([...named, record?.attempts]).toMatchObject([
+        expect([...named, attempts]).toMatchObject([
           ...named,
           [
             { provider: `first-${model}`, status: failing.status, class: classOf(failing, protocol) },
             { provider: `second-${second}`, status: 200, error: null, why: 'fallback' },
           ],
         ]);
-        expect(record?.attempts[1]?.format).toBe(second === protocol ? undefined : second);
+        expect(attempts[1]?.format).toBe(second === protocol ? undefined : second);
       }
     },
     30_000,
@@ -193,4 +202,29 @@ test('the time of a request holds for all attempts together', async () => {
   // The second has only what the first left.
   expect(record?.attempts[1]?.duration_ms).toBeLessThan(3_000);
   expect(performance.now() - startMs).toBeLessThan(20_000);
+});
+
+describe('a connection that its provider closed while it was idle', () => {
+  const STALE = { class: 'reset', phase: 'sent', status: null, billed: 'maybe' };
+
+  async function askOverStale(model: string) {
+    pair.fake.script('stale', [{ answer: 'ok', resetAtNextRequest: true }, { answer: 'ok' }]);
+    await ask(pair.gateway, { protocol: 'chat', model, stream: false });
+    const answer = await ask(pair.gateway, { protocol: 'chat', model, stream: false });
+    return { answer, record: (await recordsById(pair.gateway)).get(answer.requestId) };
+  }
+
+  test('costs an attempt that may be billed, and another one on a new connection answers', async () => {
+    const { answer, record } = await askOverStale('stale-usual');
+    expect([answer.status, answer.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
+    expectAnswer(record, 'second-chat');
+    expect(record?.attempts).toMatchObject([STALE, { status: 200, why: 'retry' }]);
+    expect(Number(record?.attempts[0]?.cost_nano_usd)).toBeGreaterThan(0);
+  });
+
+  test('fails the request where attempts of unknown cost are not to be repeated', async () => {
+    const { answer, record } = await askOverStale('stale-0');
+    expect([answer.status, record?.attempts.length]).toEqual([500, 1]);
+    expect(record?.attempts).toMatchObject([STALE]);
+  });
 });

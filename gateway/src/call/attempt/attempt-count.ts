@@ -55,8 +55,9 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
   #send(): void {
     const [first] = this.#call.candidates;
     const credential = first !== undefined && isUsable(first) ? first.credential : 0;
+    const place = { plan: { credential, isFresh: false }, laterEndMs: null };
     const reader = new AnswerCollector(this.#call.settings.config.limits, this);
-    this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', credential, null, reader);
+    this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', place, reader);
   }
 
   /** The client left. */

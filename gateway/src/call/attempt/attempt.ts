@@ -155,9 +155,8 @@ class Attempts implements RelayListener, StreamedCall, Interruptible, EventListe
   }
 
   #send(operation: 'plain' | 'stream', reader: ExchangeListener): UpstreamTap {
-    const { plan, laterEndMs } = this.#targets;
     const row = this.#row;
-    const tap = sendRequest(this.#call, this.#forms.plan, row, operation, plan.credential, laterEndMs, reader);
+    const tap = sendRequest(this.#call, this.#forms.plan, row, operation, this.#targets, reader);
     // An upstream inside the gateway may have answered already, and the next attempt be on its way.
     if (this.#row === row) this.#tap = tap;
     return tap;

@@ -1,10 +1,17 @@
 /** Sends the request of one attempt to the call's target. */
 import { traceHeaders } from '../../lib/trace-context.ts';
 import type { Operation } from '../../providers/provider.ts';
+import type { AttemptPlan } from '../../routing/attempt-plan.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { AttemptRow, Routed } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
+
+/** Where and until when an attempt runs, at the call's target. */
+interface SendingPlace {
+  readonly plan: Pick<AttemptPlan, 'credential' | 'isFresh'>;
+  readonly laterEndMs: number | null;
+}
 
 /** The running exchange, whose marks the row gets. Throws if the target has no endpoint for the operation. */
 export function sendRequest(
@@ -12,8 +19,7 @@ export function sendRequest(
   plan: UpstreamCall,
   row: AttemptRow,
   operation: Operation,
-  credential: number,
-  endMs: number | null,
+  { plan: { credential, isFresh }, laterEndMs }: SendingPlace,
   reader: ExchangeListener,
 ): UpstreamTap {
   const { protocol, body } = plan;
@@ -30,7 +36,8 @@ export function sendRequest(
       answers: call.facts.answers,
       requestId: call.requestId,
       atMs: call.atMs,
-      ...(endMs === null ? {} : { endMs }),
+      ...(laterEndMs === null ? {} : { endMs: laterEndMs }),
+      ...(isFresh ? { fresh: true } : {}),
     },
     credential,
     call.settings.config.limits.responseBytesMax,

@@ -35,7 +35,6 @@ function rig() {
     sentAtMs: 1,
     headAtMs: 1,
     lastByteAtMs: 1,
-    resent: false,
     pause: () => reports.push('pause'),
     resume: () => reports.push('resume'),
     abort: () => reports.push('abort'),
