@@ -4,9 +4,10 @@
  */
 
 /**
- * One record of a stream: `bytes[start, end)` is exactly what was received, including the blank line that ended it. The
- * spans of successive records are adjacent, so forwarding them all forwards the stream. Copies nothing: `bytes` is the
- * pushed chunk, or a joined copy if the record spans several chunks.
+ * One record of a stream: `bytes[start, end)` is what a client of the same format gets. Of SSE it is exactly what was
+ * received, including the blank line that ended it, so forwarding all records forwards the stream; a framing that clients
+ * do not read is rendered as SSE. Copies nothing of SSE: `bytes` is the pushed chunk, or a joined copy if the record
+ * spans several chunks.
  */
 export interface StreamRecord {
   /**
@@ -62,8 +63,8 @@ export interface RecordDecoder {
 }
 
 /**
- * A way to cut a stream into records. A record has at most as many bytes of data as it has bytes, which is what metering
- * relies on.
+ * A way to cut a stream into records. A record has at most as many bytes of the model's output as were received for it,
+ * which is what metering relies on.
  */
 export interface Framing {
   readonly name: string;
@@ -76,9 +77,12 @@ export interface Framing {
    * beginning of each record; null: every record is decoded.
    */
   startDecoder(recordBytesMax: number, skim: Skim | null): RecordDecoder;
-  /** The end of the first record within `bytes[from, to)`; `to` if none ends there. */
+  /**
+   * The end of the first record within `bytes[from, to)`, which may begin inside a record; `to` if none is known to end
+   * there.
+   */
   firstRecordEnd(bytes: Uint8Array, from: number, to: number): number;
-  /** The end of the last complete record within `bytes[from, to)`; `from` if none ends there. */
+  /** The end of the last complete record within `bytes[from, to)`; `from` if none is known to end there. */
   lastRecordEnd(bytes: Uint8Array, from: number, to: number): number;
 }
 

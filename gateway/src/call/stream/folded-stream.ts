@@ -165,7 +165,9 @@ export class FoldedStream implements MeteredReader, AnswerListener, Deadline {
     if (this.#over) return;
     if (output.kind === 'problem') {
       const cause = output.message;
-      this.interrupt(new CallFailure('upstream_malformed', 'an event of the model provider is too large', { cause }));
+      this.interrupt(
+        new CallFailure('upstream_malformed', 'an event of the model provider is too large or damaged', { cause }),
+      );
     } else if (output.kind === 'event' && !this.#takeEvent(output)) {
       this.interrupt(new CallFailure('upstream_malformed', 'the model provider sent an event that is not JSON'));
     }

@@ -145,7 +145,9 @@ export class StreamRelay implements ExchangeListener, StreamSource {
     if (this.#phase === 'over') return;
     if (output.kind === 'problem') {
       const cause = output.message;
-      this.#fail(new CallFailure('upstream_malformed', 'an event of the model provider is too large', { cause }));
+      this.#fail(
+        new CallFailure('upstream_malformed', 'an event of the model provider is too large or damaged', { cause }),
+      );
       return;
     }
     if (output.kind === 'skimmed') {
