@@ -305,6 +305,7 @@ export class AttemptRow {
     row.connect_ms = this.#since(marks?.sentAtMs ?? 0);
     row.ttfb_ms = this.#since(marks?.headAtMs ?? 0);
     row.ttft_ms = this.#since(this.#firstTokenAtMs);
+    if (marks?.exchanges !== undefined && marks.exchanges > 1) row.exchanges = marks.exchanges;
     row.duration_ms = Math.round(endMs - this.#startMs);
   }
 

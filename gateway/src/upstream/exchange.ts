@@ -54,6 +54,8 @@ export interface UpstreamMarks {
   readonly headAtMs: number;
   /** The latest bytes received. */
   readonly lastByteAtMs: number;
+  /** How many exchanges the attempt took so far. Absent: 1. */
+  readonly exchanges?: number;
 }
 
 /** A running exchange, over HTTP or inside the gateway. After `abort` its listener is not called. */

@@ -1,0 +1,160 @@
+/**
+ * Runs several exchanges as one attempt: one after the other, behind one tap, for one listener. Also holds a refusal
+ * back until it is known whether another exchange follows it.
+ */
+import type { ResponseHead, UpstreamFailure } from '../upstream/connection.ts';
+import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+
+/** Starts one exchange. */
+export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;
+
+/** The exchanges of one attempt, of which one runs at a time. After `abort` no listener is called. */
+export class ChainedExchange implements UpstreamTap {
+  /** Of the response whose head went to the outer listener. */
+  headAtMs = 0;
+  #earlier = 0;
+  #firstSentAtMs = 0;
+  #tap: UpstreamTap | null = null;
+  #isPaused = false;
+  #isAborted = false;
+
+  get isAborted(): boolean {
+    return this.#isAborted;
+  }
+
+  /** Starts the first exchange, or the next one after the end of another. */
+  open(open: OpenExchange, listener: ExchangeListener): void {
+    if (this.#isAborted) return;
+    this.#firstSentAtMs = this.sentAtMs;
+    this.#earlier = this.exchanges;
+    const tap = open(listener);
+    this.#tap = tap;
+    if (this.#isPaused) tap.pause();
+  }
+
+  /** To be called before a head goes to the outer listener. */
+  noteHead(): void {
+    this.headAtMs = performance.now();
+  }
+
+  get sentAtMs(): number {
+    return this.#firstSentAtMs > 0 ? this.#firstSentAtMs : (this.#tap?.sentAtMs ?? 0);
+  }
+
+  get lastByteAtMs(): number {
+    return this.#tap?.lastByteAtMs ?? 0;
+  }
+
+  get exchanges(): number {
+    return this.#earlier + (this.#tap === null ? 0 : (this.#tap.exchanges ?? 1));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#tap?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#tap?.resume();
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#tap?.abort();
+  }
+}
+
+/** A whole response with another status than 200. */
+export interface Refusal {
+  readonly head: ResponseHead;
+  readonly body: Buffer;
+}
+
+/** What follows a refusal: another exchange, or the end of the attempt with a refusal. */
+export type AfterRefusal = (refusal: Refusal) => OpenExchange | Refusal;
+
+/** A longer body is not an error that can be read: it passes. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+
+/**
+ * Starts an attempt whose refusals `after` judges. A response of status 200 passes as it comes, as does the last
+ * refusal. Nothing of an earlier one reaches the listener.
+ */
+export function openResending(open: OpenExchange, after: AfterRefusal, listener: ExchangeListener): UpstreamTap {
+  const chain = new ChainedExchange();
+  const start = (next: OpenExchange) => {
+    chain.open(
+      next,
+      new RefusalHolder(chain, listener, (refusal) => {
+        const follows = after(refusal);
+        if (typeof follows === 'function') start(follows);
+        return typeof follows === 'function' ? null : follows;
+      }),
+    );
+  };
+  start(open);
+  return chain;
+}
+
+/** Passes a response on; a refusal only once it is complete, and `settle` returns what of it the listener gets. */
+class RefusalHolder implements ExchangeListener {
+  readonly #chain: ChainedExchange;
+  readonly #listener: ExchangeListener;
+  readonly #settle: (refusal: Refusal) => Refusal | null;
+  /** Null: the response passes. */
+  #held: { readonly head: ResponseHead; readonly spans: Uint8Array[]; bytes: number } | null = null;
+
+  constructor(chain: ChainedExchange, listener: ExchangeListener, settle: (refusal: Refusal) => Refusal | null) {
+    this.#chain = chain;
+    this.#listener = listener;
+    this.#settle = settle;
+  }
+
+  onHead(head: ResponseHead): void {
+    if (head.status === 200) this.#pass(head, []);
+    else this.#held = { head, spans: [], bytes: 0 };
+  }
+
+  onBody(span: Uint8Array): void {
+    const held = this.#held;
+    if (held === null) {
+      this.#listener.onBody(span);
+      return;
+    }
+    held.spans.push(span);
+    held.bytes += span.length;
+    if (held.bytes > REFUSAL_BYTES_MAX) this.#release();
+  }
+
+  onEnd(): void {
+    const held = this.#held;
+    if (held === null) {
+      this.#listener.onEnd();
+      return;
+    }
+    const last = this.#settle({ head: held.head, body: Buffer.concat(held.spans) });
+    if (last === null) return;
+    this.#pass(last.head, [last.body]);
+    if (!this.#chain.isAborted) this.#listener.onEnd();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#release();
+    if (!this.#chain.isAborted) this.#listener.onFailure(failure);
+  }
+
+  #release(): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    this.#pass(held.head, held.spans);
+  }
+
+  /** The listener may abort at each call. */
+  #pass(head: ResponseHead, spans: readonly Uint8Array[]): void {
+    this.#chain.noteHead();
+    this.#listener.onHead(head);
+    for (const span of spans) if (!this.#chain.isAborted) this.#listener.onBody(span);
+  }
+}
