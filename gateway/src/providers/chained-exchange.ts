@@ -9,7 +9,7 @@ import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;
 
 /** The exchanges of one attempt, of which one runs at a time. After `abort` no listener is called. */
-export class ChainedExchange implements UpstreamTap {
+class ChainedExchange implements UpstreamTap {
   /** Of the response whose head went to the outer listener. */
   headAtMs = 0;
   #earlier = 0;
