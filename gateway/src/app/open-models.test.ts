@@ -25,6 +25,7 @@ function entryOf(name: string, changes: Partial<StoredProvider> = {}): StoredPro
     name,
     kind: 'openai-compatible',
     baseUrl: `${ORIGIN}/v1`,
+    settings: {},
     models: [{ name: 'shared', upstream: `of-${name}` }],
     createdAtMs: 1,
     updatedAtMs: 1,

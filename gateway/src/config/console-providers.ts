@@ -10,10 +10,12 @@ import { addressOf, findPreset, PRESETS } from '../providers/presets.ts';
 import {
   type Credential,
   type CredentialPool,
+  isAmbient,
   type Preset,
   type RemoteKind,
   type RemoteProvider,
   type Secrets,
+  type Settings,
   singleCredential,
 } from '../providers/provider.ts';
 import { KINDS } from '../providers/registry.ts';
@@ -55,47 +57,80 @@ export function findConsoleKind(name: string): ConsoleKind | undefined {
   return CONSOLE_KINDS.find((kind) => kind.name === name);
 }
 
-/** The address of a console provider: the given one, else that of its kind. */
+/** The address of a console provider: the given one, else that of its settings or its kind. */
 export function readConsoleAddress(
-  { preset }: ConsoleKind,
+  { kind, preset }: ConsoleKind,
   written: string | null,
+  settings: Settings,
   { privateOrigins }: Config['server'],
 ): BaseUrl | Fault {
-  if (written === null && preset === null) {
+  const text = written ?? kind.addressOf?.(settings) ?? null;
+  if (text === null && preset === null) {
     return { found: 'no address', expected: 'an address: this kind has no default', advice: 'Add it.' };
   }
-  const address = written === null && preset !== null ? addressOf(preset) : parseBaseUrl(written ?? '');
+  const address = text === null && preset !== null ? addressOf(preset) : parseBaseUrl(text ?? '');
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
 }
 
 const SECRET_TEXT = /^[\x21-\x7e]{1,4096}$/;
+const COPIED = 'look for a line break, space or quote that was copied with it';
 
-/** Secrets, or the first fault of one, in words that contain none. */
-export type ReadSecrets =
-  | { readonly secrets: Secrets }
-  | { readonly fault: { readonly member: string; readonly words: string } };
+/** The first fault of what was entered, in words that contain no secret. `member`: `secrets.api_key`. */
+export interface EntryFault {
+  readonly member: string;
+  readonly words: string;
+}
 
-/** Reads the secrets of one credential as entered, by their names. */
+/** Reads the settings of a provider as entered, by their names. */
+export function readSettings(
+  { name, kind }: ConsoleKind,
+  written: Readonly<Record<string, string>>,
+): { readonly settings: Settings } | { readonly fault: EntryFault } {
+  for (const [member, text] of Object.entries(written)) {
+    const setting = kind.settings.find((one) => one.name === member);
+    if (setting?.pattern.test(text) === true) continue;
+    const names = kind.settings.map((one) => one.name).join(', ');
+    const words =
+      setting === undefined
+        ? `found a setting that ${name} does not take, expected ${names === '' ? 'none' : names}`
+        : `found ${quoteText(text)}, expected ${setting.expected}`;
+    return { fault: { member: `settings.${member}`, words } };
+  }
+  return { settings: written };
+}
+
+/** Reads the secrets of one credential as entered, by their names, for a provider with these settings. */
 export function readSecrets(
   { name, kind, preset }: ConsoleKind,
+  settings: Settings,
   written: Readonly<Record<string, string>>,
-): ReadSecrets {
+): { readonly secrets: Secrets } | { readonly fault: EntryFault } {
+  const faultOf = (member: string, words: string) => ({ fault: { member: `secrets.${member}`, words } });
   for (const [member, text] of Object.entries(written)) {
-    if (!kind.secrets.some((secret) => secret.name === member)) {
-      const names = kind.secrets.map((secret) => secret.name).join(', ');
-      return { fault: { member, words: `found a secret that ${name} does not take, expected ${names}` } };
+    const secret = kind.secrets.find((one) => one.name === member);
+    if (secret === undefined) {
+      const names = kind.secrets.map((one) => one.name).join(', ');
+      return faultOf(member, `found a secret that ${name} does not take, expected ${names}`);
     }
-    if (SECRET_TEXT.test(text)) continue;
-    const words =
-      'found characters that are not visible ASCII; look for a line break, space or quote that was copied with it';
-    return { fault: { member, words } };
+    if (secret.document !== true && !SECRET_TEXT.test(text)) {
+      return faultOf(member, `found characters that are not visible ASCII; ${COPIED}`);
+    }
   }
   const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
   const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
-  const members = new Set(['base_url', ...Object.keys(secrets)]);
-  const [fault] = kind.checkConfig({ members, preset, secrets, settings: {} });
-  if (fault === undefined) return { secrets };
-  return { fault: { member: fault.member, words: `found none, and ${name} needs one` } };
+  const members = new Set(['base_url', ...Object.keys(secrets), ...Object.keys(settings)]);
+  const [fault] = kind.checkConfig({ members, preset, secrets, source: null, settings });
+  if (fault !== undefined) {
+    const words = `found ${fault.found}, expected ${fault.expected}`;
+    const isSetting = kind.settings.some((one) => one.name === fault.member);
+    return isSetting ? { fault: { member: `settings.${fault.member}`, words } } : faultOf(fault.member, words);
+  }
+  if (isAmbient(kind, { source: null, secrets })) {
+    const [member = ''] = Object.keys(secrets);
+    const words = 'found a credential that names files or addresses, which only the configuration file may contain';
+    return faultOf(member, words);
+  }
+  return { secrets };
 }
 
 /** Four characters of a shorter credential would reveal too much. */
@@ -171,11 +206,12 @@ function resolveEntry(
   }
   const consoleKind = findConsoleKind(entry.kind);
   if (consoleKind === undefined) return unused(`This version does not know the kind ${quoteText(entry.kind)}.`);
-  const address = readConsoleAddress(consoleKind, entry.baseUrl, config.server);
+  const { settings } = entry;
+  const address = readConsoleAddress(consoleKind, entry.baseUrl, settings, config.server);
   if ('found' in address) {
     return unused(`Its address is not used: found ${address.found}, expected ${address.expected}. ${address.advice}`);
   }
-  if (credentials.length === 0 && 'fault' in readSecrets(consoleKind, {})) {
+  if (credentials.length === 0 && 'fault' in readSecrets(consoleKind, settings, {})) {
     return unused(`It has no credential, and ${consoleKind.name} needs one. Add one.`);
   }
   const { pool, sealed } = openPool(credentials, (credential) => openCredential(credential, address.origin));
@@ -184,7 +220,7 @@ function resolveEntry(
   }
   const { name } = entry;
   const { kind, preset } = consoleKind;
-  const built = buildRemoteProvider({ name, kind, preset, address, pool, timeouts: config.timeouts });
+  const built = buildRemoteProvider({ name, kind, preset, address, pool, settings, timeouts: config.timeouts });
   return {
     provider: config.server.privateOrigins.includes(address.origin) ? built : { ...built, publicOnly: true as const },
     problem:
@@ -206,7 +242,7 @@ function openPool(
     const { name, weight, organisation, models } = credential;
     const secrets = open(credential);
     if (secrets === null) sealed.push(name);
-    else opened.push({ name, secrets, weight, organisation, models });
+    else opened.push({ name, secrets, source: null, weight, organisation, models });
   }
   const [first, ...others] = opened;
   return { pool: first === undefined ? null : [first, ...others], sealed };

@@ -41,7 +41,7 @@ const poolOf = (members: string) => load(`providers: { p: { ${members} } }\n`).p
 
 describe('a pool of keys', () => {
   test('is one credential named default where only api_key is written', () => {
-    const plain = { name: 'default', weight: 1, organisation: null, models: null };
+    const plain = { name: 'default', source: null, weight: 1, organisation: null, models: null };
     expect(poolOf('kind: openai, api_key: canary-1')).toMatchObject([plain]);
     expect(poolOf('kind: openai, api_key: none')).toEqual([{ ...plain, secrets: {} }]);
   });
@@ -72,17 +72,17 @@ describe('a pool of keys', () => {
     [
       'two equal names',
       'api_keys: [{ name: a, key: canary-1 }, { name: a, key: canary-2 }]',
-      "api_keys[1].name: found 'a' twice, expected a unique name for each key. Give it another name.",
+      "api_keys[1].name: found 'a' twice, expected a unique name for each credential. Give it another name.",
     ],
     [
       'two equal keys',
       'api_keys: [{ name: a, key: canary-1 }, { name: b, key: canary-1 }]',
-      "api_keys[1].key: found the same key as 'a', expected a key of its own for each entry. Remove the entry, or write another key.",
+      "api_keys[1].key: found the same secrets as 'a', expected secrets of its own for each entry. Remove the entry, or write other secrets.",
     ],
     [
       'an entry without a key',
       'api_keys: [{ name: a, key: none }]',
-      'api_keys[0].key: found none, expected a key of its own for each entry. Remove the entry, or write another key.',
+      'api_keys[0].key: found none, expected secrets of its own for each entry. Remove the entry, or write other secrets.',
     ],
     [
       'a key with a space',
@@ -182,12 +182,18 @@ const cloud: RemoteKind = {
   ...openaiCompatible,
   name: 'cloud',
   takes: ['base_url', 'timeouts'],
-  secrets: ['access_key_id', 'secret_access_key'].map((name) => ({
-    name,
-    title: name,
-    description: `The ${name}.`,
-    mayBeNone: false,
-  })),
+  secrets: [
+    ...['access_key_id', 'secret_access_key'].map((name) => ({
+      name,
+      title: name,
+      description: `The ${name}.`,
+      mayBeNone: false,
+    })),
+    { name: 'key_file', title: 'Key file', description: 'A JSON file.', mayBeNone: false, document: true },
+  ],
+  sources: [{ word: 'chain', title: 'This machine', description: 'Those of this machine.' }],
+  vendorDomains: ['cloud.example'],
+  isAmbient: ({ key_file }) => key_file?.reveal().startsWith('/') ?? false,
   settings: [
     {
       name: 'region',
@@ -198,10 +204,14 @@ const cloud: RemoteKind = {
     },
     { name: 'project', title: 'Project', description: 'Its project.', pattern: /^[a-z0-9-]+$/, expected: 'a project' },
   ],
-  checkConfig: ({ settings }) =>
-    settings.region === undefined
+  checkConfig: ({ settings, secrets }) => [
+    ...(settings.region === undefined
       ? [{ member: 'region', found: 'no region', expected: 'a region', advice: 'Add region.' }]
-      : [],
+      : []),
+    ...(secrets.access_key_id !== undefined && secrets.secret_access_key === undefined
+      ? [{ member: 'secret_access_key', found: 'none', expected: 'a secret', advice: 'Add it.' }]
+      : []),
+  ],
   addressOf: ({ region }) => (region === undefined ? null : `https://models.${region}.cloud.example`),
   endpoint: (_protocol, operation, model, { project }) => `/projects/${project}/models/${model}:${operation}`,
 };
@@ -212,7 +222,8 @@ function resolveCloud(members: object, kind = cloud) {
   const report = (path: readonly (string | number)[], { found, expected }: Fault) =>
     void faults.push(`${renderPath(path)}: found ${found}, expected ${expected}`);
   const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
-  return { provider: resolveProviders({ c: shape }, timeouts, report, [kind]).get('c'), faults };
+  const surroundings = { timeouts, privateOrigins: ['http://127.0.0.1:9100'] };
+  return { provider: resolveProviders({ c: shape }, surroundings, report, [kind]).get('c'), faults };
 }
 
 describe('a kind with settings', () => {
@@ -246,7 +257,7 @@ describe('a kind with settings', () => {
     [
       { region: 'eu-central-1', api_keys: [{ name: 'a', key: 'x' }] },
       [
-        'providers.c.api_keys: found api_keys with kind cloud, expected kind cloud with base_url, timeouts, access_key_id, secret_access_key, region, project only',
+        'providers.c.api_keys: found api_keys with kind cloud, expected kind cloud with base_url, timeouts, access_key_id, secret_access_key, key_file, credentials, region, project only',
       ],
     ],
   ])('refuses %j', (members, expected) => {
@@ -273,5 +284,100 @@ test('a kind checks every key of a pool', () => {
   expect(resolveCloud(pool('ck-1', 'x', 'ck-3'), keyed)).toEqual({
     provider: undefined,
     faults: ['providers.c.api_keys[1].key: found another key, expected one that begins with ck-'],
+  });
+});
+
+describe('the credentials of a kind', () => {
+  const REGION = { region: 'eu-central-1' };
+  const poolIn = (members: object) => {
+    const { provider, faults } = resolveCloud({ ...REGION, ...members });
+    expect(faults).toEqual([]);
+    return provider?.credentials?.pool.map(({ secrets, ...rest }) => ({
+      ...rest,
+      secrets: Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()])),
+    }));
+  };
+  const plain = { name: 'default', source: null, weight: 1, organisation: null, models: null };
+  const keys = { access_key_id: 'id', secret_access_key: 'canary' };
+
+  test.each<[string, object, object[]]>([
+    ['one set', keys, [{ ...plain, secrets: keys }]],
+    ['a word of the kind', 'chain' as never, [{ ...plain, source: 'chain', secrets: {} }]],
+    ['a text', '{ "a": 1 }\n' as never, [{ ...plain, secrets: { key_file: '{ "a": 1 }\n' } }]],
+    [
+      'a list',
+      [
+        { name: 'a', ...keys, organisation: 'acme', weight: '0', models: ['m'] },
+        { name: 'b', key_file: '{}' },
+      ],
+      [
+        { ...plain, name: 'a', weight: 0, organisation: 'acme', models: ['m'], secrets: keys },
+        { ...plain, name: 'b', secrets: { key_file: '{}' } },
+      ],
+    ],
+  ])('may be %s', (_, credentials, pool) => {
+    expect<unknown>(poolIn({ credentials })).toEqual(pool);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'two forms',
+      { credentials: 'chain', ...keys },
+      'providers.c.credentials: found credentials together with access_key_id, expected one of the two',
+    ],
+    [
+      'an incomplete set in a list',
+      {
+        credentials: [
+          { name: 'a', ...keys },
+          { name: 'b', access_key_id: 'id-2' },
+        ],
+      },
+      'providers.c.credentials[1]: found none, expected a secret',
+    ],
+    [
+      'an incomplete set',
+      { credentials: { access_key_id: 'id' } },
+      'providers.c.credentials: found none, expected a secret',
+    ],
+    [
+      'equal secrets',
+      {
+        credentials: [
+          { name: 'a', ...keys },
+          { name: 'b', ...keys },
+        ],
+      },
+      "providers.c.credentials[1].access_key_id: found the same secrets as 'a', expected secrets of its own for each entry",
+    ],
+    [
+      'a word and an address of another host',
+      { credentials: 'chain', base_url: 'https://cloud.example.evil.example' },
+      'providers.c.base_url: found an address that is not the vendor’s, with a credential of this machine, expected kind cloud with https:// and a host of cloud.example',
+    ],
+    [
+      'a file and an address of another host',
+      { credentials: '/etc/key.json', base_url: 'http://models.cloud.example' },
+      'providers.c.base_url: found an address that is not the vendor’s, with a credential of this machine, expected kind cloud with https:// and a host of cloud.example',
+    ],
+  ])('are refused with %s', (_, members, fault) => {
+    const { provider, faults } = resolveCloud({ ...REGION, ...members });
+    expect([provider, faults]).toEqual([undefined, [fault]]);
+  });
+
+  test('are used for an origin that server.private_origins allows', () => {
+    expect(poolIn({ credentials: 'chain', base_url: 'http://127.0.0.1:9100/x' })).toHaveLength(1);
+  });
+
+  test('are not named in a problem, and a text needs a kind that takes it', () => {
+    const { problems } = read('providers: { p: { kind: openai, credentials: canary-1 } }\n');
+    expect(problems.map(renderConfigProblem)).toEqual([
+      'f.yaml:1:46: providers.p.credentials: found a hidden text, expected a mapping with api_key. Correct it.',
+    ]);
+    const empty = read('providers: { p: { kind: openai, credentials: "" } }\n').problems;
+    expect(empty.map(renderConfigProblem)).toEqual([
+      'f.yaml:1:46: providers.p.credentials: found a hidden value, expected a word, a path or a text, or a mapping of secrets, or a list of such mappings, each with a name. Correct it.',
+    ]);
+    expect(poolOf('kind: openai, credentials: [{ name: a, api_key: canary-1 }]')).toMatchObject([{ name: 'a' }]);
   });
 });

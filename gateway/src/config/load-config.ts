@@ -52,6 +52,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   const server = resolveServer(parsed.shape.server, environment, problems);
   const limits = resolveLimits(parsed.shape.limits);
   const timeouts = chooseDefaultTimeouts(limits);
+  const surroundings = { timeouts, privateOrigins: server.privateOrigins };
   const report = (path: readonly PathStep[], fault: Fault, at = 'value') => {
     const place = at === 'name' ? parsed.yaml?.nameAt(path) : parsed.yaml?.placeOf(path);
     const source = read.kind === 'read' ? read.source : 'environment';
@@ -67,7 +68,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
   const readable = read.kind !== 'unreadable' && parsed.problems.length === 0;
   const discovered = shapes === undefined && readable ? discoverProviders(environment, timeouts) : NOTHING_DISCOVERED;
   problems.push(...discovered.problems);
-  const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, timeouts, report);
+  const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, surroundings, report);
   const routing = resolveRouting(parsed.shape.defaults?.routing, DEFAULT_ROUTING, (path, fault) => {
     report(['defaults', 'routing', ...path], fault);
   });

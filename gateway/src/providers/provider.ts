@@ -26,6 +26,8 @@ export interface Credential {
   /** Unique in its provider; `default` where only secrets were given. */
   readonly name: string;
   readonly secrets: Secrets;
+  /** The word of its kind that says where it is found (`chain`); null: its own secrets. */
+  readonly source: string | null;
   /** Its share of new sessions; 0: only where no other can be used. */
   readonly weight: number;
   /** Credentials of one organisation share limits, caches and signatures. Null: the provider's only one. */
@@ -36,9 +38,9 @@ export interface Credential {
 
 export type CredentialPool = readonly [Credential, ...Credential[]];
 
-/** The pool of a provider whose secrets were given without a name. */
-export function singleCredential(secrets: Secrets): CredentialPool {
-  return [{ name: 'default', secrets, weight: 1, organisation: null, models: null }];
+/** The pool of a provider whose only credential was given without a name. */
+export function singleCredential(secrets: Secrets, source: string | null = null): CredentialPool {
+  return [{ name: 'default', secrets, source, weight: 1, organisation: null, models: null }];
 }
 
 export type HeaderLine = readonly [name: string, value: string];
@@ -52,6 +54,19 @@ export interface SecretMember {
   readonly description: string;
   /** The word `none` is accepted in its place. */
   readonly mayBeNone: boolean;
+  /** A text of several lines (a JSON file, or its path), which `credentials` may be alone. Absent: visible ASCII. */
+  readonly document?: true;
+}
+
+/**
+ * A place where credentials are found at run time, written as `credentials: chain`: variables, files and metadata
+ * servers of this machine. Only the configuration file may name one.
+ */
+export interface CredentialSource {
+  readonly word: string;
+  readonly title: string;
+  /** Its sentence in the configuration reference. */
+  readonly description: string;
 }
 
 /** A member of a kind that is no secret: a region, a project, a version of the API. */
@@ -74,6 +89,7 @@ export interface GivenProvider {
   readonly preset: Preset | null;
   /** Those of one credential. */
   readonly secrets: Secrets;
+  readonly source: string | null;
   readonly settings: Settings;
 }
 
@@ -117,7 +133,9 @@ export interface FinalRequest {
 
 /** The credential of a request, for its authorization. */
 export interface RequestCredential {
+  /** The same object for all requests of the credential, until the configuration is loaded again. */
   readonly secrets: Secrets;
+  readonly source: string | null;
   readonly settings: Settings;
   /** Has a token removed from the texts of the upstream; to be called before the token is used, at each request. */
   hide(token: Secret): void;
@@ -136,6 +154,8 @@ interface KindBase {
   /** The configuration members that it takes besides `kind` and its secrets. */
   readonly takes: ReadonlyArray<'preset' | 'base_url' | 'timeouts'>;
   readonly secrets: readonly SecretMember[];
+  /** Absent: every credential has secrets of its own. */
+  readonly sources?: readonly CredentialSource[];
   readonly settings: readonly SettingMember[];
   /** How the records of a response are cut. */
   framing(protocol: UpstreamProtocolName, operation: Operation, model: string): Framing;
@@ -156,12 +176,27 @@ export interface RemoteKind extends KindBase {
   completeBaseUrl(url: string): string;
   /** The address that follows from the settings, if none is configured; null: none does. Absent: the preset's. */
   addressOf?(settings: Settings): string | null;
+  /**
+   * The secrets name files or addresses of their own (an external account). Like a source, such a credential may only be
+   * in the configuration file, and its provider has an address of `vendorDomains` or of `server.private_origins`.
+   * Absent: they never do.
+   */
+  isAmbient?(secrets: Secrets): boolean;
+  /** The domains that an ambient credential is for. Absent: none. */
+  readonly vendorDomains?: readonly string[];
   /** The path and query after the base address; null: the operation does not exist there. */
   endpoint(protocol: UpstreamProtocolName, operation: Operation, model: string, settings: Settings): string | null;
   /** The list of its models: the path after the base address, and headers beyond those of `headers`. */
   readonly listing: { readonly path: string; readonly headers: readonly HeaderLine[] };
   /** The headers of every request, with a credential that does not depend on the request; rendered once for each. */
   headers(secrets: Secrets, settings: Settings): readonly HeaderLine[];
+  /** The `accept` header. Absent: an event stream for streams, else JSON. */
+  accept?(protocol: UpstreamProtocolName, operation: Operation): string;
+  /**
+   * Changes a request of its format to the form that the kind takes (members of the body, headers), before it is
+   * authorized. Absent: nothing differs.
+   */
+  prepare?(request: UpstreamRequest, model: string, settings: Settings): UpstreamRequest;
   /**
    * Authorizes a request by its final form (a signature, an exchanged token): adds header lines. Absent: `headers`
    * authorizes, and no request waits. A fault becomes `upstream_credential`; its message must not contain a secret.
@@ -326,6 +361,11 @@ export interface Upstream {
     responseBytesMax: number,
     listener: ExchangeListener,
   ): UpstreamTap;
+}
+
+/** The credential uses files, variables or servers of this machine, or addresses of its own. */
+export function isAmbient(kind: RemoteKind, { source, secrets }: Pick<Credential, 'source' | 'secrets'>): boolean {
+  return source !== null || (kind.isAmbient?.(secrets) ?? false);
 }
 
 /** A fault for each of the secrets that is not given. */

@@ -139,6 +139,7 @@ describe('a pool of credentials', () => {
   const credentialOf = (name: string, text: string, models: readonly string[] | null = null): Credential => ({
     name,
     secrets: { api_key: new Secret(text) },
+    source: null,
     weight: 1,
     organisation: null,
     models,
@@ -185,6 +186,30 @@ test('the framing of a response depends on format, operation and model', () => {
   const upstream = openUpstream({ provider: providerOf(kind), model: 'm', timeouts: null });
   expect(upstream.framing('chat', 'stream').name).toBe('chat stream m');
   expect(upstream.framing('messages', 'plain').name).toBe('messages plain m');
+});
+
+test('a kind may send another form of a request, with its own accept header', async () => {
+  const provider = providerOf(
+    {
+      ...openaiCompatible,
+      accept: (protocol, operation) => `application/x-${protocol}-${operation}`,
+      prepare: (request, model, { region }) => ({
+        ...request,
+        headers: [...request.headers, ['x-region', region ?? '']],
+        body: Buffer.from(JSON.stringify({ model, was: Buffer.from(request.body).toString() })),
+      }),
+    },
+    { settings: { region: 'r1' } },
+  );
+  expect(await send(provider, { operation: 'stream', headers: [['x-a', 'b']] })).toBe('end');
+  const [{ headers, body } = { headers: new Headers(), body: '' }] = arrived;
+  expect(JSON.parse(body)).toEqual({ model: 'm', was: '{"a":1}' });
+  expect(headers.get('content-length')).toBe(String(body.length));
+  expect(['accept', 'x-a', 'x-region'].map((name) => headers.get(name))).toEqual([
+    'application/x-chat-stream',
+    'b',
+    'r1',
+  ]);
 });
 
 describe('a kind that authorizes each request', () => {

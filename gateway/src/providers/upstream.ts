@@ -103,24 +103,27 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
     const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
       if (endpoint === null) return [];
       const path = basePath + endpoint;
-      return [[operation, { path, starts: authorizing.map(({ headers }) => renderStart(path, operation, headers)) }]];
+      const starts = authorizing.map(({ headers }) => {
+        return new Secret(renderLines('POST', path, fixedHeaders(protocol, operation, headers)));
+      });
+      return [[operation, { path, starts }]];
     });
     endpoints.set(protocol, new Map(offered));
   }
 
-  function fixedHeaders(operation: Operation, ofCredential: readonly HeaderLine[]): readonly HeaderLine[] {
+  function fixedHeaders(
+    protocol: UpstreamProtocolName,
+    operation: Operation,
+    ofCredential: readonly HeaderLine[],
+  ): readonly HeaderLine[] {
     return [
       ['host', origin.authority],
       ['user-agent', USER_AGENT],
       ['content-type', 'application/json'],
       ['accept-encoding', 'identity'],
       ...ofCredential,
-      ['accept', operation === 'stream' ? 'text/event-stream' : 'application/json'],
+      ['accept', kind.accept?.(protocol, operation) ?? acceptOf(operation)],
     ];
-  }
-
-  function renderStart(path: string, operation: Operation, ofCredential: readonly HeaderLine[]): Secret {
-    return new Secret(renderLines('POST', path, fixedHeaders(operation, ofCredential)));
   }
 
   function renderHead({ protocol, operation, headers, body }: UpstreamRequest, index: number): RequestHead {
@@ -131,7 +134,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
     if (kind.authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...fixedHeaders(operation, credential.headers), ...headers, length];
+      const all = [...fixedHeaders(protocol, operation, credential.headers), ...headers, length];
       const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
       return renderAuthorized(provider, credential.by, endpoint.path, request);
     }
@@ -158,9 +161,14 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         mayResend: request.operation === 'count_tokens',
         ...(request.fresh === true ? { fresh: true } : {}),
       };
-      return new Exchange(origin, renderHead(request, credential), request.body, limits, listener);
+      const prepared = kind.prepare === undefined ? request : kind.prepare(request, model, settings);
+      return new Exchange(origin, renderHead(prepared, credential), prepared.body, limits, listener);
     },
   };
+}
+
+function acceptOf(operation: Operation): string {
+  return operation === 'stream' ? 'text/event-stream' : 'application/json';
 }
 
 function describePool([first, ...others]: CredentialPool, address: string): Upstream['credentials'] {
@@ -193,10 +201,15 @@ function digestOf(secrets: Credential['secrets']): string {
 const TOKENS_HIDDEN = 2;
 
 /** `hidden`: the secrets of the upstream; the last tokens of this credential join them. */
-function authorizingBy({ settings }: RemoteProvider, { secrets }: Credential, hidden: Secret[]): RequestCredential {
+function authorizingBy(
+  { settings }: RemoteProvider,
+  { secrets, source }: Credential,
+  hidden: Secret[],
+): RequestCredential {
   const tokens: Secret[] = [];
   return {
     secrets,
+    source,
     settings,
     hide(token) {
       if (tokens.includes(token)) return;

@@ -45,8 +45,9 @@ export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): Conf
     // content.
     const branch = typeof value === 'string' ? undefined : issue.errors[Array.isArray(value) ? 2 : 1];
     if (value === undefined || branch === undefined) {
-      const forms = path[2] === 'alias' ? ALIAS_FORMS : PRICE_FORMS;
-      return [at(here, path, { found: value === undefined ? 'nothing' : showFound(value, here.written), ...forms })];
+      const { shows, ...forms } = formsAt(path[2]);
+      const found = value === undefined ? 'nothing' : shows ? showFound(value, here.written) : 'a hidden value';
+      return [at(here, path, { found, ...forms })];
     }
     return branch.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, yaml, source));
   }
@@ -90,15 +91,28 @@ function explainUnknownMember(name: string, known: readonly string[]): Fault {
   return { found, expected, advice };
 }
 
-const ALIAS_FORMS = {
-  expected: 'a model name of 1 to 256 characters without control characters, or a mapping with name and protocols',
-  advice: 'Write claude-own, or { name: claude-own, protocols: [messages] }.',
-};
+/** By the member of a model or provider. */
+const FORMS = {
+  alias: {
+    shows: true,
+    expected: 'a model name of 1 to 256 characters without control characters, or a mapping with name and protocols',
+    advice: 'Write claude-own, or { name: claude-own, protocols: [messages] }.',
+  },
+  credentials: {
+    shows: false,
+    expected: 'a word, a path or a text, or a mapping of secrets, or a list of such mappings, each with a name',
+    advice: 'Correct it.',
+  },
+  price: {
+    shows: true,
+    expected: 'free, or a mapping with input and output, or a list of such mappings, each but one with from',
+    advice: 'Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.',
+  },
+} as const;
 
-const PRICE_FORMS = {
-  expected: 'free, or a mapping with input and output, or a list of such mappings, each but one with from',
-  advice: 'Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.',
-};
+function formsAt(member: PathStep | undefined): (typeof FORMS)[keyof typeof FORMS] {
+  return member === 'alias' || member === 'credentials' ? FORMS[member] : FORMS.price;
+}
 
 /** A scalar as written. A value that came from the environment is shown only as its expression. */
 function showFound(value: YamlTree, written: string | null): string {

@@ -86,7 +86,7 @@ const serverSchema = z.strictObject({
     .array(baseUrl)
     .meta({
       description:
-        'Addresses (scheme, host and port) that are allowed for providers entered in the console although they are private or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
+        'Addresses (scheme, host and port) that are allowed for providers entered in the console although they are private or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry, unless their credential is found on this machine (`credentials: chain`).',
       default: [],
     })
     .optional(),

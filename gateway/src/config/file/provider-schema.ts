@@ -1,13 +1,14 @@
 /** Defines the schema of a provider in the configuration file, with the secrets and settings of every kind. */
 import { z } from 'zod';
 import { PRESETS } from '../../providers/presets.ts';
-import type { ProviderKind } from '../../providers/provider.ts';
+import type { ProviderKind, SecretMember } from '../../providers/provider.ts';
 import { KINDS } from '../../providers/registry.ts';
 import { SHORT_NAME, WEIGHT_MAX } from '../config.ts';
 import {
   baseUrl,
   choice,
   credential,
+  credentialText,
   duration,
   modelName,
   plainText,
@@ -30,17 +31,15 @@ export const timeoutsSchema = z.strictObject({
   total: timeout('The whole request.'),
 });
 
-/** One of several keys. */
-const apiKeySchema = z.strictObject({
+const entryMembers = {
   name: shortName.meta({ description: 'A name of your choice, for records, metrics and the console.' }),
-  key: credential.meta({ description: 'The key, preferably from a variable.' }),
   weight: wholeNumber(0, WEIGHT_MAX)
-    .meta({ description: 'Its share of new conversations. 0: only when no other key can be used.', default: 1 })
+    .meta({ description: 'Its share of new conversations. 0: only when no other can be used.', default: 1 })
     .optional(),
   organisation: plainText('the name of an organization', 100)
     .meta({
       description:
-        'The organization that it belongs to at the provider. Keys of one organization share limits, prompt caches and signatures of reasoning; several organizations add up. Default: one for all keys without it.',
+        'The organization that it belongs to at the provider. Credentials of one organization share limits, prompt caches and signatures of reasoning; several organizations add up. Default: one for all credentials without it.',
     })
     .optional(),
   models: z
@@ -48,15 +47,30 @@ const apiKeySchema = z.strictObject({
     .min(1)
     .meta({ description: 'The models at the provider that it may be used for. Default: all.' })
     .optional(),
+};
+
+/** One of several keys. */
+const apiKeySchema = z.strictObject({
+  ...entryMembers,
+  key: credential.meta({ description: 'The key, preferably from a variable.' }),
 });
+
+/** Secrets by the names of all kinds. */
+type SecretMembers = { [name: string]: ReturnType<typeof secretSchema> };
+
+function secretSchema({ document, description }: SecretMember) {
+  return (document === true ? credentialText : credential).meta({ description }).optional();
+}
 
 /** A provider of one of these kinds. It has the secrets and settings of all; a kind refuses those of the others. */
 export function createProviderSchema(kinds: readonly ProviderKind[]) {
-  const secrets = kinds.flatMap((kind) => kind.secrets);
+  const secrets: SecretMembers = Object.fromEntries(
+    kinds.flatMap((kind) => kind.secrets).map((secret) => [secret.name, secretSchema(secret)]),
+  );
   const settings = kinds.flatMap((kind) => kind.settings);
   return z.strictObject({
     ...providerMembers(kinds),
-    ...Object.fromEntries(secrets.map(({ name, description }) => [name, credential.meta({ description }).optional()])),
+    ...secrets,
     api_keys: z
       .array(apiKeySchema)
       .min(1)
@@ -64,6 +78,10 @@ export function createProviderSchema(kinds: readonly ProviderKind[]) {
         description:
           'Several keys instead of `api_key`. A conversation stays with its key; a new one gets a key with more of its rate limits left.',
       })
+      .optional(),
+    credentials: z
+      .union([credentialText, z.strictObject(secrets), z.array(z.strictObject({ ...entryMembers, ...secrets })).min(1)])
+      .meta({ description: describeCredentials(kinds) })
       .optional(),
     ...Object.fromEntries(
       settings.map(({ name, expected, description }) => [
@@ -89,6 +107,16 @@ const providerMembers = (kinds: readonly ProviderKind[]) => ({
     .optional(),
 });
 
+function describeCredentials(kinds: readonly ProviderKind[]): string {
+  const words = kinds.flatMap(({ name, sources = [], secrets }) => [
+    ...sources.map(({ word, description }) => `\`${word}\` (\`${name}\`): ${description}`),
+    ...secrets.flatMap((one) =>
+      one.document === true ? [`a path or a text (\`${name}\`): the same as \`${one.name}\`.`] : [],
+    ),
+  ]);
+  return `Its credential: the secrets of its kind in one mapping, or a list of such mappings, each with a \`name\`.${words.length === 0 ? '' : ` Or, of some kinds, a text: ${words.join(' ')}`}`;
+}
+
 function describeKinds(kinds: readonly ProviderKind[]): string {
   const phrases = [...new Set(kinds.map(({ speaks }) => speaks))];
   return phrases
@@ -106,6 +134,5 @@ export const providerSchema = createProviderSchema(KINDS);
 
 export const providerName = z.string().regex(SHORT_NAME, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
 
-export type ApiKeyShape = z.output<typeof apiKeySchema>;
 export type ProviderShape = z.output<typeof providerSchema>;
 export type TimeoutsShape = z.output<typeof timeoutsSchema>;

@@ -193,6 +193,15 @@ export const credential = scalar<Secret | null>({
   },
 });
 
+/** A word, a path or a text of several lines, which may be a credential. */
+export const credentialText = scalar<Secret>({
+  expected: 'a word, a path or a text of 1 to 32768 characters',
+  advice: 'Correct it.',
+  json: { title: 'text', type: 'string', minLength: 1 },
+  secret: true,
+  parse: (text) => (text.trim() === '' || text.length > 32_768 ? UNFIT : new Secret(text)),
+});
+
 /** The name of a header that may be configured (RFC 9110, 5.6.2). */
 export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 export const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/;

@@ -58,6 +58,8 @@ const providerView = z.object({
   name: id,
   kind: z.string(),
   base_url: z.string(),
+  /** Settings of its kind by name. */
+  settings: z.record(z.string(), z.string()),
   source: z.enum(['file', 'environment', 'demo', 'console']),
   /** The last characters of its first secret; null: it has none. */
   last4: z.string().nullable(),
@@ -124,7 +126,16 @@ export const modelRoutes = {
           name: z.string(),
           base_url: z.string().nullable(),
           /** The secrets that it takes. */
-          secrets: z.array(z.object({ name: z.string(), title: z.string() })),
+          secrets: z.array(
+            z.object({
+              name: z.string(),
+              title: z.string(),
+              /** A text of several lines, such as the content of a JSON file. */
+              document: z.boolean(),
+            }),
+          ),
+          /** Its settings, which are no secrets; `expected` describes a valid value. */
+          settings: z.array(z.object({ name: z.string(), title: z.string(), expected: z.string() })),
         }),
       ),
     }),
@@ -137,6 +148,8 @@ export const modelRoutes = {
       kind: z.string().max(64),
       base_url: z.url().max(2_048).nullable(),
       credentials,
+      /** Settings of its kind by name. */
+      settings: z.record(z.string().max(64), z.string().min(1).max(256)).optional(),
       /** The models to serve from it: public name and upstream name. */
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))

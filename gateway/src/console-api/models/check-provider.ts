@@ -5,14 +5,16 @@ import { sourceOfModel } from '../../config/console-entries.ts';
 import {
   CONSOLE_KINDS,
   type ConsoleKind,
+  type EntryFault,
   findConsoleKind,
   readConsoleAddress,
   readSecrets,
+  readSettings,
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
 import type { BaseUrl } from '../../config/file/scalar-schema.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import type { Secrets } from '../../providers/provider.ts';
+import type { Secrets, Settings } from '../../providers/provider.ts';
 import { findKind } from '../../providers/registry.ts';
 import type { EnteredModel } from '../../store/ports/providers.ts';
 import { findPublicAddress, PrivateAddressError } from '../../upstream/dial.ts';
@@ -45,8 +47,13 @@ export function readKind(name: string): ConsoleKind {
 /**
  * The provider's address. Must be on the public internet, except for origins that the file allows. Throws `invalid`.
  */
-export async function readAddress(kind: ConsoleKind, written: string | null, { config }: Running): Promise<BaseUrl> {
-  const address = readConsoleAddress(kind, written, config.server);
+export async function readAddress(
+  kind: ConsoleKind,
+  written: string | null,
+  settings: Settings,
+  { config }: Running,
+): Promise<BaseUrl> {
+  const address = readConsoleAddress(kind, written, settings, config.server);
   if ('found' in address) refuseAddress(`found ${address.found}, expected ${address.expected}. ${address.advice}`);
   if (config.server.privateOrigins.includes(address.origin)) return address;
   const host = new URL(address.origin).hostname.replace(/^\[|\]$/g, '');
@@ -67,12 +74,26 @@ function refuseAddress(words: string): never {
   throw new ConsoleFailure('invalid', `base_url: ${words}`, { member: 'base_url' });
 }
 
+/** The settings of the kind by name. Throws `invalid`. */
+export function readOwnSettings(kind: ConsoleKind, written: Readonly<Record<string, string>>): Settings {
+  const read = readSettings(kind, written);
+  return 'settings' in read ? read.settings : refuseEntry(read.fault);
+}
+
 /** The secrets of the kind by name. Throws `invalid` with a message that contains none of them. */
-export function readCredentials(kind: ConsoleKind, written: Readonly<Record<string, string>>): Secrets {
-  const read = readSecrets(kind, written);
-  if ('secrets' in read) return read.secrets;
-  const member = `credentials.${read.fault.member}`;
-  throw new ConsoleFailure('invalid', `${member}: ${read.fault.words}`, { member });
+export function readCredentials(
+  kind: ConsoleKind,
+  settings: Settings,
+  written: Readonly<Record<string, string>>,
+): Secrets {
+  const read = readSecrets(kind, settings, written);
+  return 'secrets' in read ? read.secrets : refuseEntry(read.fault);
+}
+
+/** The secrets of a provider's first credential are its `credentials`. */
+function refuseEntry({ member: found, words }: EntryFault): never {
+  const member = found.replace(/^secrets\./, 'credentials.');
+  throw new ConsoleFailure('invalid', `${member}: ${words}`, { member });
 }
 
 /** Throws `invalid` or `conflict` for model names that can't be served. */

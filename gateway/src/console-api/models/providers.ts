@@ -5,7 +5,7 @@ import { sourceOfConfigured } from '../../config/console-entries.ts';
 import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../config/console-providers.ts';
 import { providersIn } from '../../config/console-routes.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import type { Provider, Secrets } from '../../providers/provider.ts';
+import type { Provider, Secrets, Settings } from '../../providers/provider.ts';
 import { HEALTH_RULE } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../store/ports/providers.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
-import { checkModels, checkName, readAddress, readCredentials, readKind } from './check-provider.ts';
+import { checkModels, checkName, readAddress, readCredentials, readKind, readOwnSettings } from './check-provider.ts';
 import type { ModelDeps, ModelEvent, Running } from './model-deps.ts';
 
 type CreateRoute = 'POST /accounts/{account}/providers';
@@ -35,7 +35,8 @@ export function providerHandlers(parts: ModelDeps) {
         kind: name,
         name: title,
         base_url: preset?.baseUrl ?? null,
-        secrets: kind.secrets.map((secret) => ({ name: secret.name, title: secret.title })),
+        secrets: kind.secrets.map((one) => ({ name: one.name, title: one.title, document: one.document === true })),
+        settings: kind.settings.map((one) => ({ name: one.name, title: one.title, expected: one.expected })),
       })),
     }),
     'POST /accounts/{account}/providers': (call) => parts.inTurn(() => createProvider(parts, call)),
@@ -50,18 +51,26 @@ async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateRoute>):
   const running = parts.running();
   checkName(name, running);
   const consoleKind = readKind(kind);
-  const secrets = readCredentials(consoleKind, call.body.credentials);
+  const settings = readOwnSettings(consoleKind, call.body.settings ?? {});
+  const secrets = readCredentials(consoleKind, settings, call.body.credentials);
   checkModels(consoleKind, models, running);
-  const address = await readAddress(consoleKind, call.body.base_url, running);
+  const address = await readAddress(consoleKind, call.body.base_url, settings, running);
   const nowMs = parts.nowMs();
-  const provider = { name, kind, baseUrl: address.url, models, createdAtMs: nowMs, updatedAtMs: nowMs };
+  const provider = { name, kind, baseUrl: address.url, settings, models, createdAtMs: nowMs, updatedAtMs: nowMs };
   const credential = firstCredential(parts, name, address.origin, secrets);
   await parts.book.save(
     [
       { of: 'provider', isNew: true, provider },
       ...(credential === null ? [] : [{ of: 'credential', isNew: true, credential } as const]),
     ],
-    [auditEntry(parts, call, 'providers.create', name, null, { kind, base_url: address.url, models })],
+    [
+      auditEntry(parts, call, 'providers.create', name, null, {
+        kind,
+        base_url: address.url,
+        ...shownSettings(settings),
+        models,
+      }),
+    ],
   );
   return viewOf(parts, name);
 }
@@ -71,7 +80,7 @@ async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>):
   const { credentials, models } = call.body;
   const consoleKind = readKind(entry.kind);
   if (models !== undefined) checkModels(consoleKind, models, parts.running());
-  const secrets = credentials === undefined ? null : readCredentials(consoleKind, credentials);
+  const secrets = credentials === undefined ? null : readCredentials(consoleKind, entry.settings, credentials);
   const { origin } = new URL(entry.baseUrl);
   const provider = { ...entry, ...(models === undefined ? {} : { models }), updatedAtMs: parts.nowMs() };
   await parts.book.save(
@@ -108,9 +117,9 @@ function replaceFirst(
 
 async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
   const { entry, credentials } = findEntry(parts, call.path.provider);
-  const { name, kind, baseUrl, models } = entry;
+  const { name, kind, baseUrl, settings, models } = entry;
   refuseInUse(parts, name);
-  const before = { kind, base_url: baseUrl, models };
+  const before = { kind, base_url: baseUrl, ...shownSettings(settings), models };
   await parts.book.save(
     [
       { of: 'provider', removed: name },
@@ -121,6 +130,11 @@ async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>):
     [auditEntry(parts, call, 'providers.remove', name, before, null)],
   );
   return {};
+}
+
+/** Nothing for a provider without settings. */
+function shownSettings(settings: Settings): { readonly settings?: Settings } {
+  return Object.keys(settings).length === 0 ? {} : { settings };
 }
 
 /** Throws `conflict` where a route has a target at the provider. */
@@ -224,6 +238,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
       ...shown(parts, running, provider.name, provider),
       kind: provider.kind.name,
       base_url: provider.baseUrl ?? '',
+      settings: provider.baseUrl === null ? {} : { ...provider.settings },
       source,
       last4: lastFour(provider.credentials?.pool[0].secrets ?? {}),
       tested: renderTest(tests.get(provider.name), origin, 0),
@@ -234,6 +249,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
     ...shown(parts, running, entry.name, provider),
     kind: entry.kind,
     base_url: provider?.baseUrl ?? entry.baseUrl,
+    settings: { ...entry.settings },
     source: 'console' as const,
     last4: first?.last4 ?? null,
     tested: renderTest(tests.get(entry.name), URL.parse(entry.baseUrl)?.origin ?? '', entry.updatedAtMs),

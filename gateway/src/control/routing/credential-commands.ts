@@ -150,8 +150,8 @@ async function viewOne(run: CommandRun, credential: Named): Promise<Json> {
 function sealFor(run: CommandRun, { entry }: ConsoleProvider, name: string, written: Readonly<Record<string, string>>) {
   const kind = findConsoleKind(entry.kind);
   if (kind === undefined) throw new CommandFailure(`This version does not know the kind ${entry.kind}`);
-  const read = readSecrets(kind, written);
-  if ('fault' in read) throw new CommandFailure(`secrets.${read.fault.member}: ${read.fault.words}`, 'usage');
+  const read = readSecrets(kind, entry.settings, written);
+  if ('fault' in read) throw new CommandFailure(`${read.fault.member}: ${read.fault.words}`, 'usage');
   const last4 = lastFour(read.secrets);
   if (last4 === null) throw new CommandFailure(`secrets: found none, and a credential has at least one`, 'usage');
   const { origin } = new URL(entry.baseUrl);

@@ -24,6 +24,7 @@ const ENTERED: StoredProvider = {
   name: 'entered',
   kind: 'openai-compatible',
   baseUrl: 'https://entered.example/v1',
+  settings: {},
   models: [
     { name: 'own', upstream: 'theirs' },
     { name: 'own-too', upstream: 'theirs-too' },

@@ -14,6 +14,7 @@ const PROVIDER: StoredProvider = {
   name: 'lab',
   kind: 'openai-compatible',
   baseUrl: 'https://api.example.com/v1',
+  settings: { region: 'eu-central-1' },
   models: [{ name: 'a', upstream: 'b' }],
   createdAtMs: 5,
   updatedAtMs: 5,

@@ -16,6 +16,8 @@ export interface StoredProvider {
   /** The name of a preset, or a kind of the configuration. */
   readonly kind: string;
   readonly baseUrl: string;
+  /** The settings of its kind by name. */
+  readonly settings: { readonly [name: string]: string };
   /** Empty: all models that the catalog lists for the host. */
   readonly models: readonly EnteredModel[];
   readonly createdAtMs: number;

@@ -335,7 +335,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 27,
+  version: 28,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

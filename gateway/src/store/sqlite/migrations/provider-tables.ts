@@ -33,13 +33,15 @@ export const TABLES_OF_26 = [
 ];
 
 export const PROVIDER_TABLES = [
+  // `settings`: JSON of the settings of its kind by name.
   `CREATE TABLE provider_entry (
     name TEXT PRIMARY KEY NOT NULL,
     kind TEXT NOT NULL,
     base_url TEXT NOT NULL,
     models TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL
+    updated_at_ms INTEGER NOT NULL,
+    settings TEXT NOT NULL DEFAULT '{}'
   ) STRICT`,
   ...TABLES_OF_26,
   // For any provider, wherever it is configured. `origin`: the tested address; a result for another address is

@@ -332,9 +332,9 @@ test('a provider’s credential becomes its first one, and goes with it; a provi
   const credential = { provider: 'lab', name: 'default', sealed: 'AAAA', last4: 'wxyz', weight: 1 };
   const rest = { organisation: null, models: null, created_at_ms: 3, updated_at_ms: 4 };
   expect(database.query('SELECT * FROM provider_credential').all()).toEqual([{ ...credential, ...rest }]);
-  expect(database.query('SELECT name FROM provider_entry ORDER BY name').all()).toEqual([
-    { name: 'lab' },
-    { name: 'open' },
+  expect(database.query('SELECT name, settings FROM provider_entry ORDER BY name').all()).toEqual([
+    { name: 'lab', settings: '{}' },
+    { name: 'open', settings: '{}' },
   ]);
   database.run("DELETE FROM provider_entry WHERE name = 'lab'");
   expect(database.query('SELECT * FROM provider_credential').all()).toEqual([]);

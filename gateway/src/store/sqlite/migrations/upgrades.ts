@@ -235,4 +235,9 @@ export const UPGRADES: readonly Migration[] = [
     version: 27,
     statements: ['ALTER TABLE account_balance ADD COLUMN absorbed_attempts INTEGER NOT NULL DEFAULT 0'],
   },
+  // Providers entered in the console have the settings of their kinds: a region, a project.
+  {
+    version: 28,
+    statements: [`ALTER TABLE provider_entry ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`],
+  },
 ];

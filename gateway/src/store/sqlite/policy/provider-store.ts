@@ -31,6 +31,7 @@ const PROVIDERS: StoredTable<StoredProvider> = {
     name: 'plain',
     kind: 'plain',
     baseUrl: 'plain',
+    settings: 'json',
     models: 'json',
     createdAtMs: 'plain',
     updatedAtMs: 'plain',
