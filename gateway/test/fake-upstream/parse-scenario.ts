@@ -89,6 +89,7 @@ const CHECKS: { readonly [Member in keyof Required<Scenario>]: Check } = {
   delayAfterHeadMs: count,
   delayBetweenEventsMs: count,
   stallAfterEvent: count,
+  holdAfterEvent: countFromOne,
   cut,
   malformedEvent: countFromOne,
   errorEvent: countFromOne,

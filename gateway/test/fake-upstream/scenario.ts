@@ -63,6 +63,8 @@ export interface Scenario {
   readonly delayBetweenEventsMs?: number;
   /** After this many events nothing more is sent, and the socket stays open. 0: only the head is sent. */
   readonly stallAfterEvent?: number;
+  /** After this many events the answer waits for `release`. */
+  readonly holdAfterEvent?: number;
   readonly cut?: { readonly at: number | 'before-headers' | 'in-headers'; readonly how: CutHow };
   /** The event with this number is replaced by one with truncated JSON. */
   readonly malformedEvent?: number;

@@ -125,11 +125,19 @@ export class ServedBook {
   #lookDue = false;
   readonly #keepMax: number;
   readonly #startedMs = performance.now();
+  /** Continue the answers that wait for `release`. */
+  readonly held = new Set<() => void>();
   /** Calls and connections evicted because the book was full; a suite that counts must see 0. */
   dropped = 0;
 
   constructor(keepMax: number) {
     this.#keepMax = keepMax;
+  }
+
+  release(): void {
+    const held = [...this.held];
+    this.held.clear();
+    for (const goOn of held) goOn();
   }
 
   nowMs(): number {

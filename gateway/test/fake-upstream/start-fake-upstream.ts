@@ -42,6 +42,8 @@ export interface FakeUpstream {
   ): Promise<ServedCall[]>;
   /** Resolves once the condition holds; checks after each change in the book. Rejects after `timeoutMs` (5,000). */
   until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  /** Continues the answers that their scenario holds now. */
+  release(): void;
   /** Removes scripts, calls and closed connections. */
   reset(): void;
   /** Closes the port and every connection. */
@@ -114,6 +116,7 @@ export async function startFakeUpstream(settings: FakeUpstreamSettings = {}): Pr
       return book.calls().filter(predicate);
     },
     until: (holds, timeoutMs = 5_000) => untilTrue(book, holds, timeoutMs, 'a condition'),
+    release: () => book.release(),
     reset: () => resetRig(rig),
     stop: async () => {
       listener.stop(true);

@@ -38,11 +38,15 @@ function begun(count: number): Promise<unknown> {
 
 test(`SIGTERM with ${STREAMS} open streams: all finish whole and the server exits with 0`, async () => {
   fake.reset();
-  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:30', delayBetweenEventsMs: 40 });
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:30', holdAfterEvent: 3 });
   const gateway = await startGateway({ config: config() });
   const answers = askMany(gateway, STREAMS);
   await begun(STREAMS);
   gateway.signal('SIGTERM');
+  await eventually('the end to begin', async () =>
+    (await fetch(`${gateway.url}/readyz`)).status === 503 ? true : null,
+  );
+  fake.release();
   const ended = await Promise.all(answers);
   expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text)).length).toBe(0);
   expect(await gateway.exited).toBe(0);
@@ -53,7 +57,7 @@ test(`SIGTERM with ${STREAMS} open streams: all finish whole and the server exit
 
 test('while open streams finish, new requests get 503 with retry-after on connections that close', async () => {
   fake.reset();
-  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:60', delayBetweenEventsMs: 40 });
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:60', holdAfterEvent: 3 });
   const gateway = await startGateway({ config: config() });
   const running = askMany(gateway, 4);
   await begun(4);
@@ -76,6 +80,7 @@ test('while open streams finish, new requests get 503 with retry-after on connec
   expect(refused.headers.get('connection')).toBe('close');
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  fake.release();
   const ended = await Promise.all(running);
   expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text))).toEqual([]);
   expect(await gateway.exited).toBe(0);

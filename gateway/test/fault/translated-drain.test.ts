@@ -2,6 +2,8 @@
  * Tests the end of a server during translated streams: after SIGTERM they finish, a second Ctrl-C ends them in-band.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
 import { scriptBoth, startTranslated, translatedModel } from './translated-rig.ts';
@@ -15,8 +17,8 @@ beforeEach(async () => {
 afterEach(() => pair.stop());
 
 /** Opens streams of both formats and waits until each has begun. */
-async function openStreams(delayBetweenEventsMs: number, answer: string) {
-  scriptBoth(pair, 'slow', { answer, delayBetweenEventsMs });
+async function openStreams(scenario: Scenario) {
+  scriptBoth(pair, 'slow', scenario);
   const answers = Array.from({ length: STREAMS }, async (_, index) => {
     const protocol = PROTOCOLS[index % PROTOCOLS.length] ?? 'chat';
     return {
@@ -30,8 +32,12 @@ async function openStreams(delayBetweenEventsMs: number, answer: string) {
 }
 
 test(`SIGTERM with ${STREAMS} open translated streams: all finish whole, and the server exits with 0`, async () => {
-  const answers = await openStreams(30, 'long:30');
+  const answers = await openStreams({ answer: 'long:30', holdAfterEvent: 5 });
   pair.gateway.signal('SIGTERM');
+  await eventually('the end to begin', async () =>
+    (await fetch(`${pair.gateway.url}/readyz`)).status === 503 ? true : null,
+  );
+  pair.fake.release();
   const ended = await Promise.all(answers);
   expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text))).toEqual([]);
   expect(ended.filter(({ answer }) => !answer.text.includes('w30 '))).toEqual([]);
@@ -41,7 +47,7 @@ test(`SIGTERM with ${STREAMS} open translated streams: all finish whole, and the
 }, 20_000);
 
 test('a second Ctrl-C ends them in-band in the client’s format, with a record each, and exits with 0', async () => {
-  const answers = await openStreams(20, 'long:5000');
+  const answers = await openStreams({ answer: 'long:5000', delayBetweenEventsMs: 20 });
   pair.gateway.signal('SIGINT');
   // Signals within one second count as one, so this repeats until the server has ended.
   const presses = setInterval(() => pair.gateway.signal('SIGINT'), 300);

@@ -60,13 +60,14 @@ describe('a good file', () => {
   });
 
   test('models go, limits are lifted, and nothing is replaced under a call that runs', async () => {
-    pair.fake.script('broken', { answer: 'long:20', delayBetweenEventsMs: 60 });
+    pair.fake.script('broken', { answer: 'long:20', holdAfterEvent: 3 });
     const stream = await post(pair.gateway, 'chat', goodBody('chat', { model: 'broken', stream: true }));
     const models = { broken: { targets: TARGETS, price: 'free' }, second: { targets: TARGETS } };
     write(contractConfig(pair.fake.url, { models }));
     await untilStatus('second', 200);
     expect((await ask('newcomer')).status).toBe(403);
     expect((await threeTurns()).status).toBe(200);
+    pair.fake.release();
     expect(await stream.text()).toEndWith('data: [DONE]\n\n');
     expect(pair.fake.served('broken').map(({ finished }) => finished)).toEqual(['complete']);
   });

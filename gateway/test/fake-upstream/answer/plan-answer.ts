@@ -22,10 +22,14 @@ export interface WriteStep {
   readonly ends: readonly PartEnd[];
 }
 
-/** `turn` yields to the event loop once; `end` closes the answer, and the connection unless it is `keep`. */
+/**
+ * `turn` yields to the event loop once; `hold` waits for `release`; `end` closes the answer, and the connection unless it
+ * is `keep`.
+ */
 export type Step =
   | WriteStep
   | { readonly do: 'turn' }
+  | { readonly do: 'hold' }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'end'; readonly how: 'keep' | 'close' | CutHow };
 
@@ -80,6 +84,7 @@ function* bodySteps(pieces: Iterable<Piece>, framing: Framing, scenario: Scenari
   const gap = gapOf(scenario);
   let sent = 0;
   let ended = 0;
+  let events = 0;
   let between: Step | null = null;
   for (const piece of pieces) {
     if (cutAt !== null && sent >= cutAt) break;
@@ -92,8 +97,12 @@ function* bodySteps(pieces: Iterable<Piece>, framing: Framing, scenario: Scenari
     });
     yield pieceWrite(piece.bytes, ends, framing, Math.min(room, piece.bytes.byteLength));
     sent += piece.bytes.byteLength;
-    const eventEnded = piece.ends.length > 0 && scenario.delayBetweenEventsMs !== undefined;
-    between = eventEnded ? { do: 'wait', ms: scenario.delayBetweenEventsMs ?? 0 } : gap;
+    const isEvent = piece.ends.length > 0;
+    events += piece.ends.length;
+    if (isEvent && events === scenario.holdAfterEvent) between = { do: 'hold' };
+    else if (isEvent && scenario.delayBetweenEventsMs !== undefined) {
+      between = { do: 'wait', ms: scenario.delayBetweenEventsMs };
+    } else between = gap;
   }
 }
 

@@ -104,6 +104,9 @@ export function playAnswer(
         // The first immediate still runs in this turn of the loop, before sockets are polled again.
         setImmediate(() => setImmediate(pump));
         return;
+      } else if (step.do === 'hold') {
+        book.held.add(pump);
+        return;
       } else if (step.do === 'wait') {
         timer = setTimeout(pump, step.ms);
         return;
