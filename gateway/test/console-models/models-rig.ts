@@ -1,7 +1,7 @@
 /** Starts a gateway with a console administrator, for the suites on providers, models and prices. */
-import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { renderBody } from '../fault/calls.ts';
-import type { RunningGateway } from '../harness/start-gateway.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 
 export const ACCOUNT = '/accounts/default';
@@ -18,10 +18,38 @@ export interface Administrator {
   ask(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
 }
 
-/** Creates a key with scope admin and its access to the console API. */
-export async function administratorOf(gateway: RunningGateway): Promise<Administrator> {
+/** A gateway whose console may add the fake upstream, and its administrator. */
+export interface ModelsRig {
+  readonly fake: FakeUpstream;
+  /** Changes at a restart. */
+  gateway: RunningGateway;
+  readonly admin: Administrator;
+  /** Starts the gateway again on its data. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startModels(): Promise<ModelsRig> {
+  const fake = await startFakeUpstream();
+  scriptModels(fake);
+  const config = configBeside(fake);
+  const gateway = await startGateway({ config });
   const { key } = await createKey(gateway, { scopes: ['admin', 'inference'] });
-  return { key, ask: (method, path, body) => askApi(gateway, key, method, path, body) };
+  const rig: ModelsRig = {
+    fake,
+    gateway,
+    admin: { key, ask: (method, path, body) => askApi(rig.gateway, key, method, path, body) },
+    async restart() {
+      const { key: first, dataDir } = rig.gateway;
+      await rig.gateway.stop(true);
+      rig.gateway = { ...(await startGateway({ config, dataDir })), key: first };
+    },
+    async stop() {
+      await rig.gateway.stop();
+      await fake.stop();
+    },
+  };
+  return rig;
 }
 
 /** Calls the console API with a key; null: without authentication. */
@@ -58,7 +86,7 @@ export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {})
 }
 
 /** Scripts the fake upstream's answers for every model of the suites. */
-export function scriptModels(fake: Pick<FakeUpstream, 'script'>): void {
+function scriptModels(fake: Pick<FakeUpstream, 'script'>): void {
   for (const model of ['their-model', 'file-priced', 'file-unpriced', 'of-the-file', 'second-of-theirs'])
     fake.script(model, {});
 }

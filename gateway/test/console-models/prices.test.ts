@@ -4,40 +4,21 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
-import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
-import {
-  ACCOUNT,
-  type Administrator,
-  type ApiAnswer,
-  administratorOf,
-  askApi,
-  call,
-  configBeside,
-  scriptModels,
-} from './models-rig.ts';
+import { ACCOUNT, type ApiAnswer, askApi, call, type ModelsRig, startModels } from './models-rig.ts';
 
 setDefaultTimeout(30_000);
 
-let fake: FakeUpstream;
-let gateway: RunningGateway;
-let admin: Administrator;
+let rig: ModelsRig;
 
 beforeAll(async () => {
-  fake = await startFakeUpstream();
-  scriptModels(fake);
-  gateway = await startGateway({ config: configBeside(fake) });
-  admin = await administratorOf(gateway);
+  rig = await startModels();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await fake.stop();
-});
+afterAll(() => rig.stop());
 
 const NO_RATES = { cache_read: null, cache_write_5m: null, cache_write_1h: null, reasoning: null };
 const put = (model: string, price: object) =>
-  admin.ask('PUT', `${ACCOUNT}/models/${encodeURIComponent(model)}/price`, {
+  rig.admin.ask('PUT', `${ACCOUNT}/models/${encodeURIComponent(model)}/price`, {
     from: null,
     free: false,
     input: '3',
@@ -46,7 +27,7 @@ const put = (model: string, price: object) =>
     ...price,
   });
 const models = async () =>
-  ((await admin.ask('GET', `${ACCOUNT}/models`)).json as Reply<'GET /accounts/{account}/models'>).models;
+  ((await rig.admin.ask('GET', `${ACCOUNT}/models`)).json as Reply<'GET /accounts/{account}/models'>).models;
 
 async function model(name: string) {
   const found = (await models()).find((one) => one.name === name);
@@ -55,20 +36,20 @@ async function model(name: string) {
 }
 
 test('a price applies from the next request, earlier requests keep theirs, and the ledger is valid', async () => {
-  expect(await call(gateway, 'file-unpriced')).toBe(200);
+  expect(await call(rig.gateway, 'file-unpriced')).toBe(200);
   expect(await put('another-name', {})).toMatchObject({
     status: 200,
     json: { source: 'console', input: '3', cache_read: '3', output: '15', free: false },
   });
-  expect(await call(gateway, 'file-unpriced')).toBe(200);
+  expect(await call(rig.gateway, 'file-unpriced')).toBe(200);
   expect((await put('file-unpriced', { input: '4', cache_read: '0.5' })).status).toBe(200);
-  expect(await call(gateway, 'file-unpriced')).toBe(200);
-  const versions = (await gateway.calls()).map((record) => record.price_version?.replace(/:.*@/, '@') ?? null);
+  expect(await call(rig.gateway, 'file-unpriced')).toBe(200);
+  const versions = (await rig.gateway.calls()).map((record) => record.price_version?.replace(/:.*@/, '@') ?? null);
   expect(versions).toEqual(['console@4_0.5_4_4_15_15', 'console@3_3_3_3_15_15', null]);
   const shown = await model('file-unpriced');
   expect(shown.price).toMatchObject({ source: 'console', input: '4' });
   expect(shown.prices.map(({ input }) => input)).toEqual(['4', '3']);
-  expect(await gateway.run('verify')).toMatchObject({ status: 0 });
+  expect(await rig.gateway.run('verify')).toMatchObject({ status: 0 });
 });
 
 test('sound and tools that run upstream have prices of their own', async () => {
@@ -143,9 +124,9 @@ describe('what is refused', () => {
 });
 
 test('models are listed with their details and the number of keys that may use them', async () => {
-  await createKey(gateway, { models: ['file-*'] });
-  await createKey(gateway, { models: ['nothing'] });
-  await createKey(gateway, { scopes: ['usage'] });
+  await createKey(rig.gateway, { models: ['file-*'] });
+  await createKey(rig.gateway, { models: ['nothing'] });
+  await createKey(rig.gateway, { scopes: ['usage'] });
   expect(await model('file-unpriced')).toMatchObject({
     aliases: ['another-name'],
     protocols: ['chat', 'messages'],
@@ -161,7 +142,7 @@ const namesOf = ({ json }: ApiAnswer) => (json as Reply<'GET /accounts/{account}
 
 test('patterns match as they do for calls', async () => {
   const matches = async (patterns: string) =>
-    namesOf(await admin.ask('GET', `${ACCOUNT}/model-matches?patterns=${encodeURIComponent(patterns)}`));
+    namesOf(await rig.admin.ask('GET', `${ACCOUNT}/model-matches?patterns=${encodeURIComponent(patterns)}`));
   expect(await matches('file-*')).toEqual(['file-priced', 'file-unpriced']);
   expect(await matches('another-name, nothing')).toEqual(['file-unpriced']);
   expect(await matches('*priced')).toEqual(['file-priced', 'file-unpriced']);
@@ -171,12 +152,12 @@ test('patterns match as they do for calls', async () => {
 const stepsOf = ({ json }: ApiAnswer) => (json as Reply<'GET /accounts/{account}/models/{model}/dry-run'>).steps;
 
 test('a routing preview matches the request', async () => {
-  const { id, key } = await createKey(gateway, { models: ['file-priced'] });
+  const { id, key } = await createKey(rig.gateway, { models: ['file-priced'] });
   const run = async (name: string, query: string) =>
-    stepsOf(await admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`));
+    stepsOf(await rig.admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`));
   for (const name of ['file-priced', 'file-unpriced', 'another-name', 'un/known']) {
     const [step] = await run(name, `protocol=chat&key=${id}`);
-    const status = await call(gateway, name, key);
+    const status = await call(rig.gateway, name, key);
     expect([name, step?.outcome]).toEqual([name, status === 200 ? 'goes' : 'stops']);
   }
   const [goes] = await run('another-name', '');
@@ -186,41 +167,42 @@ test('a routing preview matches the request', async () => {
   expect(priced?.text).toEndWith('It costs $1 per million tokens of input and $2 of output, by the configuration.');
   const [translated] = await run('file-priced', 'protocol=messages');
   expect(translated?.text).toContain('translated from messages to chat');
-  expect((await admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
+  expect((await rig.admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
 });
 
 test('an account sees its own keys alone, and a key with scope usage those of its workspace', async () => {
-  await control(gateway, 'accounts.create', { id: 'team' });
-  await control(gateway, 'workspaces.create', { id: 'team-space', account: 'team' });
-  await control(gateway, 'workspaces.create', { id: 'other-space', account: 'team' });
-  const reader = await createKey(gateway, { workspace: 'team-space', scopes: ['usage', 'inference'] });
-  const other = await createKey(gateway, { workspace: 'other-space' });
+  await control(rig.gateway, 'accounts.create', { id: 'team' });
+  await control(rig.gateway, 'workspaces.create', { id: 'team-space', account: 'team' });
+  await control(rig.gateway, 'workspaces.create', { id: 'other-space', account: 'team' });
+  const reader = await createKey(rig.gateway, { workspace: 'team-space', scopes: ['usage', 'inference'] });
+  const other = await createKey(rig.gateway, { workspace: 'other-space' });
   const keysOf = async (key: string, account: string) => {
-    const { status, json } = await askApi(gateway, key, 'GET', `/accounts/${account}/models`);
+    const { status, json } = await askApi(rig.gateway, key, 'GET', `/accounts/${account}/models`);
     const { models } = json as Partial<Reply<'GET /accounts/{account}/models'>>;
     return models?.find(({ name }) => name === 'file-priced')?.keys ?? status;
   };
-  expect(await keysOf(admin.key, 'team')).toBe(2);
+  expect(await keysOf(rig.admin.key, 'team')).toBe(2);
   expect(await keysOf(reader.key, 'team')).toBe(1);
   expect(await keysOf(reader.key, 'default')).toBe(404);
   const run = async (key: string, account: string, id: string) =>
-    (await askApi(gateway, key, 'GET', `/accounts/${account}/models/file-priced/dry-run?key=${id}`)).status;
+    (await askApi(rig.gateway, key, 'GET', `/accounts/${account}/models/file-priced/dry-run?key=${id}`)).status;
   expect(await run(reader.key, 'team', reader.id)).toBe(200);
   expect(await run(reader.key, 'team', other.id)).toBe(404);
-  expect(await run(admin.key, 'default', other.id)).toBe(404);
+  expect(await run(rig.admin.key, 'default', other.id)).toBe(404);
   const matches = (workspace: string) =>
-    askApi(gateway, reader.key, 'GET', `/accounts/team/model-matches?patterns=*&workspace=${workspace}`);
+    askApi(rig.gateway, reader.key, 'GET', `/accounts/team/model-matches?patterns=*&workspace=${workspace}`);
   expect([(await matches('team-space')).status, (await matches('other-space')).status]).toEqual([200, 404]);
 });
 
 test('anyone can look up the outcome of a request; only authorized users see its account', async () => {
-  const [{ request_id } = { request_id: '' }] = await gateway.calls('--limit', '1');
+  const [{ request_id } = { request_id: '' }] = await rig.gateway.calls('--limit', '1');
   const path = `/status?request_id=${request_id}`;
-  expect(await askApi(gateway, null, 'GET', path)).toMatchObject({ json: { call: { request_id, account: null } } });
-  expect(await admin.ask('GET', path)).toMatchObject({ json: { call: { request_id, account: 'default' } } });
-  expect(await askApi(gateway, null, 'GET', '/status?request_id=none')).toMatchObject({ json: { call: null } });
+  expect(await askApi(rig.gateway, null, 'GET', path)).toMatchObject({ json: { call: { request_id, account: null } } });
+  expect(await rig.admin.ask('GET', path)).toMatchObject({ json: { call: { request_id, account: 'default' } } });
+  expect(await askApi(rig.gateway, null, 'GET', '/status?request_id=none')).toMatchObject({ json: { call: null } });
   let status = 200;
-  for (let tries = 0; tries < 40 && status === 200; tries++) status = (await askApi(gateway, null, 'GET', path)).status;
+  for (let tries = 0; tries < 40 && status === 200; tries++)
+    status = (await askApi(rig.gateway, null, 'GET', path)).status;
   expect(status).toBe(429);
-  expect((await admin.ask('GET', path)).status).toBe(200);
+  expect((await rig.admin.ask('GET', path)).status).toBe(200);
 });

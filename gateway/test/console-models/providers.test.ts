@@ -6,66 +6,46 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
-import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { eventually } from '../harness/eventually.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
-import {
-  ACCOUNT,
-  type Administrator,
-  administratorOf,
-  askApi,
-  CANARY,
-  call,
-  configBeside,
-  entryAt,
-  scriptModels,
-} from './models-rig.ts';
+import { ACCOUNT, askApi, CANARY, call, configBeside, entryAt, type ModelsRig, startModels } from './models-rig.ts';
 
 setDefaultTimeout(30_000);
 
-let fake: FakeUpstream;
-let gateway: RunningGateway;
-let admin: Administrator;
+let rig: ModelsRig;
 
 beforeAll(async () => {
-  fake = await startFakeUpstream();
-  scriptModels(fake);
-  gateway = await startGateway({ config: configBeside(fake) });
-  admin = await administratorOf(gateway);
+  rig = await startModels();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await fake.stop();
-});
+afterAll(() => rig.stop());
 
 const providers = `${ACCOUNT}/providers`;
 const list = async () =>
-  ((await admin.ask('GET', providers)).json as Reply<'GET /accounts/{account}/providers'>).providers;
+  ((await rig.admin.ask('GET', providers)).json as Reply<'GET /accounts/{account}/providers'>).providers;
 const find = async (name: string) => (await list()).find((one) => one.name === name);
 type Tested = Reply<'POST /accounts/{account}/providers/{provider}/test'>;
 
 describe('a provider entered in the console', () => {
   test('serves the next call, with its credential to its own host', async () => {
-    expect(await call(gateway, 'entered-model')).toBe(403);
-    const made = await admin.ask('POST', providers, entryAt(fake));
+    expect(await call(rig.gateway, 'entered-model')).toBe(403);
+    const made = await rig.admin.ask('POST', providers, entryAt(rig.fake));
     expect(made).toMatchObject({
       status: 200,
       json: { name: 'entered', source: 'console', last4: '55aa', models: 1, problem: null, tested: null },
     });
-    expect(await call(gateway, 'entered-model')).toBe(200);
-    const [served] = fake.served('their-model');
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
+    const [served] = rig.fake.served('their-model');
     expect(served?.headLines.join('\n')).toContain(`Bearer ${CANARY}`);
   });
 
   test('has health from its requests: a word for everyone, numbers for operators, the same on every page', async () => {
-    fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
-    for (let index = 0; index < 3; index++) expect(await call(gateway, 'entered-model')).toBe(500);
+    rig.fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
+    for (let index = 0; index < 3; index++) expect(await call(rig.gateway, 'entered-model')).toBe(500);
     // Each request was sent again as often as its retries allowed.
-    const errors = fake.served('their-model').length - 1;
+    const errors = rig.fake.served('their-model').length - 1;
     expect(errors).toBeGreaterThan(4);
     expect((await find('entered'))?.health).toMatchObject({ state: 'failing', calls: errors + 1, errors });
-    const status = await admin.ask('GET', '/status');
+    const status = await rig.admin.ask('GET', '/status');
     expect(status.json).toMatchObject({
       state: 'degraded',
       problems: ['The provider entered is failing.'],
@@ -75,42 +55,42 @@ describe('a provider entered in the console', () => {
       ],
       call: null,
     });
-    const readHome = async () => (await admin.ask('GET', '/accounts/default/home')).json;
+    const readHome = async () => (await rig.admin.ask('GET', '/accounts/default/home')).json;
     expect(await readHome()).toMatchObject({ providers: [{ name: 'entered', state: 'failing', errors: 3 }] });
-    const list = await admin.ask('GET', providers);
+    const list = await rig.admin.ask('GET', providers);
     const ruleIn = (json: unknown) => (json as { readonly health_rule: string }).health_rule;
     const rules = [status.json, await readHome(), list.json].map(ruleIn);
     expect(new Set(rules).size).toBe(1);
     expect(rules[0]).toContain('in the last 15 minutes');
-    fake.script('their-model', {});
+    rig.fake.script('their-model', {});
     // Most requests failed, but not the last: the single health rule then says healthy everywhere.
-    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect((await find('entered'))?.health.state).toBe('healthy');
     expect(await readHome()).toMatchObject({ providers: [{ name: 'entered', state: 'healthy' }] });
-    expect((await askApi(gateway, null, 'GET', '/status')).json).toMatchObject({ state: 'ready' });
+    expect((await askApi(rig.gateway, null, 'GET', '/status')).json).toMatchObject({ state: 'ready' });
   });
 
   test('a new credential and new models apply from the next request', async () => {
     const path = `${providers}/entered`;
-    const changed = await admin.ask('PATCH', path, { credentials: { api_key: `${CANARY}-second` } });
+    const changed = await rig.admin.ask('PATCH', path, { credentials: { api_key: `${CANARY}-second` } });
     expect(changed).toMatchObject({ status: 200, json: { last4: 'cond' } });
-    await call(gateway, 'entered-model');
-    expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
+    await call(rig.gateway, 'entered-model');
+    expect(rig.fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
     const models = [{ name: 'renamed', upstream: 'their-model' }];
-    expect((await admin.ask('PATCH', path, { models })).status).toBe(200);
-    expect([await call(gateway, 'entered-model'), await call(gateway, 'renamed')]).toEqual([403, 200]);
+    expect((await rig.admin.ask('PATCH', path, { models })).status).toBe(200);
+    expect([await call(rig.gateway, 'entered-model'), await call(rig.gateway, 'renamed')]).toEqual([403, 200]);
     expect(
-      (await admin.ask('PATCH', path, { models: [{ name: 'entered-model', upstream: 'their-model' }] })).status,
+      (await rig.admin.ask('PATCH', path, { models: [{ name: 'entered-model', upstream: 'their-model' }] })).status,
     ).toBe(200);
   });
 
   test('is tested with its credential, and the result stays until it changes', async () => {
-    const tested = (await admin.ask('POST', `${providers}/entered/test`, {})).json as Tested;
+    const tested = (await rig.admin.ask('POST', `${providers}/entered/test`, {})).json as Tested;
     expect(tested.ok).toBe(true);
     expect(tested.models.length).toBeGreaterThan(0);
-    expect(fake.served().at(-1)?.requestLine).toStartWith('GET /v1/models');
+    expect(rig.fake.served().at(-1)?.requestLine).toStartWith('GET /v1/models');
     expect((await find('entered'))?.tested).toMatchObject({ ok: true, message: tested.message });
-    expect(await admin.ask('POST', `${providers}/filed/test`, {})).toMatchObject({ json: { ok: true } });
+    expect(await rig.admin.ask('POST', `${providers}/filed/test`, {})).toMatchObject({ json: { ok: true } });
     expect((await find('filed'))?.tested?.ok).toBe(true);
   });
 
@@ -123,16 +103,16 @@ describe('a provider entered in the console', () => {
       { status: 200, body: leak },
       { rawHead: `HTTP/1.1 ${leak}\r\n\r\n` },
     ]) {
-      fake.script('models', scenario);
-      const answer = await admin.ask('POST', `${providers}/entered/test`, {});
+      rig.fake.script('models', scenario);
+      const answer = await rig.admin.ask('POST', `${providers}/entered/test`, {});
       expect(answer).toMatchObject({ status: 200, json: { ok: false, models: [] } });
       expect(answer.text).not.toContain(CANARY);
     }
-    fake.script('models', { status: 302, headers: { location: `${fake.url}/v1/models` } });
-    const before = fake.served().length;
-    expect((await admin.ask('POST', `${providers}/entered/test`, {})).text).toContain('redirect');
-    expect(fake.served()).toHaveLength(before + 1);
-    fake.script('models', {});
+    rig.fake.script('models', { status: 302, headers: { location: `${rig.fake.url}/v1/models` } });
+    const before = rig.fake.served().length;
+    expect((await rig.admin.ask('POST', `${providers}/entered/test`, {})).text).toContain('redirect');
+    expect(rig.fake.served()).toHaveLength(before + 1);
+    rig.fake.script('models', {});
   });
 });
 
@@ -170,7 +150,7 @@ describe('what is refused', () => {
     ['other', { base_url: 'https://localhost/v1' }, 400, 'base_url'],
     ['other', { base_url: 'http://api.example.com/v1' }, 400, 'base_url'],
   ])('a provider %s with %p', async (name, changes, status, member) => {
-    const answer = await admin.ask('POST', providers, entryAt(fake, { name, ...changes }));
+    const answer = await rig.admin.ask('POST', providers, entryAt(rig.fake, { name, ...changes }));
     expect(answer).toMatchObject({ status, json: { error: { member } } });
     expect(answer.text).not.toContain(CANARY);
   });
@@ -180,22 +160,22 @@ describe('what is refused', () => {
       ['PATCH', { models: [] }],
       ['DELETE', undefined],
     ] as const) {
-      expect((await admin.ask(method, `${providers}/filed`, body)).status).toBe(409);
-      expect((await admin.ask(method, `${providers}/nobody`, body)).status).toBe(404);
+      expect((await rig.admin.ask(method, `${providers}/filed`, body)).status).toBe(409);
+      expect((await rig.admin.ask(method, `${providers}/nobody`, body)).status).toBe(404);
     }
   });
 
   test('everyone but operators', async () => {
-    const { key } = await createKey(gateway, { scopes: ['usage'] });
+    const { key } = await createKey(rig.gateway, { scopes: ['usage'] });
     for (const [method, path, body] of [
       ['GET', providers, undefined],
-      ['POST', providers, entryAt(fake, { name: 'other' })],
+      ['POST', providers, entryAt(rig.fake, { name: 'other' })],
       ['POST', `${providers}/entered/test`, {}],
       ['DELETE', `${providers}/entered`, undefined],
       ['PUT', `${ACCOUNT}/models/file-unpriced/price`, {}],
     ] as const) {
-      expect((await askApi(gateway, key, method, path, body)).status).toBe(403);
-      expect((await askApi(gateway, null, method, path, body)).status).toBeGreaterThanOrEqual(401);
+      expect((await askApi(rig.gateway, key, method, path, body)).status).toBe(403);
+      expect((await askApi(rig.gateway, null, method, path, body)).status).toBeGreaterThanOrEqual(401);
     }
   });
 });
@@ -210,7 +190,7 @@ function readAll(folder: string): string {
 }
 
 test('the credential is in no answer, no line of the log, and not in the database', async () => {
-  const seen = [gateway.stdout(), gateway.stderr(), readAll(gateway.dataDir)];
+  const seen = [rig.gateway.stdout(), rig.gateway.stderr(), readAll(rig.gateway.dataDir)];
   for (const path of [
     providers,
     `${ACCOUNT}/models`,
@@ -218,7 +198,7 @@ test('the credential is in no answer, no line of the log, and not in the databas
     `${ACCOUNT}/model-matches?patterns=*`,
     '/status',
   ]) {
-    const answer = await admin.ask('GET', path);
+    const answer = await rig.admin.ask('GET', path);
     expect(answer.status).toBe(200);
     seen.push(answer.text);
   }
@@ -230,43 +210,40 @@ test('the credential is in no answer, no line of the log, and not in the databas
 
 test('it survives a reload and a restart, and disappears when it is removed', async () => {
   const logged = () =>
-    gateway.stderr().split('the configuration was reloaded').length +
-    gateway.stdout().split('the configuration was reloaded').length;
+    rig.gateway.stderr().split('the configuration was reloaded').length +
+    rig.gateway.stdout().split('the configuration was reloaded').length;
   const before = logged();
-  writeFileSync(gateway.configFile, JSON.stringify(configBeside(fake, { limits: { messages_max: 5 } })));
+  writeFileSync(rig.gateway.configFile, JSON.stringify(configBeside(rig.fake, { limits: { messages_max: 5 } })));
   await eventually('the reload', () => (logged() > before ? true : null));
-  expect(await call(gateway, 'entered-model')).toBe(200);
+  expect(await call(rig.gateway, 'entered-model')).toBe(200);
 
-  const { key } = gateway;
-  await gateway.stop(true);
-  gateway = { ...(await startGateway({ config: configBeside(fake), dataDir: gateway.dataDir })), key };
-  admin = { ...admin, ask: (method, path, body) => askApi(gateway, admin.key, method, path, body) };
-  expect(await call(gateway, 'entered-model')).toBe(200);
-  expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
+  await rig.restart();
+  expect(await call(rig.gateway, 'entered-model')).toBe(200);
+  expect(rig.fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
 });
 
 test('a file entry with the same name or model takes precedence, and the console says so', async () => {
-  const taking = configBeside(fake, {
-    providers: { filed: { kind: 'openai-compatible', base_url: `${fake.url}/v1` } },
+  const taking = configBeside(rig.fake, {
+    providers: { filed: { kind: 'openai-compatible', base_url: `${rig.fake.url}/v1` } },
     models: { 'entered-model': { targets: [{ provider: 'filed', model: 'of-the-file' }] } },
   });
-  writeFileSync(gateway.configFile, JSON.stringify(taking));
+  writeFileSync(rig.gateway.configFile, JSON.stringify(taking));
   await eventually('the file to answer', async () => {
-    await call(gateway, 'entered-model');
-    return fake.served('of-the-file').length > 0 ? true : null;
+    await call(rig.gateway, 'entered-model');
+    return rig.fake.served('of-the-file').length > 0 ? true : null;
   });
   expect((await find('entered'))?.problem).toContain('entered-model');
-  expect(`${gateway.stdout()}${gateway.stderr()}`).toContain('The provider entered, entered in the console:');
+  expect(`${rig.gateway.stdout()}${rig.gateway.stderr()}`).toContain('The provider entered, entered in the console:');
 
-  writeFileSync(gateway.configFile, JSON.stringify(configBeside(fake, { server: {} })));
+  writeFileSync(rig.gateway.configFile, JSON.stringify(configBeside(rig.fake, { server: {} })));
   await eventually('the address to be refused', async () =>
     (await find('entered'))?.problem?.includes('private_origins') ? true : null,
   );
-  expect(await call(gateway, 'entered-model')).toBe(403);
+  expect(await call(rig.gateway, 'entered-model')).toBe(403);
 
-  writeFileSync(gateway.configFile, JSON.stringify(configBeside(fake)));
-  await eventually('it to serve again', async () => ((await call(gateway, 'entered-model')) === 200 ? true : null));
-  expect((await admin.ask('DELETE', `${providers}/entered`)).status).toBe(200);
-  expect(await call(gateway, 'entered-model')).toBe(403);
+  writeFileSync(rig.gateway.configFile, JSON.stringify(configBeside(rig.fake)));
+  await eventually('it to serve again', async () => ((await call(rig.gateway, 'entered-model')) === 200 ? true : null));
+  expect((await rig.admin.ask('DELETE', `${providers}/entered`)).status).toBe(200);
+  expect(await call(rig.gateway, 'entered-model')).toBe(403);
   expect(await find('entered'))?.toBeUndefined();
 });

@@ -4,20 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
-import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
-import {
-  ACCOUNT,
-  type Administrator,
-  administratorOf,
-  askApi,
-  CANARY,
-  call,
-  configBeside,
-  entryAt,
-  scriptModels,
-} from './models-rig.ts';
+import { ACCOUNT, askApi, CANARY, call, entryAt, type ModelsRig, startModels } from './models-rig.ts';
 
 setDefaultTimeout(30_000);
 
@@ -25,39 +13,24 @@ const ROUTES = `${ACCOUNT}/routes`;
 const CREDENTIALS = `${ACCOUNT}/providers/entered/credentials`;
 const SPARE = 'spare-credential-1c9a44f0d3e7';
 
-let fake: FakeUpstream;
-let gateway: RunningGateway;
-let admin: Administrator;
+let rig: ModelsRig;
 
 beforeAll(async () => {
-  fake = await startFakeUpstream();
-  scriptModels(fake);
-  gateway = await startGateway({ config: configBeside(fake) });
-  admin = await administratorOf(gateway);
-  expect((await admin.ask('POST', `${ACCOUNT}/providers`, entryAt(fake))).status).toBe(200);
+  rig = await startModels();
+  expect((await rig.admin.ask('POST', `${ACCOUNT}/providers`, entryAt(rig.fake))).status).toBe(200);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await fake.stop();
-});
+afterAll(() => rig.stop());
 
 type RouteView = Reply<'GET /accounts/{account}/routes/{model}'>;
 type States = Reply<'GET /accounts/{account}/routing/states'>;
 
 /** Calls the model, and returns the upstream model that answered. */
 async function servedBy(model: string): Promise<string | undefined> {
-  expect(await call(gateway, model)).toBe(200);
-  return fake.served().at(-1)?.model ?? undefined;
+  expect(await call(rig.gateway, model)).toBe(200);
+  return rig.fake.served().at(-1)?.model ?? undefined;
 }
 
-/** Starts the gateway again on its data. */
-async function restart(): Promise<void> {
-  const { key, dataDir } = gateway;
-  await gateway.stop(true);
-  gateway = { ...(await startGateway({ config: configBeside(fake), dataDir })), key };
-  admin = { key: admin.key, ask: (method, path, body) => askApi(gateway, admin.key, method, path, body) };
-}
-const credentialOf = () => /Bearer (\S+)/.exec(fake.served().at(-1)?.headLines.join('\n') ?? '')?.[1];
+const credentialOf = () => /Bearer (\S+)/.exec(rig.fake.served().at(-1)?.headLines.join('\n') ?? '')?.[1];
 const TARGETS = [
   { provider: 'entered', model: 'second-of-theirs', name: 'main' },
   { provider: 'filed', model: 'of-the-file', priority: 2 },
@@ -65,46 +38,52 @@ const TARGETS = [
 
 describe('a route entered in the console', () => {
   test('applies from the next call, as do changes of it', async () => {
-    expect(await call(gateway, 'new')).toBe(403);
-    const made = await admin.ask('POST', ROUTES, { model: 'new', targets: TARGETS, alias: ['nick/name'] });
+    expect(await call(rig.gateway, 'new')).toBe(403);
+    const made = await rig.admin.ask('POST', ROUTES, { model: 'new', targets: TARGETS, alias: ['nick/name'] });
     expect(made).toMatchObject({ status: 200, json: { source: 'console', served: true, problem: null } });
     expect([await servedBy('new'), await servedBy('nick/name')]).toEqual(['second-of-theirs', 'second-of-theirs']);
-    const changed = await admin.ask('PATCH', `${ROUTES}/new`, { targets: [...TARGETS].reverse().map(levelled) });
+    const changed = await rig.admin.ask('PATCH', `${ROUTES}/new`, { targets: [...TARGETS].reverse().map(levelled) });
     expect((changed.json as RouteView).targets.map(({ name }) => name)).toEqual(['filed/of-the-file', 'main']);
     expect(await servedBy('new')).toBe('of-the-file');
-    expect((await admin.ask('GET', `${ROUTES}/${encodeURIComponent('nick/name')}`)).json).toEqual(changed.json);
+    expect((await rig.admin.ask('GET', `${ROUTES}/${encodeURIComponent('nick/name')}`)).json).toEqual(changed.json);
   });
 
   test('has targets that go out of rotation and stay out over a restart', async () => {
-    const out = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'filed/of-the-file', in_rotation: false });
+    const out = await rig.admin.ask('POST', `${ROUTES}/new/rotation`, {
+      target: 'filed/of-the-file',
+      in_rotation: false,
+    });
     expect((out.json as RouteView).targets[0]?.out_of_rotation_since).toBeString();
     expect(await servedBy('new')).toBe('second-of-theirs');
-    const last = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
+    const last = await rig.admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
     expect(last).toMatchObject({ status: 409 });
-    await restart();
+    await rig.restart();
     expect(await servedBy('new')).toBe('second-of-theirs');
-    const back = await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'filed/of-the-file', in_rotation: true });
+    const back = await rig.admin.ask('POST', `${ROUTES}/new/rotation`, {
+      target: 'filed/of-the-file',
+      in_rotation: true,
+    });
     expect((back.json as RouteView).targets[0]?.out_of_rotation_since).toBeNull();
     expect(await servedBy('new')).toBe('of-the-file');
   });
 
   test('is refused with the member and the words of the configuration, each fault by itself', async () => {
     const targets = [{ provider: 'nobody' }, { provider: 'filed', weight: -1 }];
-    const refused = await admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(1) });
+    const refused = await rig.admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(1) });
     expect(refused).toMatchObject({
       status: 400,
       json: { error: { code: 'invalid', member: 'targets.0.weight' } },
     });
     expect(refused.text).toContain("found '-1', expected a whole number from 0");
-    const unknown = await admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(0, 1) });
+    const unknown = await rig.admin.ask('POST', ROUTES, { model: 'bad', targets: targets.slice(0, 1) });
     expect(unknown).toMatchObject({ json: { error: { member: 'targets.0.provider' } } });
-    expect((await admin.ask('PATCH', `${ROUTES}/file-priced`, { alias: null })).status).toBe(409);
-    expect((await admin.ask('POST', ROUTES, { model: 'another-name', targets: TARGETS })).status).toBe(400);
-    expect((await admin.ask('DELETE', `${ROUTES}/nothing`)).status).toBe(404);
+    expect((await rig.admin.ask('PATCH', `${ROUTES}/file-priced`, { alias: null })).status).toBe(409);
+    expect((await rig.admin.ask('POST', ROUTES, { model: 'another-name', targets: TARGETS })).status).toBe(400);
+    expect((await rig.admin.ask('DELETE', `${ROUTES}/nothing`)).status).toBe(404);
   });
 
   test('keeps its provider from being removed', async () => {
-    const refused = await admin.ask('DELETE', `${ACCOUNT}/providers/entered`);
+    const refused = await rig.admin.ask('DELETE', `${ACCOUNT}/providers/entered`);
     expect(refused).toMatchObject({ status: 409 });
     expect(refused.text).toContain('the routes new have targets at entered');
   });
@@ -116,34 +95,36 @@ function levelled<Target extends object>(target: Target): Target {
 
 describe('a pool of credentials', () => {
   test('takes a further one, whose secret is sent and never shown', async () => {
-    const made = await admin.ask('POST', CREDENTIALS, { name: 'spare', secrets: { api_key: SPARE }, weight: 2 });
+    const made = await rig.admin.ask('POST', CREDENTIALS, { name: 'spare', secrets: { api_key: SPARE }, weight: 2 });
     expect(made).toMatchObject({ status: 200, json: { name: 'spare', last4: 'd3e7', weight: 2, models: null } });
-    await admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: false });
-    expect(await call(gateway, 'entered-model')).toBe(200);
+    await rig.admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: false });
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect(credentialOf()).toBe(SPARE);
-    await restart();
-    expect(await call(gateway, 'entered-model')).toBe(200);
+    await rig.restart();
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect(credentialOf()).toBe(SPARE);
-    const replaced = await admin.ask('POST', `${CREDENTIALS}/spare/replace`, { secrets: { api_key: `${SPARE}-new` } });
+    const replaced = await rig.admin.ask('POST', `${CREDENTIALS}/spare/replace`, {
+      secrets: { api_key: `${SPARE}-new` },
+    });
     expect(replaced.json).toMatchObject({ last4: '-new' });
-    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect(credentialOf()).toBe(`${SPARE}-new`);
-    expect((await admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(409);
-    await admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: true });
-    expect((await admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(200);
-    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect((await rig.admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(409);
+    await rig.admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: true });
+    expect((await rig.admin.ask('DELETE', `${CREDENTIALS}/spare`)).status).toBe(200);
+    expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect(credentialOf()).toBe(CANARY);
     const texts = [
-      await admin.ask('GET', CREDENTIALS),
-      await admin.ask('GET', ROUTES),
-      await admin.ask('GET', `${ACCOUNT}/audit`),
-      await admin.ask('GET', `${ACCOUNT}/routing/states`),
+      await rig.admin.ask('GET', CREDENTIALS),
+      await rig.admin.ask('GET', ROUTES),
+      await rig.admin.ask('GET', `${ACCOUNT}/audit`),
+      await rig.admin.ask('GET', `${ACCOUNT}/routing/states`),
     ].map(({ text }) => text);
     for (const text of texts) for (const secret of [SPARE, CANARY]) expect(text).not.toContain(secret);
   });
 
   test('leaves an audit entry for each change', async () => {
-    const { json } = await admin.ask('GET', `${ACCOUNT}/audit?limit=200`);
+    const { json } = await rig.admin.ask('GET', `${ACCOUNT}/audit?limit=200`);
     const { entries } = json as Reply<'GET /accounts/{account}/audit'>;
     const acts = new Map(entries.map(({ act, subject }) => [act, subject.id]));
     expect(Object.fromEntries(acts)).toMatchObject({
@@ -162,7 +143,7 @@ describe('a pool of credentials', () => {
 
 describe('states', () => {
   test('show used targets and all credentials; a breaker is closed by hand, with an entry', async () => {
-    const { json } = await admin.ask('GET', `${ACCOUNT}/routing/states`);
+    const { json } = await rig.admin.ask('GET', `${ACCOUNT}/routing/states`);
     const states = json as States;
     expect(states.targets.find(({ model, target }) => model === 'new' && target === 'main')).toMatchObject({
       provider: 'entered',
@@ -173,9 +154,9 @@ describe('states', () => {
       'filed/default usable',
       'entered/default usable',
     ]);
-    expect((await admin.ask('POST', `${ROUTES}/new/close`, { target: 'main' })).status).toBe(200);
-    expect((await admin.ask('POST', `${ROUTES}/new/close`, { target: 'nothing' })).status).toBe(409);
-    const { entries } = (await admin.ask('GET', `${ACCOUNT}/audit?limit=1`)).json as {
+    expect((await rig.admin.ask('POST', `${ROUTES}/new/close`, { target: 'main' })).status).toBe(200);
+    expect((await rig.admin.ask('POST', `${ROUTES}/new/close`, { target: 'nothing' })).status).toBe(409);
+    const { entries } = (await rig.admin.ask('GET', `${ACCOUNT}/audit?limit=1`)).json as {
       readonly entries: readonly object[];
     };
     expect(entries[0]).toMatchObject({ act: 'routes.close', subject: { kind: 'target', id: 'new main' } });
@@ -183,10 +164,10 @@ describe('states', () => {
 });
 
 test('a member’s preview names the targets in the order of trial, and no state, cost or credential', async () => {
-  await admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
-  const { id, key } = await createKey(gateway, { scopes: ['inference', 'usage'], required_tags: ['eu'] });
+  await rig.admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
+  const { id, key } = await createKey(rig.gateway, { scopes: ['inference', 'usage'], required_tags: ['eu'] });
   const stepsOf = async (query: string) => {
-    const { json } = await askApi(gateway, key, 'GET', `${ACCOUNT}/models/new/dry-run${query}`);
+    const { json } = await askApi(rig.gateway, key, 'GET', `${ACCOUNT}/models/new/dry-run${query}`);
     const { steps } = json as Reply<'GET /accounts/{account}/models/{model}/dry-run'>;
     return steps.map(({ outcome, text }) => `${outcome} ${text.split(':')[0]}`);
   };
@@ -196,14 +177,14 @@ test('a member’s preview names the targets in the order of trial, and no state
 
 describe('the preview', () => {
   const explain = async (body: object) => {
-    const { status, json } = await admin.ask('POST', `${ROUTES}/explain`, body);
+    const { status, json } = await rig.admin.ask('POST', `${ROUTES}/explain`, body);
     expect(status).toBe(200);
     return json as Reply<'POST /accounts/{account}/routes/explain'>;
   };
 
   test('names each target with its verdict, sends nothing, and leaves what a call would need', async () => {
-    await admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
-    const before = fake.served().length;
+    await rig.admin.ask('PATCH', `${ROUTES}/new`, { targets: [{ ...TARGETS[0], tags: ['eu'] }, TARGETS[1]] });
+    const before = rig.fake.served().length;
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     const messages = [{ role: 'user', content: 'x'.repeat(4_000) }];
     const seen = await explain({ model: 'nick/name', protocol: 'chat', request: { model: 'other', messages, tools } });
@@ -213,47 +194,47 @@ describe('the preview', () => {
       ['main', 'chosen', 'default'],
       ['filed/of-the-file', 'fallback', 'default'],
     ]);
-    expect(fake.served()).toHaveLength(before);
+    expect(rig.fake.served()).toHaveLength(before);
   });
 
   test('runs on the command line too, which shares all changes with the API', async () => {
-    const { stdout, stderr } = await gateway.run('route', 'explain', '--model', 'nick/name');
+    const { stdout, stderr } = await rig.gateway.run('route', 'explain', '--model', 'nick/name');
     expect([stderr, stdout.split('\n')[0]]).toEqual([
       '',
       expect.stringMatching(/^new {2}strategy order, pin none, .* tokens$/),
     ]);
     expect(stdout).toMatch(/ {2}1 entered\/main +chosen/);
-    expect((await gateway.run('routes', 'states')).stdout).toMatch(/new +main +closed/);
-    expect((await gateway.run('routes', 'close', 'new', 'main')).status).toBe(0);
-    expect((await gateway.run('routes', 'disable', 'new', 'main')).status).toBe(0);
+    expect((await rig.gateway.run('routes', 'states')).stdout).toMatch(/new +main +closed/);
+    expect((await rig.gateway.run('routes', 'close', 'new', 'main')).status).toBe(0);
+    expect((await rig.gateway.run('routes', 'disable', 'new', 'main')).status).toBe(0);
     expect(await servedBy('new')).toBe('of-the-file');
-    expect((await gateway.run('routes', 'enable', 'new', 'main')).status).toBe(0);
+    expect((await rig.gateway.run('routes', 'enable', 'new', 'main')).status).toBe(0);
     expect(await servedBy('new')).toBe('second-of-theirs');
   });
 
   test('knows the tags that a key requires, what is out of rotation, and refusals', async () => {
-    const { id } = await createKey(gateway, { required_tags: ['eu'] });
+    const { id } = await createKey(rig.gateway, { required_tags: ['eu'] });
     const tagged = await explain({ model: 'new', key: id });
     expect(tagged.targets.map(({ target, verdict, why }) => [target, verdict, why])).toEqual([
       ['main', 'chosen', expect.any(String)],
       ['filed/of-the-file', 'filtered', 'tag'],
     ]);
-    await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
+    await rig.admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: false });
     const refused = await explain({ model: 'new', key: id });
     expect(refused.refusal).toContain('eu');
     expect(refused.targets.at(-1)).toMatchObject({ target: 'main', verdict: 'skipped', why: 'out', state: 'out' });
-    await admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: true });
+    await rig.admin.ask('POST', `${ROUTES}/new/rotation`, { target: 'main', in_rotation: true });
     expect((await explain({ model: 'gone' })).refusal).toContain('is not served here');
     expect((await explain({ model: 'new', request: { messages: 5 } })).refusal).toContain('messages');
-    expect((await admin.ask('POST', `${ROUTES}/explain`, { model: 'new', key: 'key_none' })).status).toBe(404);
+    expect((await rig.admin.ask('POST', `${ROUTES}/explain`, { model: 'new', key: 'key_none' })).status).toBe(404);
   });
 });
 
 test('tenants and members without the permission see nothing of it', async () => {
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  const { key: tenant } = await createKey(gateway, { workspace: 'acme-main', scopes: ['admin'] });
-  const { key: reader } = await createKey(gateway, { scopes: ['usage'] });
+  await control(rig.gateway, 'accounts.create', { id: 'acme' });
+  await control(rig.gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
+  const { key: tenant } = await createKey(rig.gateway, { workspace: 'acme-main', scopes: ['admin'] });
+  const { key: reader } = await createKey(rig.gateway, { scopes: ['usage'] });
   for (const [method, path, body] of [
     ['GET', 'routes', undefined],
     ['GET', 'routes/new', undefined],
@@ -268,7 +249,7 @@ test('tenants and members without the permission see nothing of it', async () =>
       [tenant, 'acme'],
       [reader, 'default'],
     ] as const) {
-      const { status, text } = await askApi(gateway, key, method, `/accounts/${account}/${path}`, body);
+      const { status, text } = await askApi(rig.gateway, key, method, `/accounts/${account}/${path}`, body);
       expect([path, status]).toEqual([path, 403]);
       expect(text).not.toContain('second-of-theirs');
     }
