@@ -2,35 +2,24 @@
  * Tests addresses for a user with several accounts: the page names the account, and one without access is reported, not
  * replaced by another.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { must, OWNER } from '../console-api/api-visitor.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openOwnConsole } from './open-console.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(60_000);
-
-let browser: Browser;
 let gateway: RunningGateway;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
-  const owner = await setUpOwner(gateway);
+openOwnConsole(async ({ owner, ...opened }) => {
+  ({ gateway, visitor, page } = opened);
   await createKey(gateway, { name: 'of default' });
   await must(owner.ask('POST /accounts', { body: { id: 'acme', name: 'Acme', mode: 'postpaid' } }));
-  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, owner) });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const here = () => page.evaluate('location.pathname + location.search');

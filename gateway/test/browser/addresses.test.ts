@@ -3,34 +3,25 @@
  * secret, which Back does not leave.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { eventually } from '../harness/eventually.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-  visitor = await newVisitor(browser, {
-    viewport: { width: 1440, height: 700 },
-    storageState: signedInState(seeded.gateway.url, seeded.owner),
-  });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-});
+openSeededConsole(
+  (opened) => {
+    ({ seeded, visitor, page } = opened);
+  },
+  { viewport: { width: 1440, height: 700 } },
+);
 
 /** Back, then forward again: resolves once both are done. */
 const BACK_AND_FORTH = `new Promise((resolve) => {

@@ -76,30 +76,32 @@ const SETTLES_WITHIN_MS = 15_000;
  */
 const IDLE = "new Promise((done) => requestAnimationFrame(() => scheduler.postTask(done, { priority: 'background' })))";
 
-/** Opens the page and waits for its title and all of its requests. */
+/** Opens the page and waits for its title and all of its content. */
 export async function openPage(page: Page, url: string): Promise<void> {
   await untilSettled(page, async () => {
     await page.goto(url);
     await page.getByRole('heading', { level: 1 }).first().waitFor();
-    await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' });
   });
 }
 
 /**
- * Acts, and waits until the page has finished all requests since then: faster than waiting for half a second without
- * requests.
+ * Acts, and waits until the page has finished all requests since then and shows their replies: faster than waiting for
+ * half a second without requests.
  */
 export async function untilSettled(page: Page, act: () => Promise<void>): Promise<void> {
   const requests = new Set<Request>();
+  const loading = page.locator('[aria-label="Loading"]');
   const begin = (request: Request) => void requests.add(request);
   const end = (request: Request) => void requests.delete(request);
   page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
   try {
     await act();
-    do {
-      await eventually('the replies to what the page asked', () => requests.size === 0 || null, SETTLES_WITHIN_MS);
+    const isSettled = async () => {
+      if (requests.size > 0) return null;
       for (let turn = 0; turn < 2; turn += 1) await page.evaluate(IDLE);
-    } while (requests.size > 0);
+      return requests.size === 0 && (await loading.count()) === 0 ? true : null;
+    };
+    await eventually('the replies to what the page asked', isSettled, SETTLES_WITHIN_MS);
   } finally {
     page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
   }

@@ -1,25 +1,21 @@
 /** Tests the credentials of a provider in the console: adding, changing, resting and removing one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { must, type Person } from '../console-api/api-visitor.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openOwnConsole } from './open-console.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
-let gateway: RunningGateway;
 let api: Person;
+let gateway: RunningGateway;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
-  api = await setUpOwner(gateway);
+openOwnConsole(async ({ owner, ...opened }) => {
+  ({ gateway, visitor, page } = opened);
+  api = owner;
   await must(
     api.ask('POST /accounts/default/providers', {
       body: {
@@ -31,12 +27,6 @@ beforeAll(async () => {
       },
     }),
   );
-  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, api) });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const sheet = () => page.getByRole('dialog', { name: 'Credentials of lab' });
@@ -109,6 +99,7 @@ describe.skipIf(!HAS_BROWSER)('the credentials of a provider (needs Chromium for
     await press('Remove credential');
     await sheet().getByText('twin', { exact: true }).waitFor({ state: 'detached' });
     await press('Actions for default');
+    await page.getByRole('menu', { name: 'Actions for default' }).waitFor();
     const items = await page.getByRole('menuitem').filter({ visible: true }).allTextContents();
     expect(items).toEqual(['Edit…', 'Replace secret…', 'Remove from rotation']);
     expect(await page.getByRole('menuitem', { name: 'Remove from rotation' }).isDisabled()).toBe(true);

@@ -2,18 +2,16 @@
  * Tests what daily use of the console needs: tables that fit, live counters, a fast palette, focus, forms that name
  * each error.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { must } from '../console-api/api-visitor.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 const LONG = 'a name that was chosen with great care and without any thought of a narrow window';
@@ -26,9 +24,8 @@ let visitor: Visitor;
 let page: Page;
 let secret: string;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
+openSeededConsole(async (opened) => {
+  ({ browser, seeded, visitor, page } = opened);
   secret = (await createKey(seeded.gateway, { name: LONG })).key;
   await must(
     seeded.owner.ask('POST /accounts/default/workspaces', {
@@ -41,11 +38,6 @@ beforeAll(async () => {
       },
     }),
   );
-  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
 });
 
 async function open(path: string, size = WIDE): Promise<void> {

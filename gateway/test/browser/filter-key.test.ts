@@ -1,26 +1,17 @@
 /** Tests the key `/`: it focuses the page's filter if there is one; otherwise the page does not mention the key. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { describe, expect, test } from 'bun:test';
 import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
-});
-afterAll(async () => {
-  await closeVisitors(browser);
+openSeededConsole((opened) => {
+  ({ seeded, visitor } = opened);
 });
 
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);

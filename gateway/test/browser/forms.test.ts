@@ -2,18 +2,17 @@
  * Tests forms while other users work, when the session ends, and on accidental clicks: input is sent, kept, or
  * confirmed before it is lost.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { inviteMember, must, OWNER, PASSWORD, type Person, setUpOwner } from '../console-api/api-visitor.ts';
+import { inviteMember, must, OWNER, PASSWORD, type Person } from '../console-api/api-visitor.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
+import { openOwnConsole } from './open-console.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 let browser: Browser;
 let gateway: RunningGateway;
@@ -23,22 +22,17 @@ let key: string;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
-  api = await setUpOwner(gateway);
+openOwnConsole(async ({ owner, ...opened }) => {
+  ({ browser, gateway, visitor } = opened);
+  api = owner;
   admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
   key = (await createKey(gateway, { name: 'night run' })).id;
 });
 beforeEach(async () => {
   if (!HAS_BROWSER) return;
-  await visitor?.leave();
+  await visitor.leave();
   visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, api) });
   page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });

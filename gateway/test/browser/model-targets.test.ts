@@ -1,25 +1,21 @@
 /** Tests the targets of a model in the console: adding one, its options, and its rotation. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { must, type Person } from '../console-api/api-visitor.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openOwnConsole } from './open-console.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
-let gateway: RunningGateway;
 let api: Person;
+let gateway: RunningGateway;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
-  api = await setUpOwner(gateway);
+openOwnConsole(async ({ owner, ...opened }) => {
+  ({ gateway, visitor, page } = opened);
+  api = owner;
   for (const name of ['one', 'two']) {
     await must(
       api.ask('POST /accounts/default/providers', {
@@ -33,12 +29,6 @@ beforeAll(async () => {
       }),
     );
   }
-  visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, api) });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const dialog = () => page.getByRole('dialog', { name: 'Targets of one-model' });
@@ -50,8 +40,8 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
     await press('Edit targets');
     await dialog().getByRole('button', { name: 'Add target' }).click();
-    await second().getByLabel('Provider').selectOption('two');
-    await second().getByLabel('Model there').fill('large');
+    await second().getByLabel('Provider', { exact: true }).selectOption('two');
+    await second().getByLabel('Provider’s model').fill('large');
     await second().getByLabel('Weight').fill('1.5');
     await second().getByText('Enter a whole number from 0 to 1000.').waitFor();
     await second().getByLabel('Weight').fill('0');

@@ -2,18 +2,17 @@
  * Tests how operators see routing: the preview of a request, live states and their remedy, and the attempts of a
  * request. Pauses are played into the reply of the API, because they end by themselves; what operators do is real.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { inviteMember, must } from '../console-api/api-visitor.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 type States = Reply<'GET /accounts/{account}/routing/states'>;
 
@@ -91,14 +90,8 @@ let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
-  page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
+openSeededConsole((opened) => {
+  ({ browser, seeded, visitor, page } = opened);
 });
 
 const open = (path: string) => openPage(page, `${seeded.gateway.url}${path}`);

@@ -2,28 +2,19 @@
  * Tests downloads of tables made in the browser: they have what the page's filter shows, and their code loads on
  * demand.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { describe, expect, test } from 'bun:test';
 import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-  visitor = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
-});
-afterAll(async () => {
-  await closeVisitors(browser);
+openSeededConsole((opened) => {
+  ({ seeded, visitor } = opened);
 });
 
 /** Presses the button; returns the file's name, its lines, and the scripts fetched for it. */

@@ -12,6 +12,7 @@ import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
 import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
@@ -111,7 +112,11 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
   });
 
   test('usage and logs show the requests with the right cost', async () => {
-    const costs = (await pair.gateway.calls()).map(({ cost_nano_usd }) => BigInt(cost_nano_usd ?? -1));
+    const calls = await eventually('every record', async () => {
+      const found = await pair.gateway.calls();
+      return found.length < 3 ? null : found;
+    });
+    const costs = calls.map(({ cost_nano_usd }) => BigInt(cost_nano_usd ?? -1));
     expect(costs).toEqual([CALL_NANO_USD, CALL_NANO_USD, CALL_NANO_USD]);
     await page.getByRole('link', { name: 'Open the console' }).click();
     await page.goto(at('/app/usage'));
@@ -198,12 +203,8 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
     const detail = await askFromPage(viewerPage, `GET /accounts/default/logs/${call?.request_id}`);
     expect(JSON.stringify(detail.json)).not.toContain(ANSWER);
 
-    await viewerPage.goto(at('/app/keys'));
-    await viewerPage
-      .getByRole('table')
-      .getByText(keyName)
-      .waitFor({ state: 'attached' })
-      .catch(() => undefined);
+    await openPage(viewerPage, at('/app/keys?status=all'));
+    await viewerPage.getByRole('table').getByText(keyName, { exact: true }).waitFor();
     expect(await viewerPage.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0);
     await viewerPage.goto(at('/app/limits'));
     await viewerPage

@@ -1,16 +1,13 @@
 /** Tests the time zone of the pages: an account in New York, used on a computer in Tokyo. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { windowAt } from '../../src/admission/window.ts';
 import { must } from '../console-api/api-visitor.ts';
 import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
 const ZONE = 'America/New_York';
 const CLOCK = new Intl.DateTimeFormat('en-US', {
@@ -20,24 +17,20 @@ const CLOCK = new Intl.DateTimeFormat('en-US', {
   timeZone: ZONE,
 });
 
-let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
 
 const setZone = (time_zone: string) =>
   must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone } }));
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-  await setZone(ZONE);
-  visitor = await newVisitor(browser, {
-    timezoneId: 'Asia/Tokyo',
-    storageState: signedInState(seeded.gateway.url, seeded.owner),
-  });
-});
+openSeededConsole(
+  async (opened) => {
+    ({ seeded, visitor } = opened);
+    await setZone(ZONE);
+  },
+  { timezoneId: 'Asia/Tokyo' },
+);
 afterAll(async () => {
-  await closeVisitors(browser);
   // The gateway is shared.
   if (seeded !== undefined) await setZone('UTC');
 });
