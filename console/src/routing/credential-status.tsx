@@ -41,7 +41,7 @@ export function CredentialStatus({ account, state, targets, mayWrite }: Credenti
         </div>
       )}
       {state.open_calls > 0 && (
-        <p className="figures text-sm text-ink-2">{counted(state.open_calls, 'open request')}</p>
+        <p className="figures mt-1 text-sm text-ink-2">{counted(state.open_calls, 'open request')}</p>
       )}
       {state.headroom.length > 0 && (
         <ul className="mt-1 flex flex-col gap-1">

@@ -6,6 +6,7 @@ import { Link } from '../route/link.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
+import { Facts } from '../ui/facts.tsx';
 import { Panel, Section } from '../ui/page.tsx';
 import {
   explainTarget,
@@ -127,7 +128,11 @@ export function TargetStateText({ target }: { readonly target: TargetState }) {
   return (
     <>
       {reason !== null && <p>{reason}</p>}
-      {facts.length > 0 && <p className="figures text-sm text-ink-2">{facts.join(' · ')}</p>}
+      {facts.length > 0 && (
+        <p className="figures text-sm text-ink-2">
+          <Facts facts={facts} />
+        </p>
+      )}
     </>
   );
 }

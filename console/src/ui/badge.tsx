@@ -42,13 +42,26 @@ function isCut({ status, error }: Ended): boolean {
   return status < 400 && error !== null;
 }
 
+/** On narrow windows its words are short, so that a table's other columns have room. */
 export function CallStatus(call: Ended) {
-  return <Badge tone={toneOf(call)}>{wordsOf(call)}</Badge>;
+  const words = wordsOf(call);
+  return (
+    <Badge tone={toneOf(call)}>
+      {words === null ? call.status : `${call.status} `}
+      {words !== null && (
+        <>
+          <span className="md:hidden">{words[0]}</span>
+          <span className="max-md:hidden">{words[1]}</span>
+        </>
+      )}
+    </Badge>
+  );
 }
 
-function wordsOf(call: Ended): string {
-  if (call.status === 499) return '499 left';
-  return isCut(call) ? `${call.status} incomplete` : String(call.status);
+/** Names an end that the status alone does not tell; null: it does. */
+function wordsOf(call: Ended): readonly [short: string, full: string] | null {
+  if (call.status === 499) return ['left', 'disconnected'];
+  return isCut(call) ? ['cut', 'incomplete'] : null;
 }
 
 /** Errors caused by the client, not by the provider or the gateway. */

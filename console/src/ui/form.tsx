@@ -62,6 +62,7 @@ interface FormDialogProps
   extends Pick<ComponentProps<typeof Form>, 'label' | 'error' | 'members' | 'onSubmit' | 'children'> {
   readonly title: string;
   readonly lead?: string;
+  readonly wide?: boolean;
   /** Label of the submit button. */
   readonly submitLabel: string;
   readonly kind?: ButtonKind;
@@ -69,12 +70,22 @@ interface FormDialogProps
   readonly onClose: () => void;
 }
 
-export function FormDialog({ title, lead, submitLabel, kind = 'primary', busy, onClose, ...form }: FormDialogProps) {
+export function FormDialog({
+  title,
+  lead,
+  wide = false,
+  submitLabel,
+  kind = 'primary',
+  busy,
+  onClose,
+  ...form
+}: FormDialogProps) {
   const id = useId();
   return (
     <Dialog
       title={title}
       lead={lead}
+      wide={wide}
       onClose={onClose}
       footer={
         <>

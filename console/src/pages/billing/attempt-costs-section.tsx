@@ -22,8 +22,8 @@ const COLUMNS: readonly Column<AttemptCost>[] = [
       </>
     ),
   },
-  { id: 'billed', head: 'Billed', cell: ({ billed }) => (billed === 'yes' ? 'Yes' : 'Maybe (estimate)') },
-  { id: 'attempts', head: 'Attempts', align: 'right', cell: ({ attempts }) => wholeNumber(attempts) },
+  { id: 'billed', head: 'Billed', cell: ({ billed }) => (billed === 'yes' ? 'Yes' : 'Maybe') },
+  { id: 'attempts', head: 'Attempts', align: 'right', wideOnly: true, cell: ({ attempts }) => wholeNumber(attempts) },
   { id: 'input', head: 'Input tokens', align: 'right', wideOnly: true, cell: ({ input }) => wholeNumber(input) },
   { id: 'output', head: 'Output tokens', align: 'right', wideOnly: true, cell: ({ output }) => wholeNumber(output) },
   { id: 'cost', head: 'Cost (USD)', align: 'right', cell: ({ cost_nano_usd }) => <Money nanoUsd={cost_nano_usd} /> },
@@ -45,6 +45,7 @@ export function AttemptCostsSection() {
         rows={data.costs}
         rowKey={({ provider, model, billed }) => `${provider} ${model} ${billed}`}
       />
+      <p className="text-sm text-ink-3">Maybe: the provider reported no usage, so the cost is an estimate.</p>
     </Section>
   );
 }

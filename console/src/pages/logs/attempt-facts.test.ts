@@ -20,6 +20,8 @@ test('of several attempts, each has its reason, pause and times', () => {
     format: 'messages',
     exchanges: 2,
     phase: 'head',
+    billed: 'maybe',
+    cost_nano_usd: '301000',
   } as const;
   expect(describeAttempt(second, false)).toEqual([
     'Before the first content',
@@ -31,5 +33,6 @@ test('of several attempts, each has its reason, pause and times', () => {
     'Credential spare',
     'Translated to messages',
     '2 exchanges',
+    '$0.0003, maybe billed by the provider',
   ]);
 });

@@ -2,11 +2,11 @@
  * Renders how an attempt ended and why it was made, below its bar: only what differs from a plain first attempt, so that
  * a request with one attempt stays short.
  */
-import type { ReactNode } from 'react';
 import { counted, duration, sentenceCase } from '../../lib/format.ts';
-import { exactUsd, shortUsd } from '../../lib/money.ts';
+import { shortUsd } from '../../lib/money.ts';
 import { attemptText, failureText } from '../../routing/routing-words.ts';
 import { CopyIcon } from '../../ui/code-block.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import type { Attempt } from './waterfall-layout.ts';
 
 interface AttemptFactsProps {
@@ -26,12 +26,7 @@ export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
         <p>
           {outcome !== null && <span className="font-medium text-red">{outcome}</span>}
           {outcome !== null && facts.length > 0 && ' · '}
-          {facts.map((fact, at) => (
-            <Separated key={fact} isFirst={at === 0}>
-              {fact}
-            </Separated>
-          ))}
-          <LostCost attempt={attempt} isFirst={outcome === null && facts.length === 0} />
+          <Facts facts={facts} />
         </p>
       )}
       {upstreamId !== undefined && (
@@ -47,28 +42,11 @@ export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
   );
 }
 
-function Separated({ isFirst, children }: { readonly isFirst: boolean; readonly children: ReactNode }) {
-  return (
-    <>
-      {!isFirst && ' · '}
-      <span className="whitespace-nowrap">{children}</span>
-    </>
-  );
-}
-
-/** Only operators get the members that this shows. */
-function LostCost({ attempt, isFirst }: { readonly attempt: Attempt; readonly isFirst: boolean }) {
-  const { billed, cost_nano_usd: cost } = attempt;
+/** The cost of a failed attempt, of which only operators get the members; null: the provider bills nothing. */
+function costText({ billed, cost_nano_usd: cost }: Attempt): string | null {
   if (billed === undefined) return null;
   const isKnown = cost !== undefined && cost !== null;
-  return (
-    <Separated isFirst={isFirst}>
-      <span title={isKnown ? exactUsd(cost) : undefined}>
-        {isKnown ? shortUsd(cost) : 'Unpriced'}
-        {billed === 'yes' ? ', billed by the provider' : ', maybe billed by the provider'}
-      </span>
-    </Separated>
-  );
+  return `${isKnown ? shortUsd(cost) : 'Unpriced'}, ${billed === 'yes' ? 'billed' : 'maybe billed'} by the provider`;
 }
 
 /** How the attempt failed; null: it did not. */
@@ -100,5 +78,6 @@ export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly str
     credential === undefined ? null : `Credential ${credential}`,
     format === undefined ? null : `Translated to ${format}`,
     exchanges === undefined || exchanges === 1 ? null : counted(exchanges, 'exchange'),
+    costText(attempt),
   ].filter((fact) => fact !== null);
 }

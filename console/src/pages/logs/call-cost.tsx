@@ -62,9 +62,15 @@ type LostAttempt = CallDetail['call']['attempts'][number];
 /** Only operators get the members that these show. */
 const LOST: readonly Column<LostAttempt>[] = [
   { id: 'target', head: 'Target', cell: ({ target, provider, model }) => target ?? `${provider}/${model}` },
-  { id: 'billed', head: 'Billed', cell: ({ billed }) => (billed === 'yes' ? 'Yes' : 'Maybe (estimate)') },
-  { id: 'input', head: 'Input', align: 'right', cell: ({ usage }) => wholeNumber(usage?.input ?? 0) },
-  { id: 'output', head: 'Output', align: 'right', cell: ({ usage }) => wholeNumber(usage?.output ?? 0) },
+  { id: 'billed', head: 'Billed', cell: ({ billed }) => (billed === 'yes' ? 'Yes' : 'Maybe') },
+  { id: 'input', head: 'Input', align: 'right', wideOnly: true, cell: ({ usage }) => wholeNumber(usage?.input ?? 0) },
+  {
+    id: 'output',
+    head: 'Output',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ usage }) => wholeNumber(usage?.output ?? 0),
+  },
   {
     id: 'cost',
     head: 'Cost (USD)',
@@ -122,6 +128,7 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
             rows={lost}
             rowKey={({ provider, start_ms }) => `${provider} ${start_ms}`}
           />
+          <p className="text-sm text-ink-3">Maybe: the provider reported no usage, so the cost is an estimate.</p>
         </Section>
       )}
       {entries.length > 0 && (

@@ -8,6 +8,7 @@ import { TargetBadge, TargetStateText } from '../../routing/target-list.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { RouteDialog } from './route-dialog.tsx';
 import { ROUTE, type RouteView, type TargetView } from './route-form.ts';
@@ -62,8 +63,8 @@ function TargetLine({ route, target, isKnown, state }: TargetLineProps) {
   const options = [
     priority === 1 ? null : `Priority ${priority}`,
     weight === null ? null : `Weight ${weight}`,
-    cap === null ? null : `Max ${cap} at once`,
-    ...tags,
+    cap === null ? null : `Max concurrency ${cap}`,
+    tags.length === 0 ? null : `Tags ${tags.join(', ')}`,
   ].filter((part) => part !== null);
   return (
     <div className="flex flex-wrap items-start gap-2 px-3 py-2">
@@ -75,7 +76,11 @@ function TargetLine({ route, target, isKnown, state }: TargetLineProps) {
           {state !== undefined && <TargetBadge target={state} />}
           {state === undefined && isKnown && <Badge>Idle</Badge>}
         </p>
-        {options.length > 0 && <p className="text-sm text-ink-2">{options.join(' · ')}</p>}
+        {options.length > 0 && (
+          <p className="text-sm text-ink-2">
+            <Facts facts={options} />
+          </p>
+        )}
         {state !== undefined && <TargetStateText target={state} />}
       </div>
       {may('operator.write') && (

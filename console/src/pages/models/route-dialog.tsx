@@ -1,5 +1,5 @@
 /** Edits the targets of a model and the choice among them. */
-import { Plus, X } from 'lucide-react';
+import { ArrowUp, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -10,6 +10,7 @@ import { toast } from '../../ui/toasts.tsx';
 import {
   faultsOf,
   fieldsOf,
+  moveUp,
   newTarget,
   parseTargets,
   type RouteView,
@@ -20,7 +21,7 @@ import {
 } from './route-form.ts';
 
 const STRATEGIES: readonly (readonly [value: Strategy | '', words: string])[] = [
-  ['', 'Default: by weight if a target has one, otherwise in order'],
+  ['', 'Default: by weight, or in order without weights'],
   ['order', 'In order'],
   ['weight', 'By weight'],
   ['latency', 'Lowest latency'],
@@ -66,6 +67,7 @@ export function RouteDialog({ route, onClose }: RouteDialogProps) {
       busy={create.isPending || change.isPending}
       error={create.error ?? change.error}
       members={[]}
+      wide
       onSubmit={submit}
       onClose={onClose}
     >
@@ -89,6 +91,7 @@ export function RouteDialog({ route, onClose }: RouteDialogProps) {
           providers={names}
           model={model}
           onChange={set}
+          onMoveUp={at === 0 ? null : () => setRows(moveUp(rows, at))}
           onRemove={rows.length === 1 ? null : () => setRows(rows.filter(({ id }) => id !== row.id))}
         />
       ))}
@@ -109,11 +112,13 @@ interface TargetRowProps {
   readonly providers: readonly string[];
   readonly model: string;
   readonly onChange: (row: TargetFields) => void;
+  /** Null: it is the first. */
+  readonly onMoveUp: (() => void) | null;
   /** Null: the last one stays. */
   readonly onRemove: (() => void) | null;
 }
 
-function TargetRow({ title, row, providers, model, onChange, onRemove }: TargetRowProps) {
+function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove }: TargetRowProps) {
   const faults = faultsOf(row);
   const listed = providers.includes(row.provider) ? providers : [row.provider, ...providers];
   const number = (label: string, name: 'priority' | 'weight' | 'maxConcurrency', placeholder: string) => (
@@ -130,10 +135,10 @@ function TargetRow({ title, row, providers, model, onChange, onRemove }: TargetR
   return (
     <fieldset className="flex flex-col gap-3 rounded-md border border-line p-3">
       <legend className="px-1 font-medium">{title}</legend>
-      <div className="flex items-start gap-2">
+      <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
         <SelectField
           label="Provider"
-          className="flex-1"
+          className="flex-1 basis-32"
           value={row.provider}
           onChange={(event) => onChange({ ...row, provider: event.target.value })}
         >
@@ -144,18 +149,25 @@ function TargetRow({ title, row, providers, model, onChange, onRemove }: TargetR
           ))}
         </SelectField>
         <TextField
-          label="Model there"
-          className="flex-1"
+          label="Provider’s model"
+          className="flex-1 basis-32"
           placeholder={model}
           spellCheck={false}
           value={row.model}
           onChange={(event) => onChange({ ...row, model: event.target.value })}
         />
-        {onRemove !== null && (
-          <IconButton label={`Remove ${title.toLowerCase()}`} onClick={onRemove}>
-            <X size={16} />
-          </IconButton>
-        )}
+        <div className="flex">
+          {onMoveUp !== null && (
+            <IconButton label={`Move ${title.toLowerCase()} up`} onClick={onMoveUp}>
+              <ArrowUp size={16} />
+            </IconButton>
+          )}
+          {onRemove !== null && (
+            <IconButton label={`Remove ${title.toLowerCase()}`} onClick={onRemove}>
+              <X size={16} />
+            </IconButton>
+          )}
+        </div>
       </div>
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-4">
         {number('Priority', 'priority', '1')}

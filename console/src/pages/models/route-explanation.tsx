@@ -10,6 +10,7 @@ import { untilText } from '../../routing/routing-states.ts';
 import { failureText, STRATEGY_TEXTS, verdictText } from '../../routing/routing-words.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Panel, SkeletonPanel } from '../../ui/page.tsx';
 import type { PreviewBody } from './preview-request.ts';
 
@@ -46,7 +47,11 @@ export function RouteExplanation({ model, protocol, keyId, request }: RouteExpla
   const tried = data.targets.filter(isTried);
   return (
     <Panel className="divide-y divide-line">
-      {data.strategy !== null && <p className="figures px-3 py-2 text-sm text-ink-2">{summaryOf(data)}</p>}
+      {data.strategy !== null && (
+        <p className="figures px-3 py-2 text-sm text-ink-2">
+          <Facts facts={summaryOf(data)} />
+        </p>
+      )}
       {data.refusal !== null && (
         <p className="px-3 py-2">
           <span className="font-medium text-red">The request would be rejected:</span> {data.refusal}
@@ -99,7 +104,7 @@ function TargetRow({ target, place }: TargetRowProps) {
         <p>{reasonOf(target, zone)}</p>
         {facts.length > 0 && (
           <p className="figures text-sm text-ink-2" title={exactEstimate(target)}>
-            {facts.join(' · ')}
+            <Facts facts={facts} />
           </p>
         )}
       </div>
@@ -131,14 +136,12 @@ function exactEstimate({ estimate_nano_usd: estimate }: Target): string | undefi
   return estimate === null ? undefined : `Estimated cost ${exactUsd(estimate)}`;
 }
 
-function summaryOf({ strategy, pin, needs, required_tags, input_tokens }: Explanation): string {
+function summaryOf({ strategy, pin, needs, required_tags, input_tokens }: Explanation): string[] {
   return [
     strategy === null ? null : STRATEGY_TEXTS[strategy],
     input_tokens === null ? null : `${wholeNumber(input_tokens)} input tokens`,
     needs.length === 0 ? null : `Needs ${needs.join(', ')}`,
     required_tags.length === 0 ? null : `Requires tags ${required_tags.join(', ')}`,
     pin === null ? null : `Conversation stays at ${pin}`,
-  ]
-    .filter((part) => part !== null)
-    .join(' · ');
+  ].filter((fact) => fact !== null);
 }

@@ -1,6 +1,6 @@
 /** Tests that the form of a model's targets keeps what it does not show, and what it sends. */
 import { describe, expect, test } from 'bun:test';
-import { faultsOf, fieldsOf, newTarget, parseTargets, type RouteView, withStrategy } from './route-form.ts';
+import { faultsOf, fieldsOf, moveUp, newTarget, parseTargets, type RouteView, withStrategy } from './route-form.ts';
 
 const TARGET = { provider: 'lab', model: 'small', priority: 1, weight: null, max_concurrency: 8, tags: ['eu'] };
 const route = (definition: RouteView['definition']) => ({ targets: [TARGET], definition }) as unknown as RouteView;
@@ -28,6 +28,11 @@ describe('the targets of a route', () => {
     expect(parseTargets([{ ...added, tags: ' eu, zdr ', weight: ' 3 ' }])).toEqual([
       { provider: 'b', weight: 3, tags: ['eu', 'zdr'] },
     ]);
+  });
+
+  test('change places', () => {
+    const rows = ['a', 'b', 'c'].map((provider, id) => ({ ...newTarget([], provider), id }));
+    expect(parseTargets(moveUp(rows, 2)).map(({ provider }) => provider)).toEqual(['a', 'c', 'b']);
   });
 
   test('are checked by field', () => {

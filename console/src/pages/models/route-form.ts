@@ -59,6 +59,12 @@ export function newTarget(rows: readonly TargetFields[], provider: string): Targ
   return { id, provider, model: '', priority: '1', weight: '', maxConcurrency: '', tags: '', rest: {} };
 }
 
+/** The rows with this one before the one that it followed. */
+export function moveUp(rows: readonly TargetFields[], at: number): readonly TargetFields[] {
+  const [row] = rows.slice(at, at + 1);
+  return row === undefined ? rows : rows.toSpliced(at, 1).toSpliced(at - 1, 0, row);
+}
+
 /** Why a row cannot be used, by field. The server checks the rest. */
 export function faultsOf(row: TargetFields): Partial<Record<'priority' | 'weight' | 'maxConcurrency', string>> {
   const isWhole = (value: string, least: number, most: number) =>
