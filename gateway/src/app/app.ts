@@ -19,7 +19,7 @@ import type { ListedModels } from '../config/served-models.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
 import { explain } from '../console-api/models/explain.ts';
 import { readStates } from '../console-api/models/routing-states.ts';
-import { FROM_COMMAND_LINE, type Json } from '../control/command.ts';
+import { FROM_COMMAND_LINE } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
@@ -169,9 +169,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           seal: (credential, origin, secrets) => sealCredential(models.deps.seal, credential, origin, secrets),
           live: {
             close: (model, target) => closeTarget(deps, model, target),
-            states: () => readStates(stateParts) as unknown as Json,
-            explain: async (query) =>
-              (await explain(explainParts, { ...query, account: OPERATOR_ACCOUNT })) as unknown as Json,
+            states: () => readStates(stateParts),
+            explain: (query) => explain(explainParts, { ...query, account: OPERATOR_ACCOUNT }),
           },
         },
         nowMs: Date.now,

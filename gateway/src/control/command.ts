@@ -14,6 +14,7 @@ import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
 import type { PolicyStore, StoredAccount } from '../store/ports/policy.ts';
 import type { ProviderStore, StoredCredential } from '../store/ports/providers.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
+import type { ExplanationView, RouteView, StatesView } from './routing/routing-shapes.ts';
 
 /** The limit rules that apply to calls. */
 export interface RulesInForce {
@@ -53,9 +54,9 @@ export interface LiveRouting {
   /** Closes the breakers of a target by hand and ends the pauses of its credentials. False: it is out of rotation. */
   close(model: string, target: string): boolean;
   /** The states of providers, targets and credentials. */
-  states(): Json;
+  states(): StatesView;
   /** Where a request would go now. */
-  explain(query: RoutePreview): Promise<Json>;
+  explain(query: RoutePreview): Promise<ExplanationView>;
 }
 
 /** What commands on routes and credentials use. */
@@ -137,13 +138,14 @@ export class CommandFailure extends Error {
  */
 export function defineCommand<Shape extends z.ZodType>(
   shape: Shape,
-  work: (run: CommandRun, given: z.output<Shape>) => Promise<Json>,
+  work: (run: CommandRun, given: z.output<Shape>) => Promise<Json | RouteView | readonly RouteView[]>,
 ): ControlCommand {
   return async (run, rawArguments) => {
     const given = shape.safeParse(rawArguments);
     if (!given.success) return { ok: false, kind: 'usage', message: given.error.issues.map(renderIssue).join('\n') };
     try {
-      return { ok: true, result: await work(run, given.data) };
+      // A route is JSON too; its type has members that may be undefined, which JSON omits.
+      return { ok: true, result: (await work(run, given.data)) as Json };
     } catch (fault) {
       if (fault instanceof CommandFailure) return { ok: false, kind: fault.kind, message: fault.message };
       throw fault;

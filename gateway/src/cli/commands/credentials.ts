@@ -1,7 +1,9 @@
 /** Defines the commands `tollgate credentials …`: flags and output. The operations are in control/routing/. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { WEIGHT_MAX } from '../../config/config.ts';
 import type { Json } from '../../control/command.ts';
+import { credentialView } from '../../control/routing/routing-shapes.ts';
 import { administer } from '../administer.ts';
 import { type CliEnvironment, CliFailure, renderJsonLine, renderTable } from '../environment.ts';
 import { orNull, parseListOr, type RemovedLimit } from '../flags.ts';
@@ -19,7 +21,6 @@ const SECRET_HELP =
   'a secret and the environment variable that has it, such as api_key=SPARE_KEY, so that it is in no shell history; repeat it for each';
 const MODELS_HELP = "models at the provider that it may be used for; '*' alone: all";
 const NO_ORGANISATION = 'none';
-const WEIGHT_MAX = 1_000;
 
 /** Adds `credentials` and its commands to the program. `variables`: the environment that has the secrets. */
 export function register(
@@ -127,17 +128,6 @@ function parseWeight(text: string): number {
   if (weight <= WEIGHT_MAX) return weight;
   throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected a whole number from 0 to ${WEIGHT_MAX}.`);
 }
-
-const credentialView = z.object({
-  provider: z.string(),
-  name: z.string(),
-  source: z.string(),
-  last4: z.string().nullable(),
-  weight: z.number(),
-  organisation: z.string().nullable(),
-  models: z.array(z.string()).nullable(),
-  out_of_rotation_since: z.string().nullable(),
-});
 
 function print(environment: CliEnvironment, views: readonly Json[], flags: Flags): void {
   environment.stdout(flags.json ? views.map(renderJsonLine).join('') : renderCredentials(views));

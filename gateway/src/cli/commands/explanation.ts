@@ -1,38 +1,11 @@
 /** Renders the explanation of a route as `tollgate route explain` prints it: one line per target, in the order of trial. */
-import { z } from 'zod';
 import { formatNanoUsd } from '../../billing/money.ts';
+import type { ExplanationView } from '../../control/routing/routing-shapes.ts';
 import { makeVisible } from '../environment.ts';
 
-const targetView = z.object({
-  target: z.string(),
-  provider: z.string(),
-  verdict: z.enum(['chosen', 'fallback', 'skipped', 'filtered']),
-  why: z.string(),
-  until: z.string().nullable(),
-  estimate_nano_usd: z.string().nullable(),
-  cache: z.enum(['warm', 'cold']),
-  cold_cache_nano_usd: z.string(),
-  strips: z.string().nullable(),
-  state: z.string(),
-  faults: z.number(),
-  outcomes: z.number(),
-  last_failure: z.string().nullable(),
-});
-type TargetView = z.infer<typeof targetView>;
+type TargetView = ExplanationView['targets'][number];
 
-/** The explanation as the command returns it. */
-export const explanationView = z.object({
-  model: z.string(),
-  strategy: z.string().nullable(),
-  pin: z.string().nullable(),
-  needs: z.array(z.string()),
-  required_tags: z.array(z.string()),
-  input_tokens: z.number().nullable(),
-  refusal: z.string().nullable(),
-  targets: z.array(targetView),
-});
-
-export function renderExplanation(view: z.infer<typeof explanationView>): string {
+export function renderExplanation(view: ExplanationView): string {
   const { model, strategy, pin, needs, required_tags, input_tokens, refusal, targets } = view;
   const facts = [
     `strategy ${strategy ?? '-'}`,

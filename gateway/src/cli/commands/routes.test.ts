@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { explanationView } from '../../control/routing/routing-shapes.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { runProgram } from '../testing/run-program.ts';
-import { explanationView, renderExplanation } from './explanation.ts';
+import { renderExplanation } from './explanation.ts';
 
 const newFolder = temporaryFolders();
 const FILE = `
@@ -116,10 +117,12 @@ describe('tollgate credentials', () => {
 
 test('an explanation has one line per target, in the order of trial', () => {
   const rest = { estimate_nano_usd: null, cache: 'cold', cold_cache_nano_usd: '0', strips: null, until: null };
-  const closed = { ...rest, state: 'closed', faults: 0, outcomes: 0, last_failure: null };
+  const there = { upstream_model: 'claude-sonnet', priority: 1, lacks: null, credential: null };
+  const closed = { ...rest, ...there, state: 'closed', faults: 0, outcomes: 0, last_failure: null };
   const text = renderExplanation(
     explanationView.parse({
       model: 'claude-sonnet',
+      protocol: 'messages',
       strategy: 'order',
       pin: null,
       needs: ['tools'],

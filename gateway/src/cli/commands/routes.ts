@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
+import { explanationView, type RouteView, routeView, statesView } from '../../control/routing/routing-shapes.ts';
 import { administer } from '../administer.ts';
 import { type CliEnvironment, CliFailure, renderFields, renderJsonLine, renderTable } from '../environment.ts';
 import { orNull, parseCount, parseList, parseListOr, type RemovedLimit } from '../flags.ts';
-import { explanationView, renderExplanation } from './explanation.ts';
+import { renderExplanation } from './explanation.ts';
 
 interface RouteFlags {
   readonly target?: Target[];
@@ -190,27 +191,6 @@ function readObject(path: string): { readonly [member: string]: unknown } {
   }
 }
 
-const targetView = z.object({
-  name: z.string(),
-  provider: z.string(),
-  model: z.string(),
-  priority: z.number(),
-  weight: z.number().nullable(),
-  max_concurrency: z.number().nullable(),
-  tags: z.array(z.string()),
-  out_of_rotation_since: z.string().nullable(),
-});
-const routeView = z.object({
-  model: z.string(),
-  source: z.string(),
-  served: z.boolean(),
-  aliases: z.array(z.string()),
-  routing: z.looseObject({ strategy: z.string(), affinity: z.string(), max_extra_attempts: z.number() }).nullable(),
-  targets: z.array(targetView),
-  definition: z.unknown(),
-  problem: z.string().nullable(),
-});
-
 /** Whether someone decided about the route, or several targets share it. */
 function isConfigured(view: Json): boolean {
   const { source, definition, targets } = routeView.parse(view);
@@ -231,7 +211,7 @@ function renderRoutes(views: readonly Json[]): string {
   return renderTable(['MODEL', 'SOURCE', 'STRATEGY', 'TARGETS', 'PROBLEM'], rows);
 }
 
-function renderName({ name, out_of_rotation_since }: z.infer<typeof targetView>): string {
+function renderName({ name, out_of_rotation_since }: RouteView['targets'][number]): string {
   return out_of_rotation_since === null ? name : `${name} (out of rotation)`;
 }
 
@@ -239,7 +219,7 @@ function printRoute(environment: CliEnvironment, result: Json, asJson: boolean):
   environment.stdout(asJson ? renderJsonLine(result) : renderRoute(routeView.parse(result)));
 }
 
-function renderRoute({ model, source, aliases, routing, targets, problem }: z.infer<typeof routeView>): string {
+function renderRoute({ model, source, aliases, routing, targets, problem }: RouteView): string {
   const fields = renderFields([
     ['model', model],
     ['source', source],
@@ -262,32 +242,6 @@ function renderRoute({ model, source, aliases, routing, targets, problem }: z.in
   const heading = ['TARGET', 'PROVIDER', 'MODEL THERE', 'PRIORITY', 'WEIGHT', 'CONCURRENCY', 'TAGS', 'ROTATION'];
   return `${fields}\n${renderTable(heading, rows)}`;
 }
-
-const statesView = z.object({
-  targets: z.array(
-    z.object({
-      model: z.string(),
-      target: z.string(),
-      state: z.string(),
-      until: z.string().nullable(),
-      why: z.string().nullable(),
-      faults: z.number(),
-      outcomes: z.number(),
-      open_calls: z.number(),
-      latency_ms: z.number().nullable(),
-    }),
-  ),
-  credentials: z.array(
-    z.object({
-      provider: z.string(),
-      name: z.string(),
-      state: z.string(),
-      until: z.string().nullable(),
-      why: z.string().nullable(),
-      open_calls: z.number(),
-    }),
-  ),
-});
 
 function renderStates(result: Json): string {
   const { targets, credentials } = statesView.parse(result);

@@ -7,9 +7,9 @@ import type { CallDeps } from '../../call/deps.ts';
 import { type ExplainedRoute, explainRequest, type RouteQuery } from '../../call/explain-route.ts';
 import { outSince } from '../../config/console-entries.ts';
 import type { ServedTarget } from '../../config/served-models.ts';
+import type { ExplanationView } from '../../control/routing/routing-shapes.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
-import type { Reply } from '../contract/contract.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { readStates, type StateParts } from './routing-states.ts';
 
@@ -18,8 +18,7 @@ export interface ExplainParts {
   deps(): Pick<CallDeps, 'directory' | 'settings' | 'billing' | 'choice' | 'routing'>;
 }
 
-type Explanation = Reply<'POST /accounts/{account}/routes/explain'>;
-type ExplainedTarget = Explanation['targets'][number];
+type ExplainedTarget = ExplanationView['targets'][number];
 
 /** The handlers of the preview for operators. */
 export function explainHandlers(parts: ExplainParts) {
@@ -42,7 +41,7 @@ export function explainHandlers(parts: ExplainParts) {
 }
 
 /** The whole explanation, for operators. */
-export async function explain(parts: ExplainParts, query: RouteQuery): Promise<Explanation> {
+export async function explain(parts: ExplainParts, query: RouteQuery): Promise<ExplanationView> {
   const { steadyMs, unixMs } = parts.states.clocks();
   const explained = await explainRequest(parts.deps(), query, unixMs);
   const { explanation, refusal, route, protocol } = explained;

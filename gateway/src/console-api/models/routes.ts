@@ -3,9 +3,9 @@
  * commands, which the command line runs too.
  */
 import type { Control } from '../../control/control.ts';
+import type { CredentialView, RouteView } from '../../control/routing/routing-shapes.ts';
 import { viewCredentials, viewRoute, viewRoutes } from '../../control/routing/routing-views.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import type { Reply } from '../contract/contract.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { runCommand } from '../policy/policy-parts.ts';
 import type { ModelDeps } from './model-deps.ts';
@@ -15,15 +15,12 @@ export interface RoutingParts {
   readonly control: Control;
 }
 
-type RouteView = Reply<'GET /accounts/{account}/routes/{model}'>;
-type CredentialView = Reply<'GET /accounts/{account}/providers/{provider}/credentials'>['credentials'][number];
-
 /** The handlers of the routes about routes and credentials. */
 export function routeHandlers({ models, control }: RoutingParts) {
   const { running } = models;
   const findModel = (name: string) => {
     if (running().models.has(name) || running().routes.some(({ entry }) => entry.model === name)) return name;
-    throw new ConsoleFailure('not_found', 'there is no such model; GET routes lists them', { page: '/app/models' });
+    return noModel();
   };
   const findCredential = ({ provider, credential }: { readonly provider: string; readonly credential: string }) => {
     if (viewCredentials(running(), provider).some(({ name }) => name === credential))
@@ -40,52 +37,42 @@ export function routeHandlers({ models, control }: RoutingParts) {
     });
   };
   return {
-    // The views have the members that the contract lists.
-    'GET /accounts/{account}/routes': async () => ({ routes: viewRoutes(running()) as unknown as RouteView[] }),
+    'GET /accounts/{account}/routes': async () => ({ routes: viewRoutes(running()) }),
     'GET /accounts/{account}/routes/{model}': async ({ path }) => {
       const served = running();
-      const model = served.models.get(findModel(path.model));
+      const model = served.models.get(path.model);
       const view =
         model === undefined
-          ? viewRoutes(served).find((one) => one.model === path.model && one.served === false)
+          ? viewRoutes(served).find((one) => one.model === path.model && !one.served)
           : viewRoute(model, served);
-      return view as unknown as RouteView;
+      return view ?? noModel();
     },
-    'POST /accounts/{account}/routes': async (call) =>
-      (await runCommand(control, call, 'routes.create', call.body)) as unknown as RouteView,
-    'PATCH /accounts/{account}/routes/{model}': async (call) => {
-      const model = findModel(call.path.model);
-      return (await runCommand(control, call, 'routes.set', { model, ...call.body })) as unknown as RouteView;
-    },
+    'POST /accounts/{account}/routes': (call) => runCommand<RouteView>(control, call, 'routes.create', call.body),
+    'PATCH /accounts/{account}/routes/{model}': async (call) =>
+      runCommand<RouteView>(control, call, 'routes.set', { model: findModel(call.path.model), ...call.body }),
     'DELETE /accounts/{account}/routes/{model}': async (call) => {
       await runCommand(control, call, 'routes.remove', { model: findModel(call.path.model) });
       return {};
     },
     'POST /accounts/{account}/routes/{model}/rotation': async (call) => {
       const { target, in_rotation } = call.body;
-      const given = { model: findModel(call.path.model), target };
-      const view = await runCommand(control, call, in_rotation ? 'routes.enable' : 'routes.disable', given);
-      return view as unknown as RouteView;
+      const name = in_rotation ? 'routes.enable' : 'routes.disable';
+      return runCommand<RouteView>(control, call, name, { model: findModel(call.path.model), target });
     },
     'GET /accounts/{account}/providers/{provider}/credentials': async ({ path }) => ({
-      credentials: viewCredentials(running(), findProvider(path.provider)) as unknown as CredentialView[],
+      credentials: viewCredentials(running(), findProvider(path.provider)),
     }),
     'POST /accounts/{account}/providers/{provider}/credentials': async (call) => {
       const provider = findProvider(call.path.provider);
-      const view = await runCommand(control, call, 'credentials.add', { provider, ...call.body });
-      return view as unknown as CredentialView;
+      return runCommand<CredentialView>(control, call, 'credentials.add', { provider, ...call.body });
     },
-    'PATCH /accounts/{account}/providers/{provider}/credentials/{credential}': async (call) => {
-      const given = { ...findCredential(call.path), ...call.body };
-      return (await runCommand(control, call, 'credentials.set', given)) as unknown as CredentialView;
-    },
-    'POST /accounts/{account}/providers/{provider}/credentials/{credential}/replace': async (call) => {
-      const given = { ...findCredential(call.path), ...call.body };
-      return (await runCommand(control, call, 'credentials.replace', given)) as unknown as CredentialView;
-    },
+    'PATCH /accounts/{account}/providers/{provider}/credentials/{credential}': async (call) =>
+      runCommand<CredentialView>(control, call, 'credentials.set', { ...findCredential(call.path), ...call.body }),
+    'POST /accounts/{account}/providers/{provider}/credentials/{credential}/replace': async (call) =>
+      runCommand<CredentialView>(control, call, 'credentials.replace', { ...findCredential(call.path), ...call.body }),
     'POST /accounts/{account}/providers/{provider}/credentials/{credential}/rotation': async (call) => {
       const name = call.body.in_rotation ? 'credentials.enable' : 'credentials.disable';
-      return (await runCommand(control, call, name, findCredential(call.path))) as unknown as CredentialView;
+      return runCommand<CredentialView>(control, call, name, findCredential(call.path));
     },
     'DELETE /accounts/{account}/providers/{provider}/credentials/{credential}': async (call) => {
       await runCommand(control, call, 'credentials.remove', findCredential(call.path));
@@ -96,4 +83,8 @@ export function routeHandlers({ models, control }: RoutingParts) {
       return {};
     },
   } satisfies Partial<Handlers>;
+}
+
+function noModel(): never {
+  throw new ConsoleFailure('not_found', 'there is no such model; GET routes lists them', { page: '/app/models' });
 }

@@ -1,10 +1,10 @@
 /** Serves the live states of providers, targets and credentials: of this process, since its start. */
 import { outSince } from '../../config/console-entries.ts';
+import type { StatesView } from '../../control/routing/routing-shapes.ts';
 import { viewCredentials } from '../../control/routing/routing-views.ts';
 import type { ChoiceState } from '../../routing/choose/choose.ts';
 import type { CredentialSnapshot, RoutingState, TargetSnapshot } from '../../routing/health/routing-state.ts';
 import type { Target } from '../../routing/route.ts';
-import type { Reply } from '../contract/contract.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import type { ModelDeps, Running } from './model-deps.ts';
 
@@ -16,9 +16,8 @@ export interface StateParts {
   clocks(): { readonly steadyMs: number; readonly unixMs: number };
 }
 
-export type RoutingStates = Reply<'GET /accounts/{account}/routing/states'>;
-type TargetView = RoutingStates['targets'][number];
-type CredentialView = RoutingStates['credentials'][number];
+type TargetView = StatesView['targets'][number];
+type CredentialView = StatesView['credentials'][number];
 
 /** The handlers of the route about states. */
 export function stateHandlers(parts: StateParts) {
@@ -28,7 +27,7 @@ export function stateHandlers(parts: StateParts) {
 }
 
 /** The states now. */
-export function readStates({ models, states, choice, clocks }: StateParts): RoutingStates {
+export function readStates({ models, states, choice, clocks }: StateParts): StatesView {
   const running = models.running();
   const { steadyMs, unixMs } = clocks();
   const timeOf = (atMs: number) => new Date(unixMs + Math.round(atMs - steadyMs)).toISOString();
@@ -58,10 +57,10 @@ export function readStates({ models, states, choice, clocks }: StateParts): Rout
     credentials: viewCredentials(running, null).map(({ provider, name, out_of_rotation_since }): CredentialView => {
       const found = credentials.get(`${provider}/${name}`);
       return {
-        provider: String(provider),
-        name: String(name),
+        provider,
+        name,
         ...credentialState(found, out_of_rotation_since !== null, timeOf),
-        headroom: headroomOf(choice, [...live.values()], String(provider), String(name), { known, steadyMs }),
+        headroom: headroomOf(choice, [...live.values()], provider, name, { known, steadyMs }),
       };
     }),
     limping: snapshot.limping.map(({ route, sinceMs }) => ({ model: route, since: timeOf(sinceMs) })),

@@ -45,13 +45,18 @@ type Result = { readonly [member: string]: unknown };
 const CAPS = new Set(['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window']);
 
 /**
- * The created or changed resource, as `control/views.ts` renders it. Throws ConsoleFailure where the command is
+ * The created or changed resource, as the command renders it: `View`. Throws ConsoleFailure where the command is
  * refused.
  */
-export async function runCommand(control: Control, asking: Asking, name: string, given: object): Promise<Result> {
+export async function runCommand<View extends object = Result>(
+  control: Control,
+  asking: Asking,
+  name: string,
+  given: object,
+): Promise<View> {
   const reply = await control.run(name, given, changedBy(asking)).catch(nameStoreFault);
   // Every command except a list returns an object.
-  if (reply.ok) return reply.result as Result;
+  if (reply.ok) return reply.result as View;
   if (reply.kind === 'failed') throw new ConsoleFailure('conflict', reply.message);
   if (reply.kind === 'forbidden') throw new ConsoleFailure('forbidden', reply.message);
   const faults = reply.message.split('\n').flatMap((message) => {

@@ -3,74 +3,50 @@
  * roles. Secrets are sealed for the provider's address and never shown.
  */
 import { z } from 'zod';
-import { SHORT_NAME, WEIGHT_MAX } from '../../config/config.ts';
 import type { Served } from '../../config/console-entries.ts';
 import { type ConsoleProvider, findConsoleKind, lastFour, readSecrets } from '../../config/console-providers.ts';
 import type { StoredCredential } from '../../store/ports/providers.ts';
 import { givenId } from '../arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from '../command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand } from '../command.ts';
 import { putBack, rotate } from './route-commands.ts';
 import { auditRouting, findCredential, findProvider, readServed } from './routing-scope.ts';
+import { type CredentialView, credentialSettings, newCredential, secrets } from './routing-shapes.ts';
 import { viewCredentials, viewEntered } from './routing-views.ts';
 
 const POOL_MAX = 100;
-const WEIGHT_EXPECTED = `expected a whole number from 0 to ${WEIGHT_MAX}`;
-const MODELS_MAX = 500;
-
-const newName = z.string().regex(SHORT_NAME, {
-  error: 'expected a name of 1 to 64 letters, digits, ., _ or -, beginning with a letter or digit',
-});
-const secrets = z.record(z.string().max(64), z.string().min(1).max(8_192));
-const settings = {
-  weight: z
-    .int({ error: WEIGHT_EXPECTED })
-    .min(0, { error: WEIGHT_EXPECTED })
-    .max(WEIGHT_MAX, { error: WEIGHT_EXPECTED })
-    .optional(),
-  organisation: z.string().trim().min(1).max(100).nullable().optional(),
-  models: z
-    .array(z.string().min(1).max(256))
-    .min(1, { error: 'found an empty list, expected at least one model of the provider, or null for all' })
-    .max(MODELS_MAX)
-    .nullable()
-    .optional(),
-};
 const named = { provider: givenId, name: givenId };
 
 const list = defineCommand(z.strictObject({ provider: givenId.optional() }), async (run, { provider }) =>
   viewCredentials(await readServed(run), provider ?? null),
 );
 
-const add = defineCommand(
-  z.strictObject({ provider: givenId, name: newName, secrets, ...settings }),
-  async (run, { name, ...given }) => {
-    const provider = findProvider(await readServed(run), given.provider);
-    if (provider.credentials.some((one) => one.name === name)) {
-      throw new CommandFailure(`The provider ${given.provider} already has a credential ${name}; choose another name`);
-    }
-    if (provider.credentials.length >= POOL_MAX) {
-      throw new CommandFailure(`The provider ${given.provider} has ${POOL_MAX} credentials, the most that it can have`);
-    }
-    const nowMs = run.nowMs();
-    const credential: StoredCredential = {
-      provider: given.provider,
-      name,
-      ...sealFor(run, provider, name, given.secrets),
-      weight: given.weight ?? 1,
-      organisation: given.organisation ?? null,
-      models: given.models ?? null,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    };
-    await run.routing.book.save(
-      [{ of: 'credential', isNew: true, credential }],
-      auditRouting(run, subjectOf(credential), null, viewEntered(credential)),
-    );
-    return viewOne(run, credential);
-  },
-);
+const add = defineCommand(z.strictObject({ provider: givenId, ...newCredential }), async (run, { name, ...given }) => {
+  const provider = findProvider(await readServed(run), given.provider);
+  if (provider.credentials.some((one) => one.name === name)) {
+    throw new CommandFailure(`The provider ${given.provider} already has a credential ${name}; choose another name`);
+  }
+  if (provider.credentials.length >= POOL_MAX) {
+    throw new CommandFailure(`The provider ${given.provider} has ${POOL_MAX} credentials, the most that it can have`);
+  }
+  const nowMs = run.nowMs();
+  const credential: StoredCredential = {
+    provider: given.provider,
+    name,
+    ...sealFor(run, provider, name, given.secrets),
+    weight: given.weight ?? 1,
+    organisation: given.organisation ?? null,
+    models: given.models ?? null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  await run.routing.book.save(
+    [{ of: 'credential', isNew: true, credential }],
+    auditRouting(run, subjectOf(credential), null, viewEntered(credential)),
+  );
+  return viewOne(run, credential);
+});
 
-const set = defineCommand(z.strictObject({ ...named, ...settings }), async (run, given) => {
+const set = defineCommand(z.strictObject({ ...named, ...credentialSettings }), async (run, given) => {
   const served = await readServed(run);
   const provider = findProvider(served, given.provider);
   const before = findCredential(provider, given.name);
@@ -142,7 +118,7 @@ function findAny(served: Served, { provider, name }: Named) {
   );
 }
 
-async function viewOne(run: CommandRun, credential: Named): Promise<Json> {
+async function viewOne(run: CommandRun, credential: Named): Promise<CredentialView> {
   return findAny(await readServed(run), credential);
 }
 
@@ -166,8 +142,7 @@ function checkLeft(served: Served, { provider, name }: Named, models: readonly s
   const pool = viewCredentials(served, provider)
     .filter((one) => one.out_of_rotation_since === null || one.name === name)
     .map((one) => (one.name === name ? { ...one, models } : one));
-  const mayServe = (model: string) =>
-    pool.some((one) => one.models === null || (one.models as readonly string[]).includes(model));
+  const mayServe = (model: string) => pool.some((one) => one.models === null || one.models.includes(model));
   for (const model of new Set(served.models.values())) {
     for (const target of model.targets) {
       if (target.provider.name !== provider || mayServe(target.model)) continue;

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/config.ts';
-import type { Served } from '../../config/console-entries.ts';
+import { outSince, type Served } from '../../config/console-entries.ts';
 import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import type { ProviderChange, RotationSubject, RouteDefinition } from '../../store/ports/providers.ts';
@@ -21,6 +21,7 @@ import {
 import type { ShownMembers } from '../policy-changes.ts';
 import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
+import type { RouteView } from './routing-shapes.ts';
 import { viewRoute, viewRoutes } from './routing-views.ts';
 
 const list = defineCommand(z.strictObject({}), async (run) => viewRoutes(await readServed(run)));
@@ -103,15 +104,15 @@ const disable = defineCommand(ofTarget, async (run, given) => {
   const served = await readServed(run);
   const model = findServed(served, given.model);
   const { name } = findTarget(model, given.target);
-  const isOut = (one: string) =>
-    served.outOfRotation.some(({ kind, owner, name: out }) => kind === 'target' && owner === model.name && out === one);
+  const subjectOf = (target: string) => ({ kind: 'target', owner: model.name, name: target }) as const;
+  const isOut = (target: string) => outSince(served, subjectOf(target)) !== null;
   if (isOut(name)) return viewRoute(model, served);
   if (model.targets.every((one) => one.name === name || isOut(one.name))) {
     throw new CommandFailure(
       `${name} is the only target of ${model.name} in rotation, and a model without one serves no request. Put another target back first, or add one`,
     );
   }
-  await rotate(run, { kind: 'target', owner: model.name, name }, false);
+  await rotate(run, subjectOf(name), false);
   return viewAfter(run, model.name);
 });
 
@@ -120,10 +121,7 @@ const enable = defineCommand(ofTarget, async (run, given) => {
   const model = findServed(served, given.model);
   const { name } = findTarget(model, given.target);
   const subject = { kind: 'target', owner: model.name, name } as const;
-  if (
-    served.outOfRotation.some(({ kind, owner, name: out }) => kind === 'target' && owner === model.name && out === name)
-  )
-    await rotate(run, subject, true);
+  if (outSince(served, subject) !== null) await rotate(run, subject, true);
   return viewAfter(run, model.name);
 });
 
@@ -199,7 +197,7 @@ function shown(definition: RouteDefinition): ShownMembers {
 }
 
 /** The route as it is served after a change; the entry alone where no server follows the changes. */
-async function viewAfter(run: CommandRun, name: string): Promise<Json> {
+async function viewAfter(run: CommandRun, name: string): Promise<RouteView> {
   const served = await readServed(run);
   return viewRoute(findServed(served, name), served);
 }

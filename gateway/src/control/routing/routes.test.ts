@@ -162,7 +162,8 @@ describe('rotation of targets', () => {
       { act: 'routes.close', subject: { kind: 'target', id: 'from-file second' }, after: { breaker: 'closed' } },
     ]);
     const { id } = await rig.run('keys.create', { name: 'n' });
-    expect(await rig.run('routes.explain', { model: 'm', key: id })).toEqual({ model: 'm', key: id });
+    expect(await rig.run('routes.explain', { model: 'm', key: id })).toMatchObject({ model: 'm' });
+    expect(rig.explained).toEqual([{ model: 'm', protocol: null, keyId: String(id), body: null, session: null }]);
     expect((await rig.refusal('routes.explain', { model: 'm', key: 'key_none' })).message).toContain('There is no key');
   });
 

@@ -3,32 +3,33 @@ import { formatNanoUsd } from '../../billing/money.ts';
 import { outSince, type Served, sourceOfConfigured, sourceOfModel } from '../../config/console-entries.ts';
 import { lastFour } from '../../config/console-providers.ts';
 import type { ServedModel, ServedTarget } from '../../config/served-models.ts';
-import type { StoredCredential } from '../../store/ports/providers.ts';
-import type { Json } from '../command.ts';
-
-type View = { readonly [member: string]: Json };
+import type { StoredCredential, StoredRoute } from '../../store/ports/providers.ts';
+import type { ShownMembers } from '../policy-changes.ts';
+import type { CredentialView, RouteView } from './routing-shapes.ts';
 
 /** Every route: the served models, each once, then the entries that are not used. */
-export function viewRoutes(served: Served): View[] {
+export function viewRoutes(served: Served): RouteView[] {
   const unused = served.routes.filter(({ model }) => model === null);
   return [
     ...[...new Set(served.models.values())].map((model) => viewRoute(model, served)),
-    ...unused.map(({ entry, problem }) => ({
-      model: entry.model,
-      source: 'console',
-      served: false,
-      aliases: [],
-      protocols: [],
-      routing: null,
-      targets: [],
-      definition: entry.definition as Json,
-      problem,
-    })),
+    ...unused.map(
+      ({ entry, problem }): RouteView => ({
+        model: entry.model,
+        source: 'console',
+        served: false,
+        aliases: [],
+        protocols: [],
+        routing: null,
+        targets: [],
+        definition: shownDefinitionOf(entry),
+        problem,
+      }),
+    ),
   ];
 }
 
 /** Renders a served model; `definition`: as it was entered; null: it was not entered in the console. */
-export function viewRoute(model: ServedModel, served: Served): View {
+export function viewRoute(model: ServedModel, served: Served): RouteView {
   const { strategy, affinity, maxExtraAttempts, uncertainRetry, fallbackOn } = model.routing;
   const entered = served.routes.find((route) => route.model === model);
   return {
@@ -36,21 +37,26 @@ export function viewRoute(model: ServedModel, served: Served): View {
     source: sourceOfModel(model, served),
     served: true,
     aliases: model.alias.map(({ name }) => name),
-    protocols: model.protocols,
+    protocols: [...model.protocols],
     routing: {
       strategy,
       affinity,
       max_extra_attempts: maxExtraAttempts,
       uncertain_retry: formatNanoUsd(uncertainRetry),
-      fallback_on: fallbackOn,
+      fallback_on: [...fallbackOn],
     },
     targets: model.targets.map((target) => viewTarget(model, target, served)),
-    definition: (entered?.entry.definition as Json | undefined) ?? null,
+    definition: entered === undefined ? null : shownDefinitionOf(entered.entry),
     problem: entered?.problem ?? null,
   };
 }
 
-function viewTarget(model: ServedModel, target: ServedTarget, served: Served): View {
+/** A definition is checked when it is entered. */
+function shownDefinitionOf({ definition }: StoredRoute): RouteView['definition'] {
+  return definition as unknown as RouteView['definition'];
+}
+
+function viewTarget(model: ServedModel, target: ServedTarget, served: Served): RouteView['targets'][number] {
   const { name, provider, priority, weight, maxConcurrency, tags, timeouts } = target;
   return {
     name,
@@ -59,7 +65,7 @@ function viewTarget(model: ServedModel, target: ServedTarget, served: Served): V
     priority,
     weight,
     max_concurrency: maxConcurrency,
-    tags,
+    tags: [...tags],
     timeouts_ms:
       timeouts === null
         ? null
@@ -76,7 +82,7 @@ function viewTarget(model: ServedModel, target: ServedTarget, served: Served): V
 }
 
 /** The credentials of all providers; `provider`: of one. */
-export function viewCredentials(served: Served, provider: string | null): View[] {
+export function viewCredentials(served: Served, provider: string | null): CredentialView[] {
   const configured = [...served.config.providers.values()].flatMap(({ name, credentials }) =>
     (credentials?.pool ?? []).map((credential) => ({ ...credential, provider: name, entry: null })),
   );
@@ -92,7 +98,7 @@ export function viewCredentials(served: Served, provider: string | null): View[]
       last4: one.entry === null ? ('secrets' in one ? lastFour(one.secrets) : null) : one.entry.last4,
       weight: one.weight,
       organisation: one.organisation,
-      models: one.models,
+      models: one.models === null ? null : [...one.models],
       out_of_rotation_since: timeOf(outSince(served, { kind: 'credential', owner: one.provider, name: one.name })),
       created_at: timeOf(one.entry?.createdAtMs ?? null),
       updated_at: timeOf(one.entry?.updatedAtMs ?? null),
@@ -100,7 +106,7 @@ export function viewCredentials(served: Served, provider: string | null): View[]
 }
 
 /** Renders an entered credential for the audit trail: the members that can change. */
-export function viewEntered({ last4, weight, organisation, models }: StoredCredential): View {
+export function viewEntered({ last4, weight, organisation, models }: StoredCredential): ShownMembers {
   return { last4, weight, organisation, models };
 }
 

@@ -9,6 +9,8 @@ import { createCredentialSeal } from '../../providers/credential-seal.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore, StoredProvider } from '../../store/ports/providers.ts';
 import { createMemoryProviders } from '../../store/testing/memory-providers.ts';
+import type { RoutePreview } from '../command.ts';
+import type { ExplanationView } from '../routing/routing-shapes.ts';
 import { type ControlRig, createControlRig } from './control-rig.ts';
 
 /** Two providers and a model in the file; the provider `entered` in the console, with one credential and two models. */
@@ -38,8 +40,21 @@ export interface RoutingRig extends ControlRig {
   readonly audited: NewAuditEntry[];
   /** The targets whose breakers were closed by hand. */
   readonly closed: string[];
+  /** The requests that were explained. */
+  readonly explained: readonly RoutePreview[];
   served(): Promise<Served>;
 }
+
+const NO_EXPLANATION: Omit<ExplanationView, 'model'> = {
+  protocol: 'chat',
+  strategy: null,
+  pin: null,
+  needs: [],
+  required_tags: [],
+  input_tokens: null,
+  refusal: null,
+  targets: [],
+};
 
 /** `folder`: for the file. */
 export async function createRoutingRig(folder: string, text = FILED): Promise<RoutingRig> {
@@ -63,15 +78,19 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
       openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
     });
   const closed: string[] = [];
+  const explained: RoutePreview[] = [];
   const rig = createControlRig({
     book,
     served,
     seal: (credential, origin, given) => seal.seal(bindingOf(credential, origin), given),
     live: {
       close: (model, target) => closed.push(`${model} ${target}`) > 0,
-      states: () => ({ targets: [] }),
-      explain: async ({ model, keyId }) => ({ model, key: keyId }),
+      states: () => ({ at: new Date(0).toISOString(), providers: [], targets: [], credentials: [], limping: [] }),
+      explain: async (query) => {
+        explained.push(query);
+        return { ...NO_EXPLANATION, model: query.model };
+      },
     },
   });
-  return Object.assign(rig, { book, audited, served, closed });
+  return Object.assign(rig, { book, audited, served, closed, explained });
 }
