@@ -148,7 +148,10 @@ interface KindBase {
   readonly title: string;
   /** What it speaks: a phrase of the configuration reference. */
   readonly speaks: string;
+  /** All formats that it speaks. */
   readonly protocols: readonly UpstreamProtocolName[];
+  /** Those of one of its models, of which at least one. Absent: all of them. */
+  protocolsOf?(model: string): readonly UpstreamProtocolName[];
   /** Its deviations, unless a preset lists others. */
   readonly quirks: ProviderQuirks;
   /** The configuration members that it takes besides `kind` and its secrets. */

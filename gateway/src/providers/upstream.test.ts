@@ -188,6 +188,19 @@ test('the framing of a response depends on format, operation and model', () => {
   expect(upstream.framing('messages', 'plain').name).toBe('messages plain m');
 });
 
+test('the formats of an upstream may depend on its model', async () => {
+  const kind: RemoteKind = {
+    ...openaiCompatible,
+    protocols: ['chat', 'messages'],
+    protocolsOf: (model) => (model.startsWith('claude-') ? ['messages'] : ['chat']),
+  };
+  const upstreamOf = (model: string) => openUpstream({ provider: providerOf(kind), model, timeouts: null });
+  expect(upstreamOf('m').protocols).toEqual(['chat']);
+  const { protocols, protocolFor } = upstreamOf('claude-1');
+  expect([protocols, protocolFor.chat.name]).toEqual([['messages'], 'messages']);
+  expect(sendTo(upstreamOf('m'), { protocol: 'messages' })).rejects.toThrow('no endpoint for plain in messages');
+});
+
 test('a kind may send another form of a request, with its own accept header', async () => {
   const provider = providerOf(
     {

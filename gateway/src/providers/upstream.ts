@@ -36,6 +36,7 @@ const NO_BODY = new Uint8Array();
  */
 export function openUpstream({ provider, model, timeouts }: ProviderModel): Upstream {
   const { name, kind, provenLimits } = provider;
+  const protocols = protocolsOf(provider, model);
   const exchanges =
     provider.baseUrl === null
       ? openLocally(provider, model)
@@ -43,14 +44,18 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
   return {
     provider: name,
     model,
-    protocols: kind.protocols,
-    protocolFor: chooseUpstreamProtocols(kind.protocols),
+    protocols,
+    protocolFor: chooseUpstreamProtocols(protocols),
     framing: (protocol, operation) => kind.framing(protocol, operation, model),
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     provenLimits,
     alwaysHonorsLimits: kind.local !== null,
     ...exchanges,
   };
+}
+
+function protocolsOf({ kind }: Provider, model: string): readonly UpstreamProtocolName[] {
+  return kind.protocolsOf?.(model) ?? kind.protocols;
 }
 
 type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;
@@ -96,7 +101,7 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
     by: authorizingBy(provider, credential, secrets),
   }));
   const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
-  for (const protocol of kind.protocols) {
+  for (const protocol of protocolsOf(provider, model)) {
     const paths = OPERATIONS.map(
       (operation) => [operation, kind.endpoint(protocol, operation, model, settings)] as const,
     );
