@@ -123,6 +123,16 @@ describe('a pool of credentials', () => {
     for (const text of texts) for (const secret of [SPARE, CANARY]) expect(text).not.toContain(secret);
   });
 
+  test('forgets that a credential was out of rotation when it is removed with its provider’s secrets', async () => {
+    const provider = `${ACCOUNT}/providers/entered`;
+    await rig.admin.ask('POST', CREDENTIALS, { name: 'other', secrets: { api_key: SPARE } });
+    expect((await rig.admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: false })).status).toBe(200);
+    expect((await rig.admin.ask('PATCH', provider, { credentials: {} })).status).toBe(200);
+    const again = await rig.admin.ask('POST', CREDENTIALS, { name: 'default', secrets: { api_key: CANARY } });
+    expect(again).toMatchObject({ status: 200, json: { name: 'default', out_of_rotation_since: null } });
+    expect((await rig.admin.ask('DELETE', `${CREDENTIALS}/other`)).status).toBe(200);
+  });
+
   test('leaves an audit entry for each change', async () => {
     const { json } = await rig.admin.ask('GET', `${ACCOUNT}/audit?limit=200`);
     const { entries } = json as Reply<'GET /accounts/{account}/audit'>;

@@ -35,8 +35,6 @@ interface Cut {
   readonly id: string;
   readonly at: number;
   readonly how: (typeof HOWS)[number];
-  /** End of the first record: until there no answer has begun. */
-  readonly beganAt: number;
   readonly sent: string;
 }
 
@@ -57,12 +55,12 @@ function cutsOf(protocol: ProtocolName, id: string): Cut[] {
   const terminal = bytes.lastIndexOf(protocol === 'chat' ? 'data: [DONE]' : 'event: message_stop');
   const completeAt = bytes.indexOf('\n\n', terminal) + 2;
   expect(terminal).toBeGreaterThan(0);
-  const beganAt = bytes.indexOf('\n\n') + 2;
+  const firstRecordEnd = bytes.indexOf('\n\n') + 2;
   const step = EXHAUSTIVE ? 1 : Math.ceil(completeAt / SAMPLE_PER_STREAM);
-  const places = new Set([0, beganAt - 1, beganAt, completeAt - 2, completeAt - 1]);
+  const places = new Set([0, firstRecordEnd - 1, firstRecordEnd, completeAt - 2, completeAt - 1]);
   for (let at = 0; at < completeAt; at += step) places.add(at);
   return [...places].flatMap((at) =>
-    HOWS.map((how) => ({ protocol, id, at, how, beganAt, sent: bytes.toString('utf8', 0, at) })),
+    HOWS.map((how) => ({ protocol, id, at, how, sent: bytes.toString('utf8', 0, at) })),
   );
 }
 

@@ -18,7 +18,6 @@ export interface SentRequest {
 }
 
 export interface SteadyLoad {
-  readonly perSecond: number;
   /** Resolves with all requests once it is stopped and the last one has ended. */
   stop(): Promise<readonly SentRequest[]>;
 }
@@ -58,7 +57,6 @@ export function startLoad(
   })();
 
   return {
-    perSecond,
     async stop() {
       isOver = true;
       await sending;

@@ -4,6 +4,7 @@ import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts'
 import { sourceOfConfigured } from '../../config/console-entries.ts';
 import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../config/console-providers.ts';
 import { providersIn } from '../../config/console-routes.ts';
+import { putBack, removeCredential } from '../../control/routing/rotation.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Provider, Secrets, Settings } from '../../providers/provider.ts';
 import { HEALTH_RULE } from '../../routing/health/provider-health.ts';
@@ -109,7 +110,7 @@ function replaceFirst(
   if (secrets === null) return [];
   const before = stored.find((one) => one.name === DEFAULT_CREDENTIAL);
   const first = firstCredential(parts, name, origin, secrets);
-  if (first === null) return before === undefined ? [] : [{ of: 'credential', removed: before }];
+  if (first === null) return before === undefined ? [] : removeCredential(before);
   const { sealed, last4, updatedAtMs } = first;
   if (before === undefined) return [{ of: 'credential', isNew: true, credential: first }];
   return [{ of: 'credential', isNew: false, credential: { ...before, sealed, last4, updatedAtMs } }];
@@ -123,9 +124,7 @@ async function removeProvider(parts: ModelDeps, call: ConsoleCall<RemoveRoute>):
   await parts.book.save(
     [
       { of: 'provider', removed: name },
-      ...credentials.map(
-        (one) => ({ of: 'out_of_rotation', back: { kind: 'credential', owner: name, name: one.name } }) as const,
-      ),
+      ...credentials.map((one) => putBack({ kind: 'credential', owner: name, name: one.name })),
     ],
     [auditEntry(parts, call, 'providers.remove', name, before, null)],
   );

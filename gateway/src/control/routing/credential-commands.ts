@@ -8,7 +8,7 @@ import { type ConsoleProvider, findConsoleKind, lastFour, readSecrets } from '..
 import type { StoredCredential } from '../../store/ports/providers.ts';
 import { givenId } from '../arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand } from '../command.ts';
-import { putBack, rotate } from './route-commands.ts';
+import { removeCredential, rotate } from './rotation.ts';
 import { auditRouting, findCredential, findProvider, readServed } from './routing-scope.ts';
 import { type CredentialView, credentialSettings, newCredential, secrets } from './routing-shapes.ts';
 import { viewCredentials, viewEntered } from './routing-views.ts';
@@ -77,10 +77,7 @@ const remove = defineCommand(z.strictObject(named), async (run, given) => {
   const credential = findCredential(findProvider(served, given.provider), given.name);
   checkLeft(served, credential, []);
   await run.routing.book.save(
-    [
-      { of: 'credential', removed: credential },
-      putBack({ kind: 'credential', owner: credential.provider, name: credential.name }),
-    ],
+    removeCredential(credential),
     auditRouting(run, subjectOf(credential), viewEntered(credential), null),
   );
   return { provider: credential.provider, name: credential.name, removed: true };

@@ -7,7 +7,7 @@ import type { ModelConfig } from '../../config/config.ts';
 import { outSince, type Served } from '../../config/console-entries.ts';
 import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
-import type { ProviderChange, RotationSubject, RouteDefinition } from '../../store/ports/providers.ts';
+import type { RouteDefinition } from '../../store/ports/providers.ts';
 import { givenId, modelName } from '../arguments.ts';
 import {
   CommandFailure,
@@ -19,6 +19,7 @@ import {
   type LiveRouting,
 } from '../command.ts';
 import type { ShownMembers } from '../policy-changes.ts';
+import { putBack, rotate } from './rotation.ts';
 import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
 import type { RouteView } from './routing-shapes.ts';
@@ -142,21 +143,6 @@ const close = defineCommand(ofTarget, async (run, given) => {
 function requireLive({ routing }: CommandRun, without: string): LiveRouting {
   if (routing.live !== null) return routing.live;
   throw new CommandFailure(`No server is running, so there is ${without}.`);
-}
-
-/** Takes a target or credential out of rotation, or puts it back, with its audit entry. */
-export function rotate(run: CommandRun, subject: RotationSubject, isIn: boolean): Promise<void> {
-  const { kind, owner, name } = subject;
-  const change: ProviderChange = isIn
-    ? putBack(subject)
-    : { of: 'out_of_rotation', out: { kind, owner, name, sinceMs: run.nowMs() } };
-  const audited = { kind, id: kind === 'target' ? `${owner} ${name}` : `${owner}/${name}` };
-  return run.routing.book.save([change], auditRouting(run, audited, { in_rotation: !isIn }, { in_rotation: isIn }));
-}
-
-/** The change that puts a target or credential back. */
-export function putBack({ kind, owner, name }: RotationSubject): ProviderChange {
-  return { of: 'out_of_rotation', back: { kind, owner, name } };
 }
 
 /** @throws CommandFailure with every fault of the definition, one per line, or if a name of it is taken. */
