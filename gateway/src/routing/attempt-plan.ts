@@ -3,8 +3,8 @@
  * simulation drive it. Tells the states of targets and credentials what became of each attempt. Source: design of
  * routing, sections 3 and 6.
  */
-import { BestFailure } from './best-failure.ts';
-import { CandidateWalk, type Choice } from './candidate-walk.ts';
+import { CallTroubles } from './call-troubles.ts';
+import { type Choice, findCandidate, findPauses, isAnyClosed, type Pauses } from './candidate-walk.ts';
 import { FAILURES, type FailureClass, type FailureRow } from './health/failure-table.ts';
 import type { RoutingState } from './health/routing-state.ts';
 import type { AttemptFacts, Probes, UpstreamHealth } from './health/target-health.ts';
@@ -22,11 +22,11 @@ const BACKOFF_MAX_MS = 4_000;
 const EXTRA_UNHEALTHY = 1;
 /** Overdue attempts ask again after this time, so that they leave a dead target one after another. */
 const OVERDUE_AGAIN_MS = 1_000;
+
 /** The attempts of one call, one at a time. */
 export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implements AttemptFacts {
   readonly #state: RoutingState;
-  readonly #head: PlanCandidate | undefined;
-  readonly #ways: CandidateWalk;
+  readonly #candidates: readonly PlanCandidate[];
   readonly #call: PlannedCall;
 
   /** The present attempt, after `try`. */
@@ -39,42 +39,50 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   isFresh = false;
   isOverdue = false;
   probes: Probes = 0;
-  /** When to call `resume`, after `wait`. */
-  untilMs = 0;
   /** Attempts begun so far. */
   made = 0;
-  /**
-   * Why no attempt was made, after `end`. `rate`: all credentials pause; `quota`, `credential`, `config`: benched;
-   * `timeout`: no time was left; `overloaded`: every target was skipped.
-   */
-  refusal: FailureClass | null = null;
-  /** After `end`: when the first paused credential comes back, in milliseconds from then; null: none pauses. */
-  retryAfterMs: number | null = null;
-
-  readonly #failures = new BestFailure<Failure>();
   #health: UpstreamHealth | null = null;
   #ttfbMs = 0;
-  #atOnce: Target | null = null;
-  #backoffs = 0;
-  #waitedMs = 0;
-  #atRisk = 0n;
-  /** The retry to make after a wait, already paid for. */
-  #retry: Choice | null = null;
-  /** The first fault of the call: it is taken back if another target fails too. */
-  #fault: { readonly health: UpstreamHealth; readonly outcome: number } | null = null;
-  isSuspect = false;
+  /** Null: nothing failed, and nothing was waited for. */
+  #past: CallTroubles<Failure> | null = null;
 
   /** `candidates`: as `choose` returns them, at least one. */
   constructor(state: RoutingState, candidates: readonly PlanCandidate[], call: PlannedCall) {
     this.#state = state;
-    this.#head = candidates[0];
-    this.#ways = new CandidateWalk(state, candidates);
+    this.#candidates = candidates;
     this.#call = call;
   }
 
   /** The failure to tell, after `end`; null: no attempt was made. */
   get best(): Failure | null {
-    return this.#failures.best;
+    return this.#past?.best ?? null;
+  }
+
+  /** When to call `resume`, after `wait`. */
+  get untilMs(): number {
+    return this.#troubles.untilMs;
+  }
+
+  /**
+   * Why no attempt was made, after `end`. `rate`: all credentials pause; `quota`, `credential`, `config`: benched;
+   * `timeout`: no time was left; `overloaded`: every target was skipped.
+   */
+  get refusal(): FailureClass | null {
+    return this.#troubles.refusal;
+  }
+
+  /** After `end`: when the first paused credential comes back, in milliseconds from then; null: none pauses. */
+  get retryAfterMs(): number | null {
+    return this.#troubles.retryAfterMs;
+  }
+
+  get isSuspect(): boolean {
+    return this.#past?.isSuspect ?? false;
+  }
+
+  get #troubles(): CallTroubles<Failure> {
+    this.#past ??= new CallTroubles();
+    return this.#past;
   }
 
   get workspace(): string {
@@ -91,15 +99,15 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
 
   /** The first step. */
   begin(nowMs: number): Step {
-    const notBeforeMs = this.#head?.notBeforeMs ?? 0;
+    const notBeforeMs = this.#candidates[0]?.notBeforeMs ?? 0;
     if (notBeforeMs > nowMs && notBeforeMs + LEFT_MIN_MS < this.#call.endMs) return this.#wait(notBeforeMs, nowMs);
     return this.#go(nowMs, false);
   }
 
   /** The step after a wait. */
   resume(nowMs: number): Step {
-    const retry = this.#retry;
-    this.#retry = null;
+    const { retry } = this.#troubles;
+    this.#troubles.retry = null;
     if (retry === null) return this.#go(nowMs, this.made > 0);
     return this.#hasTime(nowMs) ? this.#start(retry, 'retry', true, nowMs) : this.#end(nowMs);
   }
@@ -114,7 +122,7 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     const { target } = this;
     this.abandoned(nowMs);
     this.made -= 1;
-    if (target !== null) this.#ways.bar(target, null);
+    if (target !== null) this.#troubles.barred.bar(target, null);
     return this.#go(nowMs, this.made > 0);
   }
 
@@ -148,27 +156,28 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     const { target, credential } = this;
     const health = this.#health;
     if (target === null || health === null) throw new Error('no attempt is under way');
-    this.#noteFault(failure, health, nowMs);
+    const troubles = this.#troubles;
+    this.#noteFault(failure, health, troubles, nowMs);
     this.#close(health);
-    this.#failures.note(failure);
+    troubles.note(failure);
     const row = FAILURES[failure.class];
-    if (failure.atRisk !== null) this.#atRisk += failure.atRisk;
     if (!this.#mayGoOn(failure.atRisk, row)) return this.#end(nowMs);
 
     const same: Choice = { target, credential, health, verdict: health.verdict(credential, nowMs) };
-    if (row.same === 'at_once' && this.#atOnce !== target) {
-      this.#atOnce = target;
-      const isPaid = !this.#ways.isAnyClosed();
+    if (row.same === 'at_once' && troubles.atOnce !== target) {
+      troubles.atOnce = target;
+      const isPaid = !this.#isAnyClosed();
       if (this.#hasTime(nowMs) && (!isPaid || health.target.takeRetry(nowMs))) {
         const step = this.#start(same, 'retry', isPaid, nowMs);
         this.isFresh = true;
         return step;
       }
     }
-    if (failure.class === 'overflow') this.#ways.outgrow(target);
+    const { barred } = troubles;
+    if (failure.class === 'overflow') barred.outgrow(target);
     // A paused credential is not barred: it may be waited for.
-    if (failure.class === 'rate') this.#ways.barOrganisation(target, credential);
-    else this.#ways.bar(target, row.next === 'target' ? null : credential);
+    if (failure.class === 'rate') barred.barOrganisation(target, credential);
+    else barred.bar(target, row.next === 'target' ? null : credential);
     return this.#go(nowMs, true, row.same === 'in_budget' ? same : null, failure.pauseMs);
   }
 
@@ -190,8 +199,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
       this.#keepFault(health, health.noteOverdue(this, nowMs));
     }
     const wasOff = !health.target.isClosed || health.target.hasChangedSince(this.begunMs);
-    const mayMove = wasOff && this.#riskAllows(atRisk, this.#atRisk + (atRisk ?? 0n)) && this.#extraLeft();
-    if (mayMove && this.#ways.find(nowMs, this.target)?.verdict === 'usable') return null;
+    const mayMove = wasOff && this.#riskAllows(atRisk, (this.#past?.atRisk ?? 0n) + (atRisk ?? 0n)) && this.#extraLeft();
+    if (mayMove && this.#find(nowMs, this.target)?.verdict === 'usable') return null;
     return nowMs + OVERDUE_AGAIN_MS;
   }
 
@@ -208,11 +217,11 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   /** The next attempt, a wait for one, or the end. `same`: may be tried again if no other is usable. */
   #go(nowMs: number, isExtra: boolean, same: Choice | null = null, pauseMs: number | null = null): Step {
     if (!this.#hasTime(nowMs)) {
-      this.refusal = 'timeout';
+      this.#troubles.refusal = 'timeout';
       return this.#end(nowMs);
     }
-    const isPaid = isExtra && !this.#ways.isAnyClosed();
-    const found = this.#ways.find(nowMs, null);
+    const isPaid = isExtra && !this.#isAnyClosed();
+    const found = this.#find(nowMs);
     const isUsable = found !== null && (found.verdict === 'usable' || found.verdict === 'probe');
     if (!isUsable && same !== null && same.health.target.isClosed) {
       const step = this.#backOff(same, pauseMs, nowMs);
@@ -230,10 +239,11 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
 
   /** Waits for the first pause to end, if it is short; else tries where the end of a pause is only guessed. */
   #awaitPause(nowMs: number, isPaid: boolean): Step {
-    const { soonestMs, trial, reason } = this.#ways.pauses(nowMs);
-    this.refusal = reason;
+    const { soonestMs, trial, reason } = this.#pauses(nowMs);
+    const troubles = this.#troubles;
+    troubles.refusal = reason;
     const leftMs = soonestMs - nowMs;
-    if (this.#waitedMs + leftMs <= WAIT_MAX_MS && soonestMs + LEFT_MIN_MS < this.#call.endMs) {
+    if (troubles.waitedMs + leftMs <= WAIT_MAX_MS && soonestMs + LEFT_MIN_MS < this.#call.endMs) {
       return this.#wait(soonestMs, nowMs);
     }
     if (trial !== null && (!isPaid || trial.health.target.takeRetry(nowMs))) {
@@ -244,19 +254,20 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
 
   /** Full jitter; the provider's own pause is kept exactly. Null: the target is not tried again. */
   #backOff(same: Choice, pauseMs: number | null, nowMs: number): Step | null {
-    const jitterMs = this.#state.draw() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** this.#backoffs);
+    const troubles = this.#troubles;
+    const jitterMs = this.#state.draw() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** troubles.backoffs);
     const delayMs = Math.max(jitterMs, pauseMs ?? 0);
-    if (this.#backoffs >= BACKOFFS_MAX || delayMs > WAIT_MAX_MS) return null;
+    if (troubles.backoffs >= BACKOFFS_MAX || delayMs > WAIT_MAX_MS) return null;
     if (nowMs + delayMs + LEFT_MIN_MS >= this.#call.endMs || !same.health.target.takeRetry(nowMs)) return null;
-    this.#backoffs += 1;
-    this.#retry = { ...same, verdict: same.health.verdict(same.credential, nowMs) };
-    this.untilMs = nowMs + delayMs;
+    troubles.backoffs += 1;
+    troubles.retry = { ...same, verdict: same.health.verdict(same.credential, nowMs) };
+    troubles.untilMs = nowMs + delayMs;
     return 'wait';
   }
 
   #wait(untilMs: number, nowMs: number): Step {
-    this.#waitedMs += untilMs - nowMs;
-    this.untilMs = untilMs;
+    this.#troubles.waitedMs += untilMs - nowMs;
+    this.#troubles.untilMs = untilMs;
     return 'wait';
   }
 
@@ -279,7 +290,7 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
   #whyOf({ target, verdict }: Choice, isExtra: boolean): AttemptWhy {
     if (verdict === 'open') return 'limp';
     if (verdict === 'probe') return 'probe';
-    const head = this.#head;
+    const [head] = this.#candidates;
     if (isExtra || head?.target !== target) return 'fallback';
     return isAttemptWhy(head.why) ? head.why : this.#call.routing.strategy;
   }
@@ -293,41 +304,55 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
    * A call that failed at two targets may itself be the cause: its faults count for neither. Where both fail all calls,
    * both are down: otherwise neither would ever be switched off.
    */
-  #noteFault(failure: Failure, health: UpstreamHealth, nowMs: number): void {
-    const first = this.#fault?.health.target ?? health.target;
-    this.isSuspect = first !== health.target && !(first.breaker.isFailing && health.target.breaker.isFailing);
+  #noteFault(failure: Failure, health: UpstreamHealth, troubles: CallTroubles<Failure>, nowMs: number): void {
+    const { fault } = troubles;
+    const first = fault?.health.target ?? health.target;
+    troubles.isSuspect = first !== health.target && !(first.breaker.isFailing && health.target.breaker.isFailing);
     const outcome = health.noteFailure(failure.class, failure.pauseMs, this, nowMs);
-    if (this.isSuspect && outcome >= 0) {
+    if (troubles.isSuspect && outcome >= 0) {
       health.target.breaker.takeBack(outcome);
-      this.#fault?.health.target.breaker.takeBack(this.#fault.outcome);
+      fault?.health.target.breaker.takeBack(fault.outcome);
     } else this.#keepFault(health, outcome);
   }
 
   #keepFault(health: UpstreamHealth, outcome: number): void {
-    if (outcome >= 0) this.#fault ??= { health, outcome };
+    if (outcome >= 0) this.#troubles.fault ??= { health, outcome };
   }
 
   #end(nowMs: number): Step {
-    this.refusal = this.best === null ? (this.refusal ?? 'overloaded') : null;
-    const { soonestMs } = this.#ways.pauses(nowMs);
-    this.retryAfterMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : null;
+    const troubles = this.#troubles;
+    troubles.refusal = troubles.best === null ? (troubles.refusal ?? 'overloaded') : null;
+    const { soonestMs } = this.#pauses(nowMs);
+    troubles.retryAfterMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : null;
     return 'end';
   }
 
   #mayGoOn(atRisk: bigint | null, { next, onlyWith }: FailureRow): boolean {
     if (next === 'no' || (onlyWith !== null && !this.#call.routing.fallbackOn.includes(onlyWith))) return false;
-    return this.#extraLeft() && this.#riskAllows(atRisk, this.#atRisk);
+    return this.#extraLeft() && this.#riskAllows(atRisk, this.#past?.atRisk ?? 0n);
   }
 
   #extraLeft(): boolean {
     const { maxExtraAttempts } = this.#call.routing;
-    return this.made <= (this.#ways.isAnyClosed() ? maxExtraAttempts : Math.min(EXTRA_UNHEALTHY, maxExtraAttempts));
+    return this.made <= (this.#isAnyClosed() ? maxExtraAttempts : Math.min(EXTRA_UNHEALTHY, maxExtraAttempts));
   }
 
   /** Whether attempts that the provider may have billed leave money for another. 0: such an attempt is the last. */
   #riskAllows(atRisk: bigint | null, sum: bigint): boolean {
     const { uncertainRetry } = this.#call.routing;
     return atRisk === null || (uncertainRetry > 0n && sum <= uncertainRetry);
+  }
+
+  #find(nowMs: number, except: Target | null = null): Choice | null {
+    return findCandidate(this.#state, this.#candidates, this.#past?.barred ?? null, nowMs, except);
+  }
+
+  #pauses(nowMs: number): Pauses {
+    return findPauses(this.#state, this.#candidates, this.#troubles.barred, nowMs);
+  }
+
+  #isAnyClosed(): boolean {
+    return isAnyClosed(this.#state, this.#candidates);
   }
 
   #hasTime(nowMs: number): boolean {

@@ -22,66 +22,15 @@ export interface Pauses {
   readonly reason: FailureClass | null;
 }
 
-export class CandidateWalk {
-  readonly #state: RoutingState;
-  readonly #candidates: readonly PlanCandidate[];
-  /** Targets that failed, and single credentials of them. */
-  #barred: { readonly target: Target; readonly credential: number | null }[] | null = null;
+/** The targets and credentials that a call leaves out, because they failed it. */
+export class Barred {
+  /** Whole targets, and single credentials of targets. */
+  readonly #barred: { readonly target: Target; readonly credential: number | null }[] = [];
   /** The context of a target that was too small for the call; undefined: none was. */
   #outgrown: number | null | undefined;
 
-  constructor(state: RoutingState, candidates: readonly PlanCandidate[]) {
-    this.#state = state;
-    this.#candidates = candidates;
-  }
-
-  /** The first that can be used; without one, the first with an open breaker. `except`: a target to leave out. */
-  find(nowMs: number, except: Target | null): Choice | null {
-    let open: Choice | null = null;
-    for (const candidate of this.#candidates) {
-      const { target } = candidate;
-      if (candidate.verdict === 'filtered' || target === except || !this.#isLargeEnough(target)) continue;
-      const health = this.#state.of(target);
-      for (const credential of candidate.credentials ?? target.upstream.credentials.keys()) {
-        if (this.#isBarred(target, credential)) continue;
-        const verdict = health.verdict(credential, nowMs);
-        if (verdict === 'usable' || verdict === 'probe') return { target, credential, health, verdict };
-        if (verdict === 'open') open ??= { target, credential, health, verdict };
-      }
-    }
-    return open;
-  }
-
-  /** The candidates that may come back, without those that failed. */
-  pauses(nowMs: number): Pauses {
-    let soonestMs = Number.POSITIVE_INFINITY;
-    let trial: Choice | null = null;
-    let reason: FailureClass | null = null;
-    for (const candidate of this.#candidates) {
-      const { target } = candidate;
-      if (candidate.verdict === 'filtered' || !this.#isLargeEnough(target)) continue;
-      const health = this.#state.of(target);
-      for (const credential of target.upstream.credentials.keys()) {
-        const verdict = health.verdict(credential, nowMs);
-        if (this.#isBarred(target, credential) || (verdict !== 'cooling' && verdict !== 'benched')) continue;
-        reason ??= health.reason(credential, nowMs);
-        if (verdict === 'cooling') soonestMs = Math.min(soonestMs, health.untilMs(credential));
-        if (health.takesTrial(credential, nowMs)) trial ??= { target, credential, health, verdict };
-      }
-    }
-    return { soonestMs, trial, reason };
-  }
-
-  /** Whether any target of the route works as usual. */
-  isAnyClosed(): boolean {
-    return this.#candidates.some(
-      ({ target, verdict }) => verdict !== 'filtered' && this.#state.of(target).target.isClosed,
-    );
-  }
-
   /** Leaves out a credential of a target from now on; null: the whole target. */
   bar(target: Target, credential: number | null): void {
-    this.#barred ??= [];
     this.#barred.push({ target, credential });
   }
 
@@ -100,9 +49,11 @@ export class CandidateWalk {
     this.#outgrown = traits.inputTokensMax;
   }
 
-  #isBarred(target: Target, credential: number): boolean {
-    if (this.#barred === null) return false;
-    return this.#barred.some((one) => one.target === target && (one.credential ?? credential) === credential);
+  has(target: Target, credential: number): boolean {
+    return (
+      !this.#isLargeEnough(target) ||
+      this.#barred.some((one) => one.target === target && (one.credential ?? credential) === credential)
+    );
   }
 
   /** As far as is known; where the one that was too small is unknown, only a known one counts. */
@@ -111,4 +62,59 @@ export class CandidateWalk {
     if (inputTokensMax === null) return this.#outgrown !== null;
     return this.#outgrown === null || inputTokensMax > this.#outgrown;
   }
+}
+
+/**
+ * The first candidate that can be used; without one, the first with an open breaker. `barred` null: nothing failed.
+ * `except`: a target to leave out.
+ */
+export function findCandidate(
+  state: RoutingState,
+  candidates: readonly PlanCandidate[],
+  barred: Barred | null,
+  nowMs: number,
+  except: Target | null = null,
+): Choice | null {
+  let open: Choice | null = null;
+  for (const { target, verdict, credentials } of candidates) {
+    if (verdict === 'filtered' || target === except) continue;
+    const health = state.of(target);
+    for (const credential of credentials ?? target.upstream.credentials.keys()) {
+      if (barred?.has(target, credential) === true) continue;
+      const found = health.verdict(credential, nowMs);
+      if (found === 'usable' || found === 'probe') return { target, credential, health, verdict: found };
+      if (found === 'open') open ??= { target, credential, health, verdict: found };
+    }
+  }
+  return open;
+}
+
+/** The candidates that may come back, without those that failed. */
+export function findPauses(
+  state: RoutingState,
+  candidates: readonly PlanCandidate[],
+  barred: Barred,
+  nowMs: number,
+): Pauses {
+  let soonestMs = Number.POSITIVE_INFINITY;
+  let trial: Choice | null = null;
+  let reason: FailureClass | null = null;
+  for (const candidate of candidates) {
+    const { target } = candidate;
+    if (candidate.verdict === 'filtered') continue;
+    const health = state.of(target);
+    for (const credential of target.upstream.credentials.keys()) {
+      const verdict = health.verdict(credential, nowMs);
+      if (barred.has(target, credential) || (verdict !== 'cooling' && verdict !== 'benched')) continue;
+      reason ??= health.reason(credential, nowMs);
+      if (verdict === 'cooling') soonestMs = Math.min(soonestMs, health.untilMs(credential));
+      if (health.takesTrial(credential, nowMs)) trial ??= { target, credential, health, verdict };
+    }
+  }
+  return { soonestMs, trial, reason };
+}
+
+/** Whether any target of the route works as usual. */
+export function isAnyClosed(state: RoutingState, candidates: readonly PlanCandidate[]): boolean {
+  return candidates.some(({ target, verdict }) => verdict !== 'filtered' && state.of(target).target.isClosed);
 }
