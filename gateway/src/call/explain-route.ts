@@ -7,10 +7,9 @@ import { newKeyUse, openEntry, type Principal } from '../identity/principal.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { explainRoute as explainChoice, type RouteExplanation } from '../routing/choose/explain.ts';
-import { readRequiredTags } from '../routing/choose/routed-request.ts';
 import type { Route } from '../routing/route.ts';
 import type { CallDeps } from './deps.ts';
-import { describeForRoute } from './request/choose-targets.ts';
+import { describeForRoute, readRequiredTags } from './request/choose-targets.ts';
 import { chooseRoute } from './request/identify.ts';
 import { readCall } from './request/read-body.ts';
 

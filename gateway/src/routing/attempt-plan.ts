@@ -199,7 +199,8 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
       this.#keepFault(health, health.noteOverdue(this, nowMs));
     }
     const wasOff = !health.target.isClosed || health.target.hasChangedSince(this.begunMs);
-    const mayMove = wasOff && this.#riskAllows(atRisk, (this.#past?.atRisk ?? 0n) + (atRisk ?? 0n)) && this.#extraLeft();
+    const mayMove =
+      wasOff && this.#riskAllows(atRisk, (this.#past?.atRisk ?? 0n) + (atRisk ?? 0n)) && this.#extraLeft();
     if (mayMove && this.#find(nowMs, this.target)?.verdict === 'usable') return null;
     return nowMs + OVERDUE_AGAIN_MS;
   }

@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { onlyCandidate } from '../../routing/choose/choose.ts';
+import { onlyCandidate } from '../../routing/choose/prepared-candidates.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import { setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';

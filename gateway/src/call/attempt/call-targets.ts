@@ -207,7 +207,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
       return this.#skip(failure);
     }
     call.dropped = request.dropped;
-    if (call.routed !== null) {
+    if (call.routed !== null && TrackedAttempt.isNeeded(call.routed, target)) {
       this.#tracked = new TrackedAttempt(call.deps.choice, call.routed, target, credential, why);
     }
     return request;

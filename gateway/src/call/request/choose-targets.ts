@@ -3,11 +3,14 @@
  * candidates are returned, and nothing more is read of the request.
  */
 import { priceAt } from '../../billing/price-book.ts';
+import { DATA_TAG } from '../../config/config.ts';
+import { invalidRequest } from '../../errors/call-failure.ts';
 import type { Principal } from '../../identity/principal.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
-import { choose, onlyCandidate } from '../../routing/choose/choose.ts';
-import { describeRequest, type RoutedRequest, readRequiredTags } from '../../routing/choose/routed-request.ts';
+import { choose } from '../../routing/choose/choose.ts';
+import { onlyCandidate } from '../../routing/choose/prepared-candidates.ts';
+import { describeRequest, type RoutedRequest } from '../../routing/choose/routed-request.ts';
 import type { Route } from '../../routing/route.ts';
 import type { Identified } from '../call.ts';
 import type { CallDeps, Settings } from '../deps.ts';
@@ -76,4 +79,26 @@ function mustBePriced({ deps, settings, principal, atMs }: ChoosingCall, facts: 
   const endUser = redactKeys(facts.endUser);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
   return isMoneyBound(principal, deps.billing.rules.bindingCapsOf(subjects, deps.billing.budgetZoneOf, atMs));
+}
+
+/** The header by which a request requires data tags of its target, separated by commas. */
+const REQUIRE_HEADER = 'x-tollgate-require';
+
+const TAGS_MAX = 20;
+
+/**
+ * The tags that the policy and the request require, each once: a request can only require more. Throws
+ * `invalid_request`.
+ */
+export function readRequiredTags(headers: Headers, policy: readonly string[]): readonly string[] {
+  const text = headers.get(REQUIRE_HEADER);
+  if (text === null) return policy;
+  const given = text.split(',').flatMap((tag) => tag.trim().toLowerCase() || []);
+  const wrong = given.find((tag) => !DATA_TAG.test(tag));
+  if (wrong === undefined && given.length <= TAGS_MAX) return [...new Set([...policy, ...given])];
+  const found = wrong === undefined ? `${given.length} tags` : JSON.stringify(wrong.slice(0, 80));
+  throw invalidRequest(
+    `${REQUIRE_HEADER}: found ${found}; expected at most ${TAGS_MAX} data tags such as eu, separated by commas, each of a-z, 0-9, ., _ and -`,
+    REQUIRE_HEADER,
+  );
 }

@@ -5,7 +5,8 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Route } from '../route.ts';
 import { PIN_MS } from './affinity.ts';
 import { type Candidate, isUsable } from './candidate.ts';
-import { choose, onlyCandidate } from './choose.ts';
+import { choose, judgeTargets } from './choose.ts';
+import { onlyCandidate, usualCandidates } from './prepared-candidates.ts';
 import type { RoutedRequest } from './routed-request.ts';
 import { makeRequest, makeRoute, makeState, NO_NEEDS, type SetStates, type TargetPlan } from './testing/routes.ts';
 
@@ -270,8 +271,56 @@ test('a route with one target and one credential has a prepared list', () => {
   const route = makeRoute([{ name: 'a' }]);
   expect(onlyCandidate(route)).toBe(onlyCandidate(route));
   const [candidate] = choose(route, makeRequest(), makeState().state, 0, 1);
-  expect(onlyCandidate(route)).toEqual(candidate === undefined ? null : [candidate]);
+  expect<readonly Candidate[] | null>(onlyCandidate(route)).toEqual(candidate === undefined ? null : [candidate]);
   expect(onlyCandidate(makeRoute([{ name: 'a', credentials: [{}, {}] }]))).toBeNull();
+});
+
+describe('a route by order whose targets all can and may take the call', () => {
+  test('has a prepared list, until something speaks against one of them', () => {
+    const route = makeRoute([
+      { name: 'a', priority: 2 },
+      { name: 'b', takes: { tools: false } },
+      { name: 'c', weight: 0 },
+    ]);
+    const { state, health } = makeState();
+    const call = (given: Partial<RoutedRequest> = {}) => choose(route, makeRequest(given), state, 0, 1);
+    expect(words(call())).toEqual(['b chosen order', 'c fallback fallback', 'a fallback fallback']);
+    expect(call({ conversation: 7 })).toBe(call());
+    state.affinity.pin(7, route.targets[0], 0, 'order', 0, PIN_MS);
+    expect(words(call({ conversation: 7 }))[0]).toBe('a chosen pin');
+    expect(words(call({ needs: { ...NO_NEEDS, tools: true } })).at(-1)).toBe('b filtered tools');
+    health.set('c', { sharePart: 0.5 });
+    expect(call()).not.toBe(call());
+  });
+
+  test('is chosen as every other', () => {
+    const target = fc.record({
+      priority: fc.integer({ min: 1, max: 2 }),
+      weight: fc.option(fc.integer({ min: 0, max: 1 })),
+      takes: fc.record({ tools: fc.option(fc.boolean()), reasoning: fc.option(fc.boolean()) }),
+      inputTokensMax: fc.constantFrom(null, 500, 5_000),
+      maxConcurrency: fc.constantFrom(null, 3),
+    });
+    const needs = fc.record({ tools: fc.boolean(), reasoning: fc.boolean() });
+    let prepared = 0;
+    fc.assert(
+      fc.property(fc.array(target, { minLength: 2, maxLength: 4 }), needs, fc.nat(), (targets, given, seed) => {
+        const { state } = makeState();
+        const route = makeRoute(targets.map((one, index) => ({ ...one, name: `t${index}` })));
+        const request = makeRequest({ needs: { ...NO_NEEDS, ...given } });
+        const usual = usualCandidates(route, request, state, 0);
+        if (usual === null) return;
+        prepared += 1;
+        expect(usual).toEqual(
+          judgeTargets(route, request, state, 0, seed).judged.flatMap(({ candidate }) =>
+            isUsable(candidate) ? [candidate] : [],
+          ),
+        );
+      }),
+      { numRuns: 500 },
+    );
+    expect(prepared).toBeGreaterThan(50);
+  });
 });
 
 describe('for every choice', () => {

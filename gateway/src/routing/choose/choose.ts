@@ -10,6 +10,7 @@ import { Headroom } from './credentials/headroom.ts';
 import { AnswerLengths, type ExpectedCost, expectCost, paysToReturn } from './expected-cost.ts';
 import { countMisfits, filterReason, isTooLong, noTarget } from './filter-target.ts';
 import { hasIssuer } from './issuer.ts';
+import { usualCandidates } from './prepared-candidates.ts';
 import { Dice } from './random.ts';
 import { type Ranked, rankTargets } from './rank-targets.ts';
 import type { RoutedRequest } from './routed-request.ts';
@@ -28,24 +29,6 @@ export class ChoiceState {
   }
 }
 
-const prepared = new WeakMap<Target, readonly [Candidate]>();
-
-/**
- * The candidates of a route with one target and one credential; null: there is something to choose. The same object
- * every time. Only for a call that requires no tags.
- */
-export function onlyCandidate({ targets }: Route): readonly [Candidate] | null {
-  const [target] = targets;
-  if (targets.length > 1 || target.upstream.credentials.length > 1) return null;
-  const known = prepared.get(target);
-  if (known !== undefined) return known;
-  const candidates: readonly [Candidate] = [
-    { target, credential: 0, credentials: [0], verdict: 'chosen', why: 'order', notBeforeMs: 0 },
-  ];
-  prepared.set(target, candidates);
-  return candidates;
-}
-
 /**
  * Every target of the route exactly once: first those to try, in order; then the skipped and the filtered ones. Without
  * one to try, no target can take the call now. `nowMs` is on the clock of the health; `seed` is an integer from 0 to
@@ -59,6 +42,8 @@ export function choose(
   nowMs: number,
   seed: number,
 ): readonly Candidate[] {
+  const usual = usualCandidates(route, request, state, nowMs);
+  if (usual !== null) return usual;
   const { judged, failed } = judgeTargets(route, request, state, nowMs, seed);
   if (failed !== null) throw noTarget(route, request, failed);
   return judged.map(({ candidate }) => candidate);
@@ -243,6 +228,7 @@ function headOfConversation(ranked: readonly JudgedTarget[], strategy: Strategy)
 /** Whether the configuration prefers `one`: by its group, or by its place where places count. */
 function isBefore(one: JudgedTarget, other: JudgedTarget, strategy: Strategy): boolean {
   if (one.priority !== other.priority) return one.priority < other.priority;
+  if ((one.weight === 0) !== (other.weight === 0)) return other.weight === 0;
   return strategy === 'order' && one.index < other.index;
 }
 

@@ -31,10 +31,10 @@ interface ConversationSource {
 export function conversationKey({ model, routing }: Route, source: ConversationSource): number | null {
   const { workspaceId, session, outline, inputTokens } = source;
   if (routing.affinity === 'off') return null;
-  const owner = hashOf(model, hashOf(workspaceId, 0));
   const named = routing.affinity === 'session' ? (session ?? namedSession(outline.root)) : null;
-  if (named !== null) return hashOf(named, owner);
-  return inputTokens < PREFIX_TOKENS_MIN ? null : hashPrefix(outline.root, owner);
+  if (named === null && inputTokens < PREFIX_TOKENS_MIN) return null;
+  const owner = hashOf(model, hashOf(workspaceId, 0));
+  return named === null ? hashPrefix(outline.root, owner) : hashOf(named, owner);
 }
 
 /** The session that the body names; null: none. */

@@ -6,7 +6,6 @@ import type { NanoUsd } from '../../billing/money.ts';
 import { costNanoUsd, priceAt } from '../../billing/price-book.ts';
 import type { Usage } from '../../generation/usage.ts';
 import type { Target } from '../route.ts';
-import { hashOf } from './random.ts';
 import type { RoutedRequest } from './routed-request.ts';
 
 /** Answers whose length counts; the average moves as if it were over this many. */
@@ -22,8 +21,8 @@ interface Average {
 
 /** The usual length of the answers of each route to each key. */
 export class AnswerLengths {
-  /** By the hash of route and key; the one that answered last is last. */
-  readonly #averages = new Map<number, Average>();
+  /** By key and route; the one that answered last is last. */
+  readonly #averages = new Map<string, Average>();
 
   learn(model: string, keyId: string, outputTokens: number): void {
     const caller = callerOf(model, keyId);
@@ -47,8 +46,8 @@ export class AnswerLengths {
   }
 }
 
-function callerOf(model: string, keyId: string): number {
-  return hashOf(keyId, hashOf(model, 0));
+function callerOf(model: string, keyId: string): string {
+  return `${keyId} ${model}`;
 }
 
 type PricedCall = Pick<RoutedRequest, 'inputTokens' | 'marks' | 'atMs'>;

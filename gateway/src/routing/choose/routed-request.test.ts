@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { CONTEXT, outlineOf } from '../../protocols/testing/outline-of.ts';
-import { describeRequest, type RoutedRequest, readRequiredTags } from './routed-request.ts';
+import { describeRequest, type RoutedRequest } from './routed-request.ts';
 import { makeRoute, NO_MARKS, NO_NEEDS } from './testing/routes.ts';
 
 const TWO = [{ name: 'a' }, { name: 'b' }];
@@ -162,23 +162,4 @@ describe('the conversation', () => {
     expect(keyOf({}, { session: 's1', route: makeRoute(TWO, { affinity: 'off' }) })).toBeNull();
     expect(keyOf({}, { session: 's1', route: makeRoute(TWO, { affinity: 'prefix' }) })).toBe(keyOf({}));
   });
-});
-
-describe('required tags', () => {
-  const read = (value: string, policy: readonly string[] = []) =>
-    readRequiredTags(new Headers({ 'x-tollgate-require': value }), policy);
-
-  test('those of the policy and of the request, each once', () => {
-    const policy = ['zdr'];
-    expect(readRequiredTags(new Headers(), policy)).toBe(policy);
-    expect(read('eu, ZDR ,eu,', policy)).toEqual(['zdr', 'eu']);
-    expect(read('', policy)).toEqual(policy);
-  });
-
-  test.each(['eu zdr', '"eu"', 'ü', 'a'.repeat(33), Array.from({ length: 21 }, (_, at) => `t${at}`).join(',')])(
-    'refuses %s',
-    (value) => {
-      expect(() => read(value)).toThrow('x-tollgate-require: found');
-    },
-  );
 });

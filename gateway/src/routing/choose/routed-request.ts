@@ -2,8 +2,6 @@
  * Describes a call as the choice among targets sees it. Read from the scanned body, never parsed again, and only for
  * routes where something is to choose.
  */
-import { DATA_TAG } from '../../config/config.ts';
-import { invalidRequest } from '../../errors/call-failure.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { BodyMarks, type CacheMarks, type RequestNeeds } from '../../protocols/request/request-needs.ts';
@@ -89,26 +87,4 @@ class DescribedRequest implements RoutedRequest {
     }
     return this.#needs;
   }
-}
-
-/** The header by which a request requires data tags of its target, separated by commas. */
-const REQUIRE_HEADER = 'x-tollgate-require';
-
-const TAGS_MAX = 20;
-
-/**
- * The tags that the policy and the request require, each once: a request can only require more. Throws
- * `invalid_request`.
- */
-export function readRequiredTags(headers: Headers, policy: readonly string[]): readonly string[] {
-  const text = headers.get(REQUIRE_HEADER);
-  if (text === null) return policy;
-  const given = text.split(',').flatMap((tag) => tag.trim().toLowerCase() || []);
-  const wrong = given.find((tag) => !DATA_TAG.test(tag));
-  if (wrong === undefined && given.length <= TAGS_MAX) return [...new Set([...policy, ...given])];
-  const found = wrong === undefined ? `${given.length} tags` : JSON.stringify(wrong.slice(0, 80));
-  throw invalidRequest(
-    `${REQUIRE_HEADER}: found ${found}; expected at most ${TAGS_MAX} data tags such as eu, separated by commas, each of a-z, 0-9, ., _ and -`,
-    REQUIRE_HEADER,
-  );
 }

@@ -19,6 +19,11 @@ export class TrackedAttempt {
   /** Null: the target has one credential. */
   #sent: SentCall | null;
 
+  /** Whether the attempt can pin a conversation, or spend one of several credentials. */
+  static isNeeded({ conversation }: RoutedRequest, { upstream }: Target): boolean {
+    return conversation !== null || upstream.credentials.length > 1;
+  }
+
   /** `why`: the reason why the target is tried, by which moves of pins are counted. */
   constructor(state: ChoiceState, request: RoutedRequest, target: Target, credential: number, why: string) {
     const { upstream } = target;

@@ -7,6 +7,10 @@ export class WindowCounts {
   /** The number of the time slot that each place of the ring holds. */
   readonly #numbers: Float64Array;
   readonly #counts: Uint32Array;
+  /** The running slot: the offset of its counters, and the times between which it runs. */
+  #at = 0;
+  #fromMs = Number.POSITIVE_INFINITY;
+  #untilMs = Number.NEGATIVE_INFINITY;
 
   /** `width` counters in each of `slots` slots of `slotMs` milliseconds; the window ends with the running slot. */
   constructor(slotMs: number, slots: number, width: number) {
@@ -18,7 +22,8 @@ export class WindowCounts {
   }
 
   add(counter: number, nowMs: number): void {
-    const at = this.#openSlot(nowMs) + counter;
+    if (nowMs < this.#fromMs || nowMs >= this.#untilMs) this.#openSlot(nowMs);
+    const at = this.#at + counter;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
@@ -43,10 +48,11 @@ export class WindowCounts {
 
   clear(): void {
     this.#numbers.fill(Number.NEGATIVE_INFINITY);
+    this.#untilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The offset of the running slot's counters; forgets those of an earlier round. */
-  #openSlot(nowMs: number): number {
+  /** Makes the slot of a time the running one; forgets the counters of an earlier round. */
+  #openSlot(nowMs: number): void {
     const number = Math.floor(nowMs / this.#slotMs);
     const place = number % this.#slots;
     const at = place * this.#width;
@@ -54,6 +60,8 @@ export class WindowCounts {
       this.#numbers[place] = number;
       this.#counts.fill(0, at, at + this.#width);
     }
-    return at;
+    this.#at = at;
+    this.#fromMs = number * this.#slotMs;
+    this.#untilMs = this.#fromMs + this.#slotMs;
   }
 }

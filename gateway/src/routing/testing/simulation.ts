@@ -3,7 +3,8 @@
  * upstreams are made up. The same seed always gives the same run.
  */
 import { AttemptPlan } from '../attempt-plan.ts';
-import { ChoiceState, choose, onlyCandidate } from '../choose/choose.ts';
+import { ChoiceState, choose } from '../choose/choose.ts';
+import { onlyCandidate } from '../choose/prepared-candidates.ts';
 import { makeRequest } from '../choose/testing/routes.ts';
 import type { FailureClass } from '../health/failure-table.ts';
 import { type HealthEvent, RoutingState } from '../health/routing-state.ts';
