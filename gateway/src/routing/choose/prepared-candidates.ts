@@ -24,7 +24,7 @@ interface ReadState {
 
 /**
  * The candidates of a route by `order` whose targets can all carry the request and take it now, each with one
- * credential. Null: something is to be decided for this call.
+ * credential. Null: this call needs a decision.
  */
 export function usualCandidates(
   { routing, targets }: Route,
