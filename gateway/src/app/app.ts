@@ -42,7 +42,7 @@ import { createChangeFeed, publishChanges } from '../store/memory/change-feed.ts
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
-import { createCallLog, type Log } from '../telemetry/log.ts';
+import { createCallLog, type ProcessLog } from '../telemetry/log.ts';
 import { closeIdle } from '../upstream/connection.ts';
 import { setEgressProxy } from '../upstream/dial.ts';
 import { createGuardedFetch, type Fetch } from '../upstream/guarded-fetch.ts';
@@ -75,7 +75,8 @@ export interface App {
 }
 
 /** Starts everything. Throws an Error with a message for the operator. */
-export async function startApp(given: Config, log: Log): Promise<App> {
+export async function startApp(given: Config, output: ProcessLog): Promise<App> {
+  const { log } = output;
   const { dataDir } = given;
   const startedAtMs = Date.now();
   const folder = prepareDataFolder(dataDir);
@@ -95,7 +96,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     setEgressProxy(config.server.egressProxy);
     let running = config;
     const masterKey = loadMasterKey(dataDir);
-    const telemetry = await startTelemetry(() => running, startedAtMs, log);
+    const telemetry = await startTelemetry(() => running, startedAtMs, output);
     // Last of all: the next process may start while the rest is sent.
     closers.unshift(() => telemetry.close());
     const opened = await openStore({

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { TargetSnapshot } from '../routing/health/routing-state.ts';
 import type { Target } from '../routing/route.ts';
 import type { StoreHealth } from '../store/ports/store-health.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { ProcessLog } from '../telemetry/log.ts';
 import type { GatewayState } from '../telemetry/metrics/gateway-metrics.ts';
 import type { RoutingView } from '../telemetry/metrics/routing-metrics.ts';
 import { openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
@@ -26,12 +26,17 @@ const VENDORS: { readonly [provider: string]: string } = {
 };
 
 /** `config`: the configuration now. */
-export function startTelemetry(config: () => Config, startedAtMs: number, log: Log): Promise<Telemetry> {
+export function startTelemetry(
+  config: () => Config,
+  startedAtMs: number,
+  { log, lines }: ProcessLog,
+): Promise<Telemetry> {
   return openTelemetry({
     config: config().telemetry,
     version: manifest.version,
     startedAtMs,
     log,
+    lines,
     vendorOf(provider) {
       const vendor = config().providers.get(provider)?.catalogProvider ?? provider;
       return VENDORS[vendor] ?? vendor;

@@ -1,22 +1,26 @@
 /**
- * Writes lines to a file descriptor without ever waiting for it: lines gather while a write is under way. What a slow
- * reader does not take is dropped and counted, never kept beyond a bound.
+ * Writes the lines of the process's log to a file descriptor, in order, without ever waiting for it: lines gather while a
+ * write is under way. Lines beyond a bound are dropped and counted, and the log says so once its reader takes lines again.
  */
-import { write } from 'node:fs';
+import { write, writeSync } from 'node:fs';
 
-const FLUSH_MS = 100;
-const FLUSH_CHARS = 16 * 1024;
 const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 const CLOSE_MS = 1_000;
+/** How long the end of the process waits for a write that is under way. */
+const LAST_WRITE_MS = 20;
 
 export class LineWriter {
   readonly #descriptor: number;
   readonly #charsMax: number;
-  #waiting = '';
+  #writeHeld: () => void = () => {};
+  #waiting: string[] = [];
+  #chars = 0;
+  #lines = 0;
   #isWriting = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
   #dropped = 0;
+  /** Of `#dropped`: those that the log has told of. */
+  #told = 0;
   #onIdle: () => void = () => {};
 
   constructor(descriptor: number, charsMax: number = WAITING_CHARS_MAX) {
@@ -29,20 +33,32 @@ export class LineWriter {
     return this.#dropped;
   }
 
-  /** `line` ends with a line break. */
-  write(line: string): void {
-    if (this.#waiting.length + line.length > this.#charsMax) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#waiting += line;
-    if (this.#waiting.length >= FLUSH_CHARS) this.#flush();
-    else this.#timer ??= setTimeout(this.#onTime, FLUSH_MS);
+  /** Sets what appends lines that were held back; it runs before any other line, so that the order stays. */
+  holdBack(writeHeld: () => void): void {
+    this.#writeHeld = writeHeld;
   }
 
-  /** Writes what waits, at the end of the process. What a reader does not take within a second is lost. */
+  /** Writes one line, which ends with a line break, after all that were held back. */
+  write(line: string): void {
+    this.#writeHeld();
+    this.append(line, 1);
+  }
+
+  /** Writes `count` lines, each with its line break. */
+  append(text: string, count: number): void {
+    if (this.#chars + text.length > this.#charsMax) {
+      this.#dropped += count;
+      return;
+    }
+    this.#waiting.push(text);
+    this.#chars += text.length;
+    this.#lines += count;
+    if (!this.#isWriting) this.#begin();
+  }
+
+  /** Writes what waits, before the process ends. What a reader does not take within a second is lost. */
   async close(): Promise<void> {
-    this.#flush();
+    this.#writeHeld();
     if (!this.#isWriting) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onIdle = resolve;
@@ -51,32 +67,60 @@ export class LineWriter {
     clearTimeout(limit);
   }
 
-  readonly #onTime = (): void => {
-    this.#timer = null;
-    this.#flush();
-  };
-
-  #flush(): void {
-    if (this.#isWriting || this.#waiting === '') return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+  /**
+   * Writes what is held back, from a listener of the process's exit, where nothing in the background runs any more. Lines
+   * that wait behind a write are lost, because waiting for a slow reader could take forever.
+   */
+  writeAtExit(): void {
+    if (this.#isWriting) {
+      Bun.sleepSync(LAST_WRITE_MS);
+      return;
+    }
+    // Keeps what is held back from a write in the background.
     this.#isWriting = true;
-    const bytes = Buffer.from(this.#waiting);
-    this.#waiting = '';
-    this.#writeFrom(bytes, 0);
+    this.#writeHeld();
+    try {
+      if (this.#chars > 0) writeSync(this.#descriptor, this.#take().text);
+    } catch {
+      // The reader is gone, and with it the only place to say so.
+    }
+  }
+
+  #begin(): void {
+    this.#isWriting = true;
+    const { text, count } = this.#take();
+    this.#writeFrom(Buffer.from(text), 0, count);
+  }
+
+  #take(): { readonly text: string; readonly count: number } {
+    // Every dropped line came after those that wait, and before those that come from now on.
+    if (this.#dropped > this.#told) this.#waiting.push(renderDropped(this.#dropped - this.#told));
+    this.#told = this.#dropped;
+    const taken = { text: this.#waiting.join(''), count: this.#lines };
+    this.#waiting = [];
+    this.#chars = 0;
+    this.#lines = 0;
+    return taken;
   }
 
   /** A write may take a part only, or nothing yet. */
-  #writeFrom(bytes: Buffer, at: number): void {
+  #writeFrom(bytes: Buffer, at: number, count: number): void {
     write(this.#descriptor, bytes, at, (fault, written) => {
-      if (fault?.code === 'EAGAIN') setTimeout(() => this.#writeFrom(bytes, at), RETRY_MS);
-      else if (fault === null && at + written < bytes.length) this.#writeFrom(bytes, at + written);
-      else {
-        if (fault !== null) this.#dropped += 1;
-        this.#isWriting = false;
-        if (this.#waiting === '') this.#onIdle();
-        else this.#flush();
-      }
+      if (fault?.code === 'EAGAIN') setTimeout(() => this.#writeFrom(bytes, at, count), RETRY_MS);
+      else if (fault === null && at + written < bytes.length) this.#writeFrom(bytes, at + written, count);
+      else this.#ended(fault === null ? 0 : count);
     });
   }
+
+  #ended(lost: number): void {
+    this.#isWriting = false;
+    this.#dropped += lost;
+    if (this.#chars > 0) this.#begin();
+    else this.#onIdle();
+  }
+}
+
+function renderDropped(dropped: number): string {
+  const time = new Date().toISOString();
+  return `{"level":40,"time":"${time}","dropped":${dropped},"msg":"log lines were dropped: their reader is too slow"}\n`;
 }

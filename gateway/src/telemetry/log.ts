@@ -1,18 +1,32 @@
-/** Creates the process's log: JSON lines on standard error, never with a body, a key or a credential. */
+/** Creates the process's log: JSON lines, never with a body, a key or a credential. */
 import { pino } from 'pino';
 import type { CallLog } from '../call/call-log.ts';
 import { maskKeys } from '../lib/secret.ts';
+import { LineWriter } from './line-writer.ts';
 
 export type Log = ReturnType<typeof pino>;
 
+/** The log of the process with the writer of its lines, which also takes lines that the logger is too slow for. */
+export interface ProcessLog {
+  readonly log: Log;
+  readonly lines: LineWriter;
+}
+
+const STDERR = 2;
+
 const TEXT_CHARS_MAX = 1_000;
 
+/** Opens the log on standard error. Its owner closes `lines` before it ends the process. */
+export function openLog(): ProcessLog {
+  const lines = new LineWriter(STDERR);
+  // For an exception that ends the process.
+  process.on('exit', () => lines.writeAtExit());
+  return { log: createLog(lines), lines };
+}
+
 /** JSON lines escape control characters, so that no upstream text can forge a line or move a terminal's cursor. */
-export function createLog(destination: number = 2): Log {
-  return pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: destination, sync: true }),
-  );
+export function createLog(lines: Pick<LineWriter, 'write'>): Log {
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 }
 
 /** Bounds the memory of messages that are logged once per model. */

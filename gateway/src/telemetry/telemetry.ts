@@ -6,7 +6,7 @@ import type { CallObserver } from '../call/call-observer.ts';
 import type { OtlpConfig, TelemetryConfig } from '../config/telemetry-config.ts';
 import type { Sample } from '../lib/trace-context.ts';
 import type { OnCommit } from '../store/ports/store-health.ts';
-import { LineWriter } from './line-writer.ts';
+import type { LineWriter } from './line-writer.ts';
 import type { Log } from './log.ts';
 import { CallCounter, type NameVendor } from './metrics/call-counter.ts';
 import { countCommits, defineGatewayMetrics, type GatewayState } from './metrics/gateway-metrics.ts';
@@ -15,15 +15,15 @@ import { MetricRegistry } from './metrics/registry.ts';
 import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
 import type { OtlpExport } from './otlp/otlp-export.ts';
 import type { PostBytes } from './otlp/otlp-sender.ts';
-import { renderRequestLine } from './request-log.ts';
-
-const STDERR = 2;
+import { RequestLog } from './request-log.ts';
 
 interface TelemetryParts {
   readonly config: TelemetryConfig;
   readonly version: string;
   readonly startedAtMs: number;
   readonly log: Log;
+  /** Where `log` writes. */
+  readonly lines: LineWriter;
   readonly vendorOf: NameVendor;
   /** Sends one export to a collector. */
   readonly post: PostBytes;
@@ -41,30 +41,30 @@ export interface Telemetry {
   render(accept: string | null): { readonly contentType: string; readonly text: string };
   /** Applies a reload: the log's settings. What is sent to a collector changes at the next start. */
   reconfigure(config: TelemetryConfig): void;
-  /** Sends and writes what waits. */
+  /** Sends what waits; the log is closed by its owner. */
   close(): Promise<void>;
 }
 
 export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
-  const { config, log } = parts;
+  const { config, log, lines } = parts;
   const registry = new MetricRegistry();
   const stopWatching = watchProcess(registry, parts);
   const counter = new CallCounter(registry, parts.vendorOf);
   const onCommit = countCommits(registry);
-  const lines = new LineWriter(STDERR);
+  const requestLog = new RequestLog(lines);
   let logsRequests = false;
   registry.read(DROPPED_LINES, (add) => add(lines.dropped));
   const otlp = config.otlp === null ? null : await openOtlp(config.otlp, registry, parts);
-  const configure = ({ logLevel, requestLog }: TelemetryConfig) => {
+  const configure = ({ logLevel, requestLog: isOn }: TelemetryConfig) => {
     log.level = logLevel;
-    logsRequests = requestLog && log.isLevelEnabled('info');
+    logsRequests = isOn && log.isLevelEnabled('info');
   };
   configure(config);
   return {
     observer: {
       ended(record, model, payer, trace) {
         counter.count(record, model, payer);
-        if (logsRequests) lines.write(renderRequestLine(record, model, payer, trace, Date.now()));
+        if (logsRequests) requestLog.add({ record, model, payer, traceId: trace?.traceId ?? null });
         if (trace !== null) otlp?.addCall(record, model, trace);
       },
       turnedAway: (kind) => counter.countTurnedAway(kind),
@@ -81,15 +81,14 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     async close() {
       stopWatching();
       await otlp?.close();
-      await lines.close();
     },
   };
 }
 
 const DROPPED_LINES = {
-  name: 'tollgate.request_log.dropped',
+  name: 'tollgate.log.dropped',
   unit: '{line}',
-  help: 'Lines of the request log that were dropped because their reader was too slow.',
+  help: 'Lines of the log that were dropped because their reader was too slow.',
   type: 'counter',
   labels: [],
 } as const;

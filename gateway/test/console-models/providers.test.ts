@@ -233,7 +233,10 @@ test('a file entry with the same name or model takes precedence, and the console
     return rig.fake.served('of-the-file').length > 0 ? true : null;
   });
   expect((await find('entered'))?.problem).toContain('entered-model');
-  expect(`${rig.gateway.stdout()}${rig.gateway.stderr()}`).toContain('The provider entered, entered in the console:');
+  const notice = 'The provider entered, entered in the console:';
+  await eventually('the notice', () =>
+    `${rig.gateway.stdout()}${rig.gateway.stderr()}`.includes(notice) ? true : null,
+  );
 
   writeFileSync(rig.gateway.configFile, JSON.stringify(configBeside(rig.fake, { server: {} })));
   await eventually('the address to be refused', async () =>

@@ -3,6 +3,7 @@
  * same format and translated; and that a tool without a fee is reported.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
@@ -107,8 +108,11 @@ test('a tool without a fee is billed nothing, and the record and the log say so,
     const { record, charged } = await paidCall(side, 'messages-no-fee', false);
     expect([charged, unpricedOf(record)]).toEqual([200_000n, ['web_search']]);
   }
-  const lines = pair.gateway.stderr().split('\n');
-  const warnings = lines.filter((line) => line.includes('"unpriced":true'));
+  const warnings = await eventually('the warning', () => {
+    const lines = pair.gateway.stderr().split('\n').slice(0, -1);
+    const found = lines.filter((line) => line.includes('"unpriced":true'));
+    return found.length === 0 ? null : found;
+  });
   expect(warnings).toHaveLength(1);
   expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
 });

@@ -135,6 +135,7 @@ test('a model without a price is refused or served, as the file says, and never 
     const [record] = await pair.gateway.calls('--request-id', id);
     expect(record).toMatchObject({ cost_nano_usd: null, price_version: null, usage: { input: 11, output: 5 } });
   }
+  await eventually('the warning', () => (pair.gateway.stderr().includes(UNPRICED_WARNING) ? true : null));
   expect(pair.gateway.stderr().split(UNPRICED_WARNING)).toHaveLength(2);
   expect(await moneyOf(pair.gateway, customer)).toEqual({ available: LITTLE, held: 0n, charged: 0n, writtenOff: 0n });
   await reload({});

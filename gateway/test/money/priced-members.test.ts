@@ -3,6 +3,7 @@
  * the ledger check: in both formats, plain and streamed, unchanged and translated.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { post, type Side } from '../http-contract/calls.ts';
@@ -460,7 +461,7 @@ test('a postpaid account without a budget is served, and the operator hears of a
   const [record] = await pair.gateway.calls('--request-id', response.headers.get('x-request-id') ?? '');
   expect(record?.cost_nano_usd).toBe('200000');
   expect(record === undefined ? null : extrasOf(record).tier).toEqual({ speed: 'ludicrous' });
-  expect(pair.gateway.stderr()).toContain('speed \\"ludicrous\\"');
+  await eventually('the warning', () => (pair.gateway.stderr().includes('speed \\"ludicrous\\"') ? true : null));
 });
 
 describe('the token of a refusal', () => {

@@ -1,6 +1,7 @@
 /** Opens telemetry with every metric defined, as a gateway that exports by OTLP has it. */
 import { openSync } from 'node:fs';
 import type { TelemetryConfig } from '../../src/config/telemetry-config.ts';
+import { LineWriter } from '../../src/telemetry/line-writer.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import type { GatewayState } from '../../src/telemetry/metrics/gateway-metrics.ts';
 import type { PostBytes } from '../../src/telemetry/otlp/otlp-sender.ts';
@@ -51,9 +52,11 @@ export const ALL_ON: TelemetryConfig = {
 };
 
 export async function openAllMetrics(config: TelemetryConfig, post: PostBytes): Promise<Telemetry> {
-  const log = createLog(openSync('/dev/null', 'w'));
+  const lines = new LineWriter(openSync('/dev/null', 'w'));
   const vendorOf = (provider: string) => provider;
-  const telemetry = await openTelemetry({ config, version: '1.2.3', startedAtMs: Date.now(), log, vendorOf, post });
+  const output = { log: createLog(lines), lines };
+  const parts = { ...output, config, version: '1.2.3', startedAtMs: Date.now(), vendorOf, post };
+  const telemetry = await openTelemetry(parts);
   telemetry.watch(() => IDLE);
   return telemetry;
 }

@@ -5,7 +5,7 @@ import { drain } from '../../app/drain.ts';
 import { type ConfigProblem, renderConfigProblem } from '../../config/file/config-problem.ts';
 import { watchConfig } from '../../config/file/watch-config.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
-import { createLog, type Log } from '../../telemetry/log.ts';
+import { type Log, openLog, type ProcessLog } from '../../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
 interface ServeFlags {
@@ -43,19 +43,21 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   if (config === null) {
     throw new CliFailure(1, problems.map((problem) => renderConfigProblem(nameFlag(problem, flags))).join('\n'));
   }
-  const log = createLog();
+  const output = openLog();
+  const { log, lines } = output;
   // Imported here, not above: it is most of the program, and no other command needs it.
   const [{ startApp }, { waitForDiskSpace }] = await Promise.all([
     import('../../app/app.ts'),
     import('../../app/wait-for-disk-space.ts'),
   ]);
-  const app = await waitForDiskSpace(() => startApp(config, log), log).catch((error: unknown) => {
+  const app = await waitForDiskSpace(() => startApp(config, output), log).catch(async (error: unknown) => {
+    await lines.close();
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
   // Libraries that connect by themselves (sign-in services) go the guarded way too.
   globalThis.fetch = Object.assign(app.fetch, { preconnect: () => undefined });
   // Before the first words: a program that waits for them may send a signal at once.
-  const end = ended(app, log);
+  const end = ended(app, output);
   const reload = () => void reloadConfig(app, source, log);
   process.on('SIGHUP', reload);
   environment.stdout(renderFirstWords(app, startMs));
@@ -64,6 +66,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   watch?.stop();
   if (app.deps.unknownCallers > 0)
     log.info({ calls: app.deps.unknownCallers }, 'rejected requests without a valid API key');
+  await lines.close();
   process.exit(0);
 }
 
@@ -94,7 +97,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
 }
 
 /** Resolves when the server has ended after a signal, or after the launcher exited. */
-function ended(app: App, log: Log): Promise<void> {
+function ended(app: App, { log, lines }: ProcessLog): Promise<void> {
   const hurry = new AbortController();
   let firstMs: number | null = null;
   return new Promise((resolve) => {
@@ -110,8 +113,9 @@ function ended(app: App, log: Log): Promise<void> {
       log.info({ reason, open_calls: open }, 'stopping: open requests finish first; a second signal ends them');
       drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
         resolve,
-        (error) => {
+        async (error) => {
           log.error({ cause: String(error) }, 'the shutdown failed');
+          await lines.close();
           process.exit(1);
         },
       );

@@ -15,6 +15,7 @@ import { createChangeFeed, publishChanges } from '../../store/memory/change-feed
 import type { Store } from '../../store/ports/store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
+import { LineWriter } from '../../telemetry/line-writer.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { createIdentify } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
@@ -98,7 +99,7 @@ export async function openPeopleRig(
     directory,
     control,
     masterKey,
-    log: createLog(),
+    log: createLog(new LineWriter(2)),
     note: (note) => void notes.push(note),
     config: () => served,
     suggestModel: () => 'demo',

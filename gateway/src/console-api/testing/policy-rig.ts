@@ -19,6 +19,7 @@ import type { Store } from '../../store/ports/store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
+import { LineWriter } from '../../telemetry/line-writer.ts';
 import { createLog } from '../../telemetry/log.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
@@ -75,7 +76,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     store,
     directory,
     changes,
-    log: createLog(),
+    log: createLog(new LineWriter(2)),
     callMsMax: 3_600_000,
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
   });
