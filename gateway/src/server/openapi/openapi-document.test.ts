@@ -78,6 +78,7 @@ describe('the document', () => {
     expect(served.filter((one) => one.includes('/app/api')).sort()).toEqual(console.sort());
     expect(served.filter((one) => !one.includes('/app/api')).sort()).toEqual([
       'get /healthz',
+      'get /metrics',
       'get /openapi.json',
       'get /readyz',
       'get /v1/key',
@@ -134,7 +135,9 @@ describe.each(ofOthers.map(({ method, path, operation }) => [`${method} ${path}`
     });
 
     test('is open to anyone only outside of /v1, and names both request ids inside', () => {
-      expect(operation.security).toEqual(path.startsWith('/v1/') ? undefined : []);
+      // Metrics are open on the machine itself.
+      const open = path === '/metrics' ? [{}, { bearer: [] }, { apiKey: [] }] : [];
+      expect(operation.security).toEqual(path.startsWith('/v1/') ? undefined : open);
       if (!path.startsWith('/v1/')) return;
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '500', '503']));
       for (const { headers } of Object.values(operation.responses)) {

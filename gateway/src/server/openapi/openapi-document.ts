@@ -120,6 +120,24 @@ function open(operationId: string, summary: string, responses: OpenapiPart): Ope
 
 const DOCUMENT = { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } };
 
+/** `{}` among the credentials: a client on this machine needs none. */
+const METRICS: OpenapiPart = {
+  get: {
+    operationId: 'getMetrics',
+    summary: "Get the metrics of the gateway, as Prometheus' text or as OpenMetrics",
+    tags: ['service'],
+    security: [{}, { bearer: [] }, { apiKey: [] }],
+    responses: {
+      200: {
+        description: 'All metrics, in the format that `accept` asks for.',
+        content: { 'text/plain': { schema: TEXT }, 'application/openmetrics-text': { schema: TEXT } },
+      },
+      401: json('No API key from another machine, or behind a proxy. Code `unauthorized`.', 'ChatError'),
+      403: json('The key lacks the scope `admin`, or is of another account. Code `forbidden`.', 'ChatError'),
+    },
+  },
+};
+
 const PATHS: OpenapiPart = {
   '/v1/chat/completions': post(
     'createChatCompletion',
@@ -159,6 +177,7 @@ const PATHS: OpenapiPart = {
     200: json('The service is ready.', 'Probe'),
     503: json('Draining, or its store is not writable.', 'Probe'),
   }),
+  '/metrics': METRICS,
   '/openapi.json': open('getOpenapiDocument', 'This document', { 200: DOCUMENT }),
 };
 
