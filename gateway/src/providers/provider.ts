@@ -116,10 +116,10 @@ export interface UpstreamRequest {
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;
-  /** It goes out on a new connection, because an idle one was closed; absent: on an idle one, if there is any. */
-  readonly fresh?: true;
-  /** When the time of the whole call is over, on the `performance.now()` clock; absent: `total` counts from now. */
-  readonly endMs?: number;
+  /** It goes out on a new connection, because an idle one was closed; else on an idle one, if there is any. */
+  readonly fresh?: boolean;
+  /** When the time of the whole call is over, on the `performance.now()` clock; null: `total` counts from now. */
+  readonly endMs?: number | null;
 }
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */

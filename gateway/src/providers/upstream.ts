@@ -160,11 +160,11 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
         connectMs: timeouts.connectMs,
         firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
         idleMs: timeouts.idleMs,
-        totalMs: request.endMs === undefined ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
+        totalMs: request.endMs == null ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
         responseBytesMax,
         // The provider may have read the request: whether one that it may bill goes out again, its call decides.
         mayResend: request.operation === 'count_tokens',
-        ...(request.fresh === true ? { fresh: true } : {}),
+        fresh: request.fresh === true,
       };
       const prepared = kind.prepare === undefined ? request : kind.prepare(request, model, settings);
       return new Exchange(origin, renderHead(prepared, credential), prepared.body, limits, listener);

@@ -17,6 +17,12 @@ export interface WatchedAttempt {
   onLate(): void;
 }
 
+/** When an attempt that was just sent is late, on the `performance.now()` clock; Infinity: never. */
+export function firstByteDueMs(plan: WatchedPlan, nowMs: number): number {
+  const limpMs = plan.limpFirstByteMs(nowMs);
+  return limpMs === null ? plan.overdueAtMs(nowMs) : plan.begunMs + limpMs;
+}
+
 export class FirstByteWatch implements Deadline {
   dueMs = Number.POSITIVE_INFINITY;
   slot = UNWATCHED;
@@ -28,12 +34,10 @@ export class FirstByteWatch implements Deadline {
     this.#attempt = attempt;
   }
 
-  /** Starts with an attempt that was just sent. */
-  start(): void {
-    const nowMs = performance.now();
-    const limpMs = this.#plan.limpFirstByteMs(nowMs);
-    this.dueMs = limpMs === null ? this.#plan.overdueAtMs(nowMs) : this.#plan.begunMs + limpMs;
-    if (this.dueMs < Number.POSITIVE_INFINITY && this.slot === UNWATCHED) watchDeadline(this);
+  /** Starts with an attempt that was just sent. `dueMs`: by `firstByteDueMs`. */
+  start(dueMs: number): void {
+    this.dueMs = dueMs;
+    if (this.slot === UNWATCHED) watchDeadline(this);
   }
 
   stop(): void {

@@ -8,7 +8,7 @@ import { listenForContent } from '../content/content-draft.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 
 /** Where and until when an attempt runs, at the call's target. */
-interface SendingPlace {
+export interface SendingPlace {
   readonly plan: Pick<AttemptPlan, 'credential' | 'isFresh'>;
   readonly laterEndMs: number | null;
 }
@@ -36,8 +36,8 @@ export function sendRequest(
       answers: call.facts.answers,
       requestId: call.requestId,
       atMs: call.atMs,
-      ...(laterEndMs === null ? {} : { endMs: laterEndMs }),
-      ...(isFresh ? { fresh: true } : {}),
+      endMs: laterEndMs,
+      fresh: isFresh,
     },
     credential,
     call.settings.config.limits.responseBytesMax,

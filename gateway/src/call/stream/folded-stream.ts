@@ -20,13 +20,18 @@ import type { Folding } from '../plan/upstream-call.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 import { openMeter } from './stream-meter.ts';
 
+/** The whole stream, or as far as money allowed (`cut`). */
+export interface FoldedStreamEnd {
+  readonly kind: 'folded';
+  readonly head: ResponseHead;
+  readonly cut: boolean;
+}
+
 /**
  * How it ended: as a stream, complete or cut, or with a non-streamed answer (an error body, or a host that does not
  * stream).
  */
-export type FoldedEnd =
-  | { readonly kind: 'folded'; readonly head: ResponseHead; readonly cut: boolean }
-  | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
+export type FoldedEnd = FoldedStreamEnd | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
 
 export interface FoldedStreamParts {
   readonly folding: Folding;

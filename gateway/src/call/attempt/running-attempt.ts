@@ -1,0 +1,141 @@
+/**
+ * Runs one attempt of a call: sends its request, reads what comes back in the way the call needs it, and tells the loop
+ * of its answer, its first content or its failure. Decides nothing.
+ */
+import type { CallFailure } from '../../errors/call-failure.ts';
+import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import type { AttemptRow, Held } from '../call.ts';
+import type { Folding, UpstreamCall } from '../plan/upstream-call.ts';
+import { type FoldedStream, type FoldedStreamEnd, openFold } from '../stream/folded-stream.ts';
+import type { CallStream } from '../stream/open-relay.ts';
+import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
+import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { brokenStream, type NotAnswered, notAnswered } from './read-answer.ts';
+import { type SendingPlace, sendRequest } from './send-request.ts';
+import { failureOf } from './upstream-outcome.ts';
+
+/** Gets what becomes of an attempt: one of the last four, unless it is aborted before. */
+export interface AttemptListener {
+  /** The client's side of a streamed call, the same for all its attempts. */
+  openStream(): CallStream;
+  onHead(attempt: RunningAttempt, head: ResponseHead): void;
+  /** An answer in one piece, or an error body. */
+  onAnswer(attempt: RunningAttempt, answer: CollectedAnswer): void;
+  /** A stream for a client that gets one piece has ended. */
+  onFolded(attempt: RunningAttempt, folding: Folding, end: FoldedStreamEnd): void;
+  onFailed(attempt: RunningAttempt, failure: CallFailure): void;
+  /** A stream for the client has content. Its end is told to the client's side. */
+  onBegun(attempt: RunningAttempt): void;
+}
+
+export class RunningAttempt implements RelayListener {
+  /** The request in the form that was sent. */
+  readonly plan: UpstreamCall;
+  readonly row: AttemptRow;
+  readonly #call: Held;
+  readonly #loop: AttemptListener;
+  #isAborted = false;
+  #tap: UpstreamTap | null = null;
+  #relay: StreamRelay | null = null;
+  #fold: FoldedStream | null = null;
+  #observer: Folding['observer'] | null = null;
+
+  constructor(call: Held, plan: UpstreamCall, row: AttemptRow, loop: AttemptListener) {
+    this.#call = call;
+    this.plan = plan;
+    this.row = row;
+    this.#loop = loop;
+  }
+
+  /** Sends the request to the call's target. */
+  start(place: SendingPlace): void {
+    try {
+      const { startFolding } = this.plan;
+      if (startFolding !== null) this.#startFold(startFolding(), place);
+      else if (this.#call.facts.stream) this.#startStream(place);
+      else this.#send('plain', place, new AnswerCollector(this.#call.settings.config.limits, this));
+    } catch (error) {
+      this.onAnswerFailed(failureOf(error));
+    }
+  }
+
+  /** No byte of an answer has come. */
+  get isSilent(): boolean {
+    return (this.row.marks?.headAtMs ?? 0) === 0;
+  }
+
+  /** A folded stream had content before it broke. */
+  get isCut(): boolean {
+    return this.#fold !== null && this.#observer?.begun === true;
+  }
+
+  /** The attempt with the failure that ended it. */
+  broken(failure: CallFailure): NotAnswered {
+    return this.#observer === null ? notAnswered(failure, null) : brokenStream(failure, this.#observer);
+  }
+
+  /** Ends the attempt at its upstream; nothing more is told of it. */
+  abort(failure: CallFailure): void {
+    this.#isAborted = true;
+    this.#relay?.abort();
+    this.#fold?.interrupt(failure);
+    this.#tap?.abort();
+    this.#tap = null;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.row.upstreamRequestId = headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id');
+    if (!this.#isAborted) this.#loop.onHead(this, head);
+  }
+
+  onEnough(): void {
+    this.#tap?.abort();
+  }
+
+  onAnswer(answer: CollectedAnswer): void {
+    if (this.#isAborted) return;
+    this.onHead(answer.head);
+    this.#loop.onAnswer(this, answer);
+  }
+
+  onAnswerFailed(failure: CallFailure): void {
+    if (!this.#isAborted) this.#loop.onFailed(this, failure);
+  }
+
+  onBegun(): void {
+    this.#loop.onBegun(this);
+  }
+
+  #startStream(place: SendingPlace): void {
+    const { plan, row } = this;
+    const observer = plan.startObserver();
+    const { relay, listener } = this.#loop.openStream().openRelay({ upstream: plan.protocol, observer, row }, this);
+    this.#observer = observer;
+    this.#relay = relay;
+    relay.connect(this.#send('stream', place, row.listen(listener, observer)));
+  }
+
+  #startFold(folding: Folding, place: SendingPlace): void {
+    const { row } = this;
+    const { stream, listener } = openFold(this.#call, folding);
+    this.#observer = folding.observer;
+    this.#fold = stream;
+    stream.done.then(
+      (end) => {
+        if (this.#isAborted) return;
+        if (end.kind === 'collected') this.onAnswer(end.answer);
+        else this.#loop.onFolded(this, folding, end);
+      },
+      (failure: CallFailure) => this.onAnswerFailed(failure),
+    );
+    stream.connect(this.#send('stream', place, row.listen(listener, folding.observer)));
+  }
+
+  #send(operation: 'plain' | 'stream', place: SendingPlace, reader: ExchangeListener) {
+    const tap = sendRequest(this.#call, this.plan, this.row, operation, place, reader);
+    // An upstream inside the gateway may have answered already, and the attempt be over.
+    if (!this.#isAborted) this.#tap = tap;
+    return tap;
+  }
+}
