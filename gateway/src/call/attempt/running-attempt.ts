@@ -75,7 +75,7 @@ export class RunningAttempt implements RelayListener {
     return this.#observer === null ? notAnswered(failure, null) : brokenStream(failure, this.#observer);
   }
 
-  /** Ends the attempt at its upstream; nothing more is told of it. */
+  /** Ends the attempt at its upstream; its listener hears nothing more. */
   abort(failure: CallFailure): void {
     this.#isAborted = true;
     this.#relay?.abort();
