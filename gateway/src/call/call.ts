@@ -237,6 +237,11 @@ export class AttemptRow {
     this.choice = choice;
   }
 
+  /** Upstream's status; null: none was noted. */
+  get status(): number | null {
+    return this.#row?.status ?? null;
+  }
+
   /** Adds the row to the call's attempts: once, when upstream's answer begins, and before the call is settled. */
   note(status: number | null, error: FailureKind | null): void {
     const { target, attempts, startMs } = this.#call;

@@ -2,7 +2,7 @@
  * Compares the attempts in a gateway's records with what the fake upstream served and counted: every reported
  * usage is charged, written off or absorbed to the nano-dollar, and all other usage is marked as an estimate.
  */
-import { isRefusal } from '../../src/call/money/lost-attempt.ts';
+import { wasRefused } from '../../src/call/money/lost-attempt.ts';
 import type { AttemptRecord, CallRecord } from '../../src/store/ports/records.ts';
 import { findLabel } from '../crash/send-call.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
@@ -126,9 +126,8 @@ function judgeLost({ row, served }: Matched, sums: AttemptSums): string | null {
     sums.used += served === null ? 0n : usedCost(served);
     return served === null && !isStale(row) ? `an attempt at ${model} that did not arrive may be billed` : null;
   }
-  const isErrorStatus = served !== null && served.status >= 400 && served.status !== 500;
   // An answer that begins with an error is that error.
-  const refused = served === null || isErrorStatus || (row.class !== undefined && isRefusal(row.class));
+  const refused = served === null || wasRefused({ ...row, status: served.status });
   return refused ? null : `an attempt at ${model} was not billed, and arrived with status ${served?.status}`;
 }
 

@@ -91,6 +91,11 @@ beforeAll(async () => {
       models: {
         ...Object.fromEntries(models),
         unreachable: { price, targets },
+        'unavailable-0': {
+          price,
+          routing: { uncertain_retry: 0 },
+          targets: ['unavailable', 'available'].map((model) => ({ provider: 'second-chat', model })),
+        },
         broken: { price, targets: ['broken-one', 'broken-two'].map((model) => ({ provider: 'second-chat', model })) },
         ...Object.fromEntries(
           [undefined, 0].map((uncertain_retry) => [
@@ -189,6 +194,17 @@ test('a refusal of the caller’s content is final', async () => {
   const answer = await ask(pair.gateway, { protocol: 'chat', model: 'broken', stream: false });
   expect([answer.status, answer.headers.get('x-tollgate-attempts')]).toEqual([422, '1']);
   expect(pair.fake.served('broken-two')).toEqual([]);
+});
+
+test('a refusal with 503 is not billed, so that another target is tried even where no uncertain attempt is', async () => {
+  pair.fake.script('unavailable', { status: 503, errorBodyBytes: 90 });
+  pair.fake.script('available', { answer: 'ok' });
+  const answer = await ask(pair.gateway, { protocol: 'chat', model: 'unavailable-0', stream: false });
+  expect([answer.status, answer.headers.get('x-tollgate-model')]).toEqual([200, 'available']);
+  const record = (await recordsById(pair.gateway)).get(answer.requestId);
+  expectAnswer(record, 'second-chat');
+  expect(record?.attempts[0]).toMatchObject({ status: 503, class: 'fault' });
+  expect(record?.attempts[0]).not.toHaveProperty('billed');
 });
 
 test('the time of a request holds for all attempts together', async () => {

@@ -1,9 +1,8 @@
 /** Describes an attempt that did not become an answer: its class, what it may cost, and what the client hears of it. */
-import type { FailureClass } from '../../routing/health/failure-table.ts';
 import type { AttemptFailure as FailedAttempt } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
 import type { AttemptRow, Held } from '../call.ts';
-import { isRefusal, type LostCost, priceLostAttempt } from '../money/lost-attempt.ts';
+import { type LostCost, priceLostAttempt, wasRefused } from '../money/lost-attempt.ts';
 import type { NotAnswered } from './read-answer.ts';
 import { AttemptFailure, classOf } from './upstream-outcome.ts';
 
@@ -27,19 +26,20 @@ export function loseRequest(call: Held, row: AttemptRow, lost: NotAnswered, isCu
   if (failure.details.cause !== undefined) {
     call.deps.log.upstream(call.requestId, call.target.upstream.provider, String(failure.details.cause));
   }
-  const cost = found === 'client' ? null : costOf(call, row, failureClass, facts);
+  const refused = wasRefused({ class: failureClass, status: row.status });
+  const cost = found === 'client' ? null : costOf(call, row, refused, facts);
   const pauseMs = failure instanceof AttemptFailure ? failure.pauseMs : null;
   return { class: failureClass, pauseMs, atRisk: atRiskOf(cost), lost, target: call.target, cost };
 }
 
 /** What the provider may bill of an attempt that has not answered yet, in nano-USD; null: nothing. */
 export function riskOfWaiting(call: Held, row: AttemptRow): bigint | null {
-  return atRiskOf(costOf(call, row, 'timeout', null));
+  return atRiskOf(costOf(call, row, false, null));
 }
 
-function costOf(call: Held, row: AttemptRow, failureClass: FailureClass, facts: NotAnswered['facts']) {
+function costOf(call: Held, row: AttemptRow, refused: boolean, facts: NotAnswered['facts']) {
   const dispatched = (row.marks?.sentAtMs ?? 0) > 0;
-  return priceLostAttempt(call, { dispatched, refused: isRefusal(failureClass), facts });
+  return priceLostAttempt(call, { dispatched, refused, facts });
 }
 
 function atRiskOf(cost: LostCost | null): bigint | null {

@@ -6,7 +6,7 @@ import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { AttemptRecord } from '../../store/ports/records.ts';
 import { openDesk } from '../testing/open-desk.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { isRefusal, type LostAttempt, noteLastAttempt, priceLostAttempt } from './lost-attempt.ts';
+import { type LostAttempt, noteLastAttempt, priceLostAttempt, wasRefused } from './lost-attempt.ts';
 
 /** Input 2 nano-USD a token, output 3. */
 const PRICE = parseConfigPrice({ input: '0.002', output: '0.003' });
@@ -69,7 +69,12 @@ describe('the last attempt of a call that failed', () => {
     expect(noted({})).toMatchObject({ billed: 'maybe', cost_nano_usd: '200' });
     expect(noted({ status: null })).toMatchObject({ billed: 'maybe', cost_nano_usd: '200' });
     expect(noted({ status: 200, class: 'fault' })).toMatchObject({ billed: 'maybe', cost_nano_usd: '200' });
-    for (const row of [{ connect_ms: null }, { status: 429 }, { status: 529 }, { status: 200, class: 'overloaded' }])
+    const REFUSED = [
+      { status: 200, class: 'overloaded' },
+      { status: 503, class: 'fault' },
+      { status: 408, class: 'fault' },
+    ];
+    for (const row of [{ connect_ms: null }, { status: 429 }, { status: 529 }, ...REFUSED])
       expect(noted(row)).not.toHaveProperty('billed');
   });
 
@@ -81,5 +86,7 @@ describe('the last attempt of a call that failed', () => {
 
 test('a refusal is a failure in which the provider made nothing', () => {
   const classes = ['unreached', 'reset', 'fault', 'overloaded', 'rate', 'timeout', 'quota', 'cut'];
-  expect(classes.filter(isRefusal)).toEqual(['overloaded', 'rate', 'quota']);
+  expect(classes.filter((one) => wasRefused({ class: one, status: null }))).toEqual(['overloaded', 'rate', 'quota']);
+  const statuses = [200, 400, 408, 429, 499, 500, 502, 503, 504, 529];
+  expect(statuses.filter((status) => wasRefused({ class: 'fault', status }))).toEqual([400, 408, 429, 499, 503, 529]);
 });

@@ -65,12 +65,11 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'content',
 ]);
 
-/** Whether a failure of this class is a refusal, which is not billed. */
-export function isRefusal(failureClass: string): boolean {
-  return REFUSALS.has(failureClass);
-}
-
-function wasRefused({ class: failureClass, status }: AttemptRecord): boolean {
-  if (failureClass !== undefined) return isRefusal(failureClass);
+/**
+ * Whether the provider refused the request, which it does not bill: by the class of the failure, or by a status that says
+ * that it did not process the request.
+ */
+export function wasRefused({ class: failureClass, status }: Pick<AttemptRecord, 'class' | 'status'>): boolean {
+  if (failureClass !== undefined && REFUSALS.has(failureClass)) return true;
   return status !== null && ((status >= 400 && status < 500) || status === 503 || status === 529);
 }
