@@ -128,4 +128,4 @@ test(`at ${MOMENTS} moments all sums are those of the calls that ended before`, 
   await others;
   await store.close();
   expect(calls).toBeGreaterThan(MOMENTS);
-}, 300_000);
+}, 600_000);
