@@ -5,6 +5,7 @@
 
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
 import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/render-request.ts';
+import { RENDERED_FEATURES as GEMINI_FEATURES } from '../../src/protocols/gemini/upstream/render-request.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
 import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/render-request.ts';
 import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/request/translation-notes.ts';
@@ -20,6 +21,10 @@ export function renderTranslationPage(): string {
     renderDirection(CHAT_MEMBERS, MESSAGES_FEATURES),
     '## From messages to chat completions',
     renderDirection(MESSAGES_MEMBERS, CHAT_FEATURES),
+    '## From chat completions to Gemini',
+    renderDirection(CHAT_MEMBERS, GEMINI_FEATURES),
+    '## From messages to Gemini',
+    renderDirection(MESSAGES_MEMBERS, GEMINI_FEATURES),
   ]
     .join('\n\n')
     .replace(/\n{3,}/g, '\n\n');

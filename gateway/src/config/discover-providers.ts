@@ -15,14 +15,19 @@ export interface DiscoveredProviders {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Every preset whose credential is in the environment, in the order of the presets. */
+/**
+ * Every preset whose credential is in the environment, in the order of the presets; of those with the same variable, the
+ * first.
+ */
 export function discoverProviders(environment: Environment, timeouts: Timeouts): DiscoveredProviders {
   const providers = new Map<string, Provider>();
   const notes: string[] = [];
+  const used = new Set<string>();
   const problems: ConfigProblem[] = [];
   for (const preset of PRESETS) {
     const variable = preset.credentialVariables.find((name) => environment[name]);
-    if (variable === undefined) continue;
+    if (variable === undefined || used.has(variable)) continue;
+    used.add(variable);
     const secret = credential.safeParse(environment[variable]);
     const address = readAddress(preset, environment);
     if (!secret.success || secret.data === null) {

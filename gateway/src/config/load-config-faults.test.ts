@@ -165,12 +165,16 @@ describe('providers', () => {
       'f.yaml:1:31: providers.a.api_key: found api_key with kind demo, expected no other member. Remove it, or write another kind.',
     ],
     [
+      'providers: { a: { kind: google } }\n',
+      "f.yaml:1:25: providers.a.kind: found 'google', expected one of openai, openai-compatible, anthropic, gemini, demo. Choose one of these.",
+    ],
+    [
       'providers: { a: { kind: gemini } }\n',
-      "f.yaml:1:25: providers.a.kind: found 'gemini', expected one of openai, openai-compatible, anthropic, demo. Choose one of these.",
+      `f.yaml:1:17: providers.a: found no api_key, expected a credential, or none. Add api_key: \${GEMINI_API_KEY}, or api_key: none.`,
     ],
     [
       'providers: { a: { api_key: x } }\n',
-      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, demo. Add the member kind.',
+      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, gemini, demo. Add the member kind.',
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
@@ -190,7 +194,7 @@ describe('providers', () => {
     ],
     [
       `providers: { a: { kind: "\${K}" } }\n`,
-      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, demo. Choose one of these.`,
+      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, gemini, demo. Choose one of these.`,
     ],
     [
       'providers: { a: canary-1 }\n',

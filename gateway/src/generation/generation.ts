@@ -3,7 +3,7 @@
  * is also read as events, so both kinds share one code path.
  */
 import { type FinishReason, type GenerationEvent, type PartOpening, usageEvent } from './event.ts';
-import type { Citation, Native, Part } from './part.ts';
+import type { Citation, Native, Part, TextPart, ToolCallPart } from './part.ts';
 import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';
 
 /** A response. `complete`: its source signaled the end. */
@@ -104,19 +104,22 @@ export class GenerationFold {
 function finishPart({ opening, text, signature, citations, host_data }: Draft): Part {
   switch (opening.kind) {
     case 'text':
-      return { kind: 'text', text, citations, cache_mark: null };
+      return withData({ kind: 'text', text, citations, cache_mark: null }, host_data);
     case 'refusal':
       return { kind: 'refusal', text };
     case 'reasoning':
       return { kind: 'reasoning', text, signature, redacted: opening.redacted, issuer: opening.issuer };
     case 'tool_call': {
       const { id, name, tool } = opening;
-      const call = { kind: 'tool_call', id, name, tool, arguments: text, cache_mark: null } as const;
-      return host_data === null ? call : { ...call, host_data };
+      return withData({ kind: 'tool_call', id, name, tool, arguments: text, cache_mark: null }, host_data);
     }
     case 'opaque':
       return opening.part;
   }
+}
+
+function withData<Kind extends TextPart | ToolCallPart>(part: Kind, host_data: Native | null): Kind {
+  return host_data === null ? part : { ...part, host_data };
 }
 
 /** The generation that a list of events folds to. */
@@ -143,9 +146,11 @@ function unfoldPart(index: number, part: Part): GenerationEvent[] {
   const events: GenerationEvent[] = [{ kind: 'part_start', part: index, opening: openingOf(part) }];
   if (part.kind === 'tool_call') {
     if (part.arguments !== '') events.push({ kind: 'arguments_delta', part: index, text: part.arguments });
-    if (part.host_data !== undefined) events.push({ kind: 'host_data', part: index, native: part.host_data });
   } else if (part.kind !== 'opaque' && 'text' in part && part.text !== '') {
     events.push({ kind: 'text_delta', part: index, text: part.text });
+  }
+  if ((part.kind === 'text' || part.kind === 'tool_call') && part.host_data !== undefined) {
+    events.push({ kind: 'host_data', part: index, native: part.host_data });
   }
   if (part.kind === 'text') {
     for (const citation of part.citations) events.push({ kind: 'citation', part: index, citation });

@@ -44,6 +44,8 @@ export interface TextPart {
   readonly text: string;
   readonly citations: readonly Citation[];
   readonly cache_mark: CacheMark | null;
+  /** Data that the provider sent with the text and expects back with it; absent if it sent no such data. */
+  readonly host_data?: Native;
 }
 
 /** The model's reasoning. The text may be empty if the issuer does not show it. */
@@ -111,6 +113,8 @@ export interface OpaquePart {
   readonly native: Native;
   /** Text that other formats get in its place, as history; null for nothing. */
   readonly words: string | null;
+  /** Its issuer wants it back with the tool calls after it, even if the client's format cannot carry it. */
+  readonly returns?: true;
 }
 
 export type Part =

@@ -11,6 +11,7 @@ interface Row {
 export const PROTOCOLS = {
   chat: { title: 'Chat completions', client: true, upstream: true },
   messages: { title: 'Messages', client: true, upstream: true },
+  gemini: { title: 'Gemini generateContent', client: false, upstream: true },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type NamesWith<Half extends 'client' | 'upstream'> = {
@@ -23,6 +24,11 @@ export type UpstreamProtocolName = NamesWith<'upstream'>;
 export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = Object.entries(PROTOCOLS).flatMap(([name, row]) =>
   row.client ? [name as ClientProtocolName] : [],
 );
+
+/** Whether clients call the gateway in the format. */
+export function hasClients(name: string): name is ClientProtocolName {
+  return (CLIENT_PROTOCOL_NAMES as readonly string[]).includes(name);
+}
 
 /** The format to suggest, and to use where nothing says which one the client uses. */
 export const DEFAULT_PROTOCOL: ClientProtocolName = 'chat';

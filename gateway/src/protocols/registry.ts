@@ -2,6 +2,7 @@
 import { chatClient } from './chat/client/client-protocol.ts';
 import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol } from './client-protocol.ts';
+import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, type UpstreamProtocolName } from './names.ts';
@@ -15,6 +16,7 @@ export const CLIENT_PROTOCOLS: { readonly [name in ClientProtocolName]: ClientPr
 export const UPSTREAM_PROTOCOLS: { readonly [name in UpstreamProtocolName]: UpstreamProtocol } = {
   chat: chatUpstream,
   messages: messagesUpstream,
+  gemini: geminiUpstream,
 };
 
 /** The format of calls to one host, by the client's. */

@@ -154,6 +154,8 @@ export interface UpstreamProtocol {
   readonly reportsUsageOnRequest: boolean;
   /** Models sign their reasoning and accept each other's signatures; otherwise the gateway marks reasoning itself. */
   readonly signsReasoning: boolean;
+  /** Whose signatures its models make, whatever the provider's name; absent: the provider's own. */
+  readonly issuer?: string;
   /** The member that limits the output of a target with these traits. */
   outputLimitMember(traits: UpstreamTraits): OutputLimitMember;
   /** Optional members and the feature that each one renders: omitted if a provider refuses it. */

@@ -20,6 +20,7 @@ export interface UpstreamTraits {
   };
   readonly chat: ChatTraits;
   readonly messages: MessagesTraits;
+  readonly gemini: GeminiTraits;
 }
 
 /** What a chat-completions provider accepts. */
@@ -77,4 +78,10 @@ export interface MessagesTraits {
   readonly systemTurns: boolean;
   /** Anthropic itself, which has server tools. */
   readonly firstParty: boolean;
+}
+
+/** How Google's two doors to Gemini differ. What a model accepts follows from its name. */
+export interface GeminiTraits {
+  /** Google AI Studio or Vertex AI. */
+  readonly platform: 'ai_studio' | 'vertex';
 }

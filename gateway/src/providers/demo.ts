@@ -1,6 +1,7 @@
 /** Provides the kind `demo`: the built-in offline model, in both formats. */
 import { DemoExchange } from '../demo/demo-exchange.ts';
 import { SSE } from '../framing/sse-decoder.ts';
+import { hasClients } from '../protocols/names.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import { type LocalKind, type LocalProvider, NO_QUIRKS } from './provider.ts';
 
@@ -19,7 +20,11 @@ export const demo: LocalKind = {
   vendorHost: null,
   local: {
     models: ['demo', 'claude-demo'],
-    openExchange: (request, listener) => new DemoExchange(request, listener),
+    openExchange(request, listener) {
+      const { protocol } = request;
+      if (!hasClients(protocol)) throw new Error(`the demo model does not speak ${protocol}`);
+      return new DemoExchange({ ...request, protocol }, listener);
+    },
   },
 };
 

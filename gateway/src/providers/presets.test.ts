@@ -5,15 +5,20 @@ import { findPreset, PRESETS } from './presets.ts';
 test('preset names are unique, plain, and found', () => {
   expect(new Set(PRESETS.map((preset) => preset.name)).size).toBe(PRESETS.length);
   for (const preset of PRESETS) {
-    expect(preset.name).toMatch(/^[a-z]+$/);
+    expect(preset.name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
     expect(findPreset(preset.name)).toBe(preset);
   }
   expect(findPreset('constructor')).toBeUndefined();
 });
 
-test('no two presets read the same variable', () => {
-  const variables = PRESETS.flatMap((preset) => preset.credentialVariables);
-  expect(new Set(variables).size).toBe(variables.length);
+test('a variable is found as the first preset that reads it; a second is for the file', () => {
+  const seen = new Set<string>();
+  const others = PRESETS.filter(({ credentialVariables }) => {
+    const isSecond = credentialVariables.some((variable) => seen.has(variable));
+    for (const variable of credentialVariables) seen.add(variable);
+    return isSecond;
+  });
+  expect(others.map(({ name }) => name)).toEqual(['gemini-openai']);
 });
 
 test('every address is https without a trailing slash, except the local one', () => {

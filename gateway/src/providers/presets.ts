@@ -5,6 +5,7 @@
 
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import { anthropic } from './anthropic.ts';
+import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import { NO_QUIRKS, type Preset, type ProviderQuirks } from './provider.ts';
@@ -18,6 +19,8 @@ const BOTH_LIMITS: readonly OutputLimitMember[] = ['max_tokens', 'max_completion
 
 /** A server on this machine answers a few requests at once; more only slow each other down. */
 const LOCAL_CONCURRENCY = 8;
+
+const GEMINI_VARIABLES = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
 
 function compatible(
   name: string,
@@ -60,18 +63,29 @@ export const PRESETS: readonly Preset[] = [
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request' },
   },
   {
-    // https://ai.google.dev/gemini-api/docs/openai
     ...compatible(
       'gemini',
       'Google Gemini',
+      'https://generativelanguage.googleapis.com/v1beta',
+      GEMINI_VARIABLES,
+      'google',
+    ),
+    kind: gemini,
+    baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    provenLimits: BOTH_LIMITS,
+    quirks: gemini.quirks,
+  },
+  {
+    // https://ai.google.dev/gemini-api/docs/openai
+    ...compatible(
+      'gemini-openai',
+      'Google Gemini, chat completions',
       'https://generativelanguage.googleapis.com/v1beta/openai',
-      ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+      GEMINI_VARIABLES,
       'google',
     ),
     provenLimits: BOTH_LIMITS,
-    // Thoughts are billed in full and, unless requested, not shown: https://ai.google.dev/gemini-api/docs/thinking
-    // (2026-11-20)
-    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+    quirks: gemini.quirks,
   },
   {
     ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),

@@ -8,7 +8,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { ChatTraits } from '../protocols/upstream-traits.ts';
+import type { ChatTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
@@ -168,6 +168,8 @@ interface KindBase {
   checkConfig(given: GivenProvider): readonly MemberFault[];
   /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
   chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
+  /** Which of Google's doors it is, for translated requests in Gemini's format; absent: AI Studio, or another format. */
+  readonly geminiPlatform?: GeminiTraits['platform'];
   /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }

@@ -1,11 +1,12 @@
 /** Lists the kinds of providers. */
 import { anthropic } from './anthropic.ts';
 import { demo } from './demo.ts';
+import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import type { ProviderKind } from './provider.ts';
 
-export const KINDS: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, demo];
+export const KINDS: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, gemini, demo];
 
 /** The kind of that name, or undefined. */
 export function findKind(name: string): ProviderKind | undefined {

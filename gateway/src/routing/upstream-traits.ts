@@ -89,6 +89,7 @@ export function traitsOf(
       samplingPair: says.temperature_with_top_p ?? (facts?.gates ?? null) === null,
       firstParty: firstParty === true,
     },
+    gemini: { platform: provider.kind.geminiPlatform ?? 'ai_studio' },
   };
 }
 

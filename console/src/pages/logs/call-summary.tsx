@@ -24,6 +24,7 @@ const FLAG_TEXTS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], 
   sum: 'the parts don’t add up to the total',
   cached: 'cached tokens exceed the input',
   reasoning: 'reasoning tokens exceed the output',
+  inner_steps: 'the provider counts the steps of its own tools one by one',
   far_input: 'input tokens differ greatly from our estimate',
   far_output: 'output tokens differ greatly from our estimate',
 };

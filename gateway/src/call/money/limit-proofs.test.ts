@@ -83,6 +83,7 @@ describe('a target is proven', () => {
       'openai',
       'anthropic',
       'gemini',
+      'gemini-openai',
       'mistral',
       'deepseek',
       'xai',

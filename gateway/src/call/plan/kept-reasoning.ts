@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { GenerationEvent } from '../../generation/event.ts';
-import type { Native, Part, ReasoningPart, ToolCallPart } from '../../generation/part.ts';
+import type { Native, OpaquePart, Part, ReasoningPart, ToolCallPart } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { aliasText } from '../../protocols/request/tool-names.ts';
@@ -22,8 +22,10 @@ export interface ReasoningOwner {
   readonly model: string | null;
 }
 
+type KeptPart = ReasoningPart | OpaquePart;
+
 interface Entry {
-  readonly parts: readonly ReasoningPart[];
+  readonly parts: readonly KeptPart[];
   /** Nothing precedes it in its turn. */
   readonly leads: boolean;
   readonly host_data: Native | null;
@@ -37,13 +39,15 @@ export class KeptReasoning {
 
   /** Stores the reasoning of an answer, each piece under the tool call that follows it. */
   keep(owner: ReasoningOwner, parts: readonly Part[], nowMs: number): void {
-    let reasoning: ReasoningPart[] = [];
+    let reasoning: KeptPart[] = [];
     let isFirst = true;
     let leads = true;
     for (const part of parts) {
       if (part.kind === 'reasoning') {
         if (part.signature !== null) reasoning.push(part);
         leads = isFirst;
+      } else if (isReturned(part)) {
+        reasoning.push(part);
       } else if (part.kind === 'tool_call') {
         const host_data = part.host_data ?? null;
         if (reasoning.length > 0 || host_data !== null) {
@@ -51,7 +55,7 @@ export class KeptReasoning {
         }
         reasoning = [];
       }
-      if (part.kind !== 'reasoning') isFirst = false;
+      if (part.kind !== 'reasoning' && !isReturned(part)) isFirst = false;
     }
   }
 
@@ -74,7 +78,9 @@ export class KeptReasoning {
         continue;
       }
       found = true;
-      if (!hasOwn) (entry.leads ? leading : others).push(...entry.parts);
+      // Clients of every format carry reasoning in some way, but no parts of another format.
+      const missing = hasOwn ? entry.parts.filter(isReturned) : entry.parts;
+      (entry.leads ? leading : others).push(...missing);
       others.push(entry.host_data === null ? part : { ...part, host_data: entry.host_data });
     }
     return found ? { ...turn, parts: [...leading, ...others] } : turn;
@@ -89,7 +95,7 @@ export class KeptReasoning {
   #put(key: string, kept: Pick<Entry, 'parts' | 'leads' | 'host_data'>, nowMs: number): void {
     const { parts, host_data } = kept;
     let bytes = key.length + 2 * (host_data?.json.length ?? 0);
-    for (const { text, signature } of parts) bytes += 2 * (text.length + (signature?.length ?? 0));
+    for (const part of parts) bytes += 2 * sizeOf(part);
     if (bytes > BYTES_MAX) return;
     this.#drop(key);
     this.#entries.set(key, { ...kept, bytes, untilMs: nowMs + KEPT_MS });
@@ -106,6 +112,15 @@ export class KeptReasoning {
   }
 }
 
+/** A part of another format that its issuer wants back. */
+export function isReturned(part: Part): part is OpaquePart {
+  return part.kind === 'opaque' && part.returns === true;
+}
+
+function sizeOf(part: KeptPart): number {
+  return part.kind === 'opaque' ? part.native.json.length : part.text.length + (part.signature?.length ?? 0);
+}
+
 /** Collects from events what `keep` needs of an answer, and stores it once the answer is finished. */
 export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowMs: () => number) {
   const parts: Part[] = [];
@@ -115,6 +130,7 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowM
         const { opening } = event;
         if (opening.kind === 'reasoning') parts[event.part] = { ...opening, text: '', signature: null };
         else if (opening.kind === 'tool_call') parts[event.part] = { ...opening, arguments: '', cache_mark: null };
+        else if (opening.kind === 'opaque') parts[event.part] = opening.part;
         else parts[event.part] = { kind: 'refusal', text: '' };
         return;
       }

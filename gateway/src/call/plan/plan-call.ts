@@ -77,7 +77,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
   const parsed = parseRequest(call, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
-    provider: target.upstream.provider,
+    provider: upstream.issuer ?? target.upstream.provider,
     model: upstream.signsReasoning ? null : target.upstream.model,
   };
   const request = settleReasoning(call, parsed, owner, upstream);

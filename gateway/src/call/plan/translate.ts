@@ -13,13 +13,14 @@ import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
-import { UNSIGNED_CALL } from '../../protocols/chat/shared/host-data.ts';
 import type { AnswerContext, ClientProtocol, StreamRenderer } from '../../protocols/client-protocol.ts';
+import { LOST_SIGNATURE, packSignature } from '../../protocols/host-data.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { RenderedRequest, StreamParser, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { isReturned } from './kept-reasoning.ts';
 import { omissible, requestWithout, traitsWithout } from './refused-members.ts';
 import {
   type Folding,
@@ -106,7 +107,7 @@ function lossesIn(generation: Generation, { named }: GenerationRequest, { extrac
 
 /** Whether the issuer may want the part back. */
 function isKept(part: Part): boolean {
-  return part.kind === 'reasoning' || (part.kind === 'tool_call' && part.host_data !== undefined);
+  return isReturned(part) || part.kind === 'reasoning' || (part.kind === 'tool_call' && part.host_data !== undefined);
 }
 
 /** The filters that undo, search for or check something in the answer, nearest to upstream first. */
@@ -197,7 +198,7 @@ function withoutSignature(turn: Turn, signsCalls: boolean): Turn {
     if (part.kind === 'reasoning') return [];
     if (part.kind !== 'tool_call') return [part];
     const { host_data: _, ...call } = part;
-    const data = isFirst ? { host_data: UNSIGNED_CALL } : {};
+    const data = isFirst ? { host_data: packSignature(LOST_SIGNATURE) } : {};
     // Only the first of parallel calls is signed.
     isFirst = false;
     return [{ ...call, ...data }];

@@ -23,7 +23,7 @@ function depsOf() {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
-  const protocolViolations = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
+  const protocolViolations = { received: { chat: 0, messages: 0, gemini: 0 }, withheld: { chat: 0, messages: 0 } };
   const billing = {
     ratio: new TokenRatio(),
     limitProofs: new LimitProofs(() => undefined),
@@ -128,7 +128,10 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect(await new Response(client.body()).text()).toBe(records);
   expect([client.slot, told.at(-1)]).toEqual([UNWATCHED, 'closed']);
   // Its first chunk has no role: it is still relayed, and counted.
-  expect(deps.protocolViolations).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
+  expect(deps.protocolViolations).toEqual({
+    received: { chat: 1, messages: 0, gemini: 0 },
+    withheld: { chat: 0, messages: 0 },
+  });
 });
 
 test('a stream that ended before its client reads is one piece once it is settled', async () => {
@@ -150,5 +153,8 @@ test("received violations count by upstream's format, withheld ones by the clien
   const call = await heldCall(deps);
   countViolations(call, { name: 'messages' }, { rewrites: false, protocolViolations: 2 });
   countViolations(call, { name: 'messages' }, { rewrites: true, protocolViolations: 1 });
-  expect(deps.protocolViolations).toEqual({ received: { chat: 0, messages: 2 }, withheld: { chat: 1, messages: 0 } });
+  expect(deps.protocolViolations).toEqual({
+    received: { chat: 0, messages: 2, gemini: 0 },
+    withheld: { chat: 1, messages: 0 },
+  });
 });

@@ -19,6 +19,10 @@ export interface UpstreamError {
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;
   readonly tokensMax: number | null;
+  /** The delay before a retry that the body names, in seconds; absent: none. */
+  readonly retrySeconds?: number;
+  /** A quota of one day is used up; absent: another one, or none. */
+  readonly quota?: 'day';
 }
 
 /** A context overflow, read mainly from the message: providers share no error code for it. */

@@ -36,6 +36,7 @@ export const CAPABLE: UpstreamTraits = {
     systemTurns: true,
     firstParty: true,
   },
+  gemini: { platform: 'ai_studio' },
 };
 
 /** `CAPABLE` as a chat provider, with these traits changed. */

@@ -4,6 +4,7 @@
  */
 import {
   type CacheMark,
+  type Native,
   type Part,
   type ReasoningPart,
   type RefusalPart,
@@ -12,7 +13,9 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
-import { elements, type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
+import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
+import { packSignature, signatureIn } from '../../host-data.ts';
+import { parseObject } from '../../json.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type GivenPart, type GivenType, parseContent, parsePart, parsePartList } from './parse-part.ts';
@@ -119,9 +122,12 @@ function textOf(node: JsonNode, name: string): string {
 }
 
 /** `prefix` asks to continue the beginning of an answer; the message's position at the end already implies that. */
-const ASSISTANT_MEMBERS = ['refusal', 'tool_calls', 'function_call', 'audio', 'prefix', ...REASONING_MEMBERS];
+const ASSISTANT_MEMBERS = [
+  ...['refusal', 'tool_calls', 'function_call', 'audio', 'prefix', 'extra_content'],
+  ...REASONING_MEMBERS,
+];
 
-const CALL_MEMBERS = new Set(['id', 'type', 'index', 'function', 'custom', ...MARK_MEMBERS]);
+const CALL_MEMBERS = new Set(['id', 'type', 'index', 'function', 'custom', 'extra_content', ...MARK_MEMBERS]);
 const FUNCTION_MEMBERS = new Set(['name', 'arguments']);
 const CUSTOM_MEMBERS = new Set(['name', 'input']);
 
@@ -133,7 +139,8 @@ function parseAssistant(message: JsonNode, path: string, legacyId: string, readi
       'names sound of an earlier answer, which only its host knows; send its transcript',
     );
   }
-  const parts: Part[] = [...parseReasoning(message, path, reading), ...parseSpoken(message, path, reading)];
+  const spoken = signLast(parseSpoken(message, path, reading), parseSignature(message));
+  const parts: Part[] = [...parseReasoning(message, path, reading), ...spoken];
   const refusal = readOptionalText(message, 'refusal', `${path}.refusal`);
   if (refusal) parts.push({ kind: 'refusal', text: refusal });
   const calls = given(message, 'tool_calls');
@@ -144,6 +151,22 @@ function parseAssistant(message: JsonNode, path: string, legacyId: string, readi
   const legacy = given(message, 'function_call');
   if (legacy !== undefined) parts.push(parseFunctionCall(legacy, `${path}.function_call`, legacyId));
   return parts;
+}
+
+/** Google's signature in `extra_content`; undefined: none. */
+function parseSignature(node: JsonNode): Native | undefined {
+  const extra = given(node, 'extra_content');
+  const signature = extra === undefined ? null : signatureIn(parseObject(jsonText(extra)));
+  return signature === null ? undefined : packSignature(signature);
+}
+
+/** The signature on the message is that of its text; without one, of an empty text. */
+function signLast(parts: Part[], host_data: Native | undefined): Part[] {
+  if (host_data === undefined) return parts;
+  const at = parts.findLastIndex(({ kind }) => kind === 'text');
+  const text = parts[at];
+  if (text?.kind !== 'text') return [...parts, { ...textPart(''), host_data }];
+  return parts.with(at, { ...text, host_data });
 }
 
 /** Empty content is ignored: clients send it with calls because some providers refuse null. */
@@ -177,7 +200,15 @@ function parseCall(node: JsonNode, path: string, reading: RequestReading): ToolC
   if (type === 'function') {
     const called = readObject(given(call, 'function'), `${path}.function`, 'an object with name and arguments');
     dropUnknown(called, FUNCTION_MEMBERS, 'messages[].tool_calls[].function', reading);
-    return { kind: 'tool_call', id, ...parseCalled(called, `${path}.function`), tool: 'function', cache_mark };
+    const host_data = parseSignature(call);
+    const made = {
+      kind: 'tool_call',
+      id,
+      ...parseCalled(called, `${path}.function`),
+      tool: 'function',
+      cache_mark,
+    } as const;
+    return host_data === undefined ? made : { ...made, host_data };
   }
   if (type === 'custom') {
     const custom = readObject(given(call, 'custom'), `${path}.custom`, 'an object with name and input');

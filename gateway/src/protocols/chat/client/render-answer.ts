@@ -1,8 +1,9 @@
 /** Renders a whole answer as a non-streamed chat completion. Wire reference A.6, C.3 and C.7. */
 import type { Generation } from '../../../generation/generation.ts';
-import type { Part, ToolCallPart } from '../../../generation/part.ts';
+import type { Native, Part, ToolCallPart } from '../../../generation/part.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
+import { unpackSignature } from '../../host-data.ts';
 import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
 import { renderUsage } from '../shared/usage.ts';
@@ -43,6 +44,7 @@ function renderMessage({ parts, finish_reason, explanation }: Generation): Writa
     reasoning_content: reasoning === '' ? undefined : reasoning,
     tool_calls: calls.length === 0 ? undefined : calls.map(renderCall),
     annotations: annotations.length === 0 ? undefined : annotations,
+    extra_content: textSignatureOf(parts),
   };
 }
 
@@ -52,9 +54,22 @@ function textOf(parts: readonly Part[], kind: 'text' | 'reasoning' | 'refusal'):
   return text;
 }
 
-function renderCall({ id, name, tool, arguments: text }: ToolCallPart): WritableJson {
-  if (tool === 'custom') return { id, type: tool, custom: { name, input: text } };
-  return { id, type: tool, function: { name, arguments: text === '' ? '{}' : text } };
+function renderCall({ id, name, tool, arguments: text, host_data }: ToolCallPart): WritableJson {
+  const extra_content = renderSignature(host_data);
+  if (tool === 'custom') return { id, type: tool, custom: { name, input: text }, extra_content };
+  return { id, type: tool, function: { name, arguments: text === '' ? '{}' : text }, extra_content };
+}
+
+/** `extra_content` with Google's signature, as its own chat endpoint has it; undefined: the part has none. */
+export function renderSignature(host_data: Native | undefined): WritableJson | undefined {
+  const thought_signature = unpackSignature(host_data);
+  return thought_signature === null ? undefined : { google: { thought_signature } };
+}
+
+/** The message has room for one: that of the last text. */
+function textSignatureOf(parts: readonly Part[]): WritableJson | undefined {
+  const last = parts.findLast((part) => part.kind === 'text' && unpackSignature(part.host_data) !== null);
+  return last?.kind === 'text' ? renderSignature(last.host_data) : undefined;
 }
 
 function annotationsOf(parts: readonly Part[]): WritableJson[] {

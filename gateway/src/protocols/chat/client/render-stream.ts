@@ -3,7 +3,7 @@
  * stream-grammar.ts checks the order of every chunk. Wire reference A.7, C.3 and C.4.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
-import type { Citation } from '../../../generation/part.ts';
+import type { Citation, Native } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
@@ -11,6 +11,7 @@ import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from '../stream/stream-grammar.ts';
+import { renderSignature } from './render-answer.ts';
 
 const ROLE_DELTA = '{"role":"assistant","content":""}';
 const DONE_RECORD = 'data: [DONE]\n\n';
@@ -54,6 +55,8 @@ class ChatStreamRenderer implements StreamRenderer {
       case 'citation':
         this.#parts.get(event.part)?.citations.push(event.citation);
         return '';
+      case 'host_data':
+        return this.#sign(event.part, event.native);
       case 'part_end':
         return this.#end(event.part);
       case 'usage':
@@ -101,6 +104,17 @@ class ChatStreamRenderer implements StreamRenderer {
     this.#parts.set(part, openPart(opening, this.#frame, index, this.#contentChars));
     if (opening.kind !== 'tool_call') return '';
     return this.#checked({ kind: 'tool_start', index }, this.#frame.delta(renderToolStart(opening, index)));
+  }
+
+  /** In a delta of its own: with the call's index, or on the message for a text. Not after the part has ended. */
+  #sign(part: number, native: Native): string {
+    const open = this.#parts.get(part);
+    const extra_content = renderSignature(native);
+    if (open === undefined || extra_content === undefined) return '';
+    const { step } = open;
+    const delta =
+      step.kind === 'tool_fragment' ? { tool_calls: [{ index: step.index, extra_content }] } : { extra_content };
+    return this.#checked(step, this.#frame.delta(writeJson(delta)));
   }
 
   #end(part: number): string {

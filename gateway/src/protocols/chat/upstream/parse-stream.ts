@@ -7,7 +7,7 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../../j
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { parseAnnotations, withinPart } from '../shared/annotations.ts';
 import { readFinishWord } from '../shared/finish-words.ts';
-import { MessageData } from '../shared/host-data.ts';
+import { MessageData } from '../shared/message-data.ts';
 import { readReportedUsage } from '../shared/usage.ts';
 import { findError } from '../stream/stream-of-answer.ts';
 import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.ts';

@@ -5,8 +5,8 @@
  */
 import type { DocumentPart, MediaPart, Part, Source, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
+import { unpackHostData } from '../../host-data.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { unpackHostData } from '../shared/host-data.ts';
 import {
   type Draft,
   dropMark,

@@ -3,9 +3,9 @@
  * where a call begins. Reads both deltas and whole messages. Wire reference A.7, C.4 and vectors 6 to 9.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
+import { packHostData } from '../../host-data.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
-import { packHostData } from '../shared/host-data.ts';
 import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
 
 const INDEX_MAX = 10_000;

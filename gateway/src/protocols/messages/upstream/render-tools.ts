@@ -12,6 +12,13 @@ import {
 } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
+import {
+  describeOutputTool,
+  FREE_TEXT,
+  JSON_INSTRUCTION,
+  nameOutputTool,
+  requireTools,
+} from '../../request/emulated-tools.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -24,9 +31,6 @@ export interface RenderedTools {
   /** The client's names of tools that take free text. */
   readonly custom: ReadonlySet<string>;
 }
-
-/** A free-text tool as a function with one argument. */
-const FREE_TEXT = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
 
 /**
  * Throws CallFailure `invalid_request` for a tool that Anthropic does not support, and for any tool if the model takes
@@ -88,10 +92,9 @@ function renderOutputTool(
   { name, schema, description }: NonNullable<OutputForm['tool']>,
   member: string,
 ): WrittenBlock {
-  const purpose = 'Gives the final answer. Call it once, when no other tool is needed.';
   return {
     name,
-    description: description === null ? purpose : `${purpose} ${description}`,
+    description: describeOutputTool(description),
     input_schema: new RawJson(objectSchema(schema, member)),
   };
 }
@@ -183,20 +186,6 @@ function writeChoice(choice: ToolChoice): WrittenChoice {
   }
 }
 
-/** Upstream would refuse a choice among missing tools with a message about members that the client never wrote. */
-function requireTools(request: GenerationRequest, choice: ToolChoice, toolCount: number): void {
-  const known = new Set(request.tools.map(({ name }) => name));
-  const names = choice.kind === 'tool' ? [choice.name] : choice.kind === 'allowed' ? choice.names : [];
-  const unknown = names.find((name) => !known.has(name));
-  if (unknown !== undefined) {
-    const why = `found the tool ${JSON.stringify(unknown.slice(0, 64))}, which is not among tools; expected the name of one that is`;
-    throw refuseMember(nameOf(request), why);
-  }
-  if (toolCount === 0 && choice.kind !== 'auto' && choice.kind !== 'none') {
-    throw refuseMember(nameOf(request), 'found a choice without tools; send tools, or leave it out');
-  }
-}
-
 function nameOf({ named }: GenerationRequest): string {
   return named.tool_choice ?? 'tool_choice';
 }
@@ -211,9 +200,6 @@ interface OutputForm {
 }
 
 const PLAIN: OutputForm = { schema: null, tool: null, instruction: null, extractsJson: false };
-const JSON_INSTRUCTION = 'Answer with a single JSON object and nothing else.';
-const TOOL_NAME = 'json_output';
-
 /**
  * Throws CallFailure `invalid_request` for a model that supports neither schemas nor tools, and for plain JSON with a
  * strict API key.
@@ -238,16 +224,9 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
   }
   // A call that the client forces is the whole response, so no text remains to be formatted.
   if (forcesTool(choice)) return PLAIN;
-  const name = freeName(request.tools);
+  const name = nameOutputTool(request.tools);
   const instruction = traits.messages.forcedToolChoice
     ? null
     : `Give your final answer only by calling the tool "${name}", and write no text beside it.`;
   return { ...PLAIN, tool: { name, schema: format.schema, description: format.description }, instruction };
-}
-
-function freeName(tools: readonly Tool[]): string {
-  const taken = new Set(tools.map(({ name }) => name));
-  let name = TOOL_NAME;
-  for (let count = 2; taken.has(name); count++) name = `${TOOL_NAME}_${count}`;
-  return name;
 }

@@ -1,38 +1,13 @@
 /**
- * Collects the opaque data that providers send with an answer and require back unchanged with its tool calls: Gemini's
- * signatures in `extra_content`, and OpenRouter's `reasoning_details`. The next request repeats it in the message.
- * https://ai.google.dev/gemini-api/docs/thought-signatures and https://openrouter.ai/docs/use-cases/reasoning-tokens,
- * read 2026-11-22.
+ * Collects the data of a message that its provider requires back with its tool calls: Gemini's signatures in
+ * `extra_content`, and OpenRouter's `reasoning_details`. The next request repeats it in the message.
  */
-import type { Native } from '../../../generation/part.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-
-/** Data on the call itself and on the message that holds the call. */
-export interface HostData {
-  readonly call: JsonObject | null;
-  readonly message: JsonObject | null;
-}
+import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
 /** Larger data is discarded: real details are a few thousand characters. */
 const CHARS_MAX = 1024 * 1024;
 /** Kinds that a stream sends in pieces, and the member to concatenate. */
 const TEXT_MEMBERS: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
-
-export function packHostData({ call, message }: HostData): Native {
-  return { origin: 'chat', json: JSON.stringify({ call: call ?? undefined, message: message ?? undefined }) };
-}
-
-/** Null: none, or another format's data. */
-export function unpackHostData(native: Native | undefined): HostData | null {
-  const packed = native?.origin === 'chat' ? parseObject(native.json) : null;
-  return packed && { call: asObject(packed.call), message: asObject(packed.message) };
-}
-
-/** Google's placeholder for a lost call signature; the provider then skips the check. */
-export const UNSIGNED_CALL: Native = packHostData({
-  call: { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } },
-  message: null,
-});
 
 /** Collects data on the message, whole or from the deltas of a stream. */
 export class MessageData {

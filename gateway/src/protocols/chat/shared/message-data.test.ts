@@ -6,10 +6,10 @@ import { describe, expect, test } from 'bun:test';
 import { foldGeneration } from '../../../generation/generation.ts';
 import type { Part, ToolCallPart } from '../../../generation/part.ts';
 import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
+import { LOST_SIGNATURE, packHostData, packSignature, unpackHostData } from '../../host-data.ts';
 import { render, resultOf } from '../testing/chat-request.ts';
 import { DONE, delta, finish, generationOf } from '../testing/chat-stream.ts';
 import { parseAnswer } from '../upstream/parse-answer.ts';
-import { packHostData, UNSIGNED_CALL, unpackHostData } from './host-data.ts';
 
 const signed = (thought_signature: string) => ({ extra_content: { google: { thought_signature } } });
 const call = (id: string, more: object = {}) => ({
@@ -121,7 +121,7 @@ describe('is written', () => {
   });
 
   test('not if it belongs to another format', () => {
-    const message = messageOf({ ...callOf('a'), host_data: { ...UNSIGNED_CALL, origin: 'messages' } });
+    const message = messageOf({ ...callOf('a'), host_data: { ...packSignature(LOST_SIGNATURE), origin: 'messages' } });
     expect(message.tool_calls[0]).not.toHaveProperty('extra_content');
   });
 });

@@ -1,0 +1,186 @@
+/**
+ * Parses Gemini's `usageMetadata` into disjoint counters. In a stream the last value of a counter holds, except that
+ * output never shrinks: with server tools the counters restart at each inner step. Each hop of a continued answer has
+ * counters of its own, which add up. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-22.
+ */
+import {
+  chargedTier,
+  extrasOf,
+  type MediaAndToolUsage,
+  NO_FLAGS,
+  type ReportedUsage,
+  type Usage,
+  type UsageFlag,
+  ZERO_USAGE,
+} from '../../../generation/usage.ts';
+import { asArray, asCount, asObject, asText } from '../../json.ts';
+
+/** Tokens of audio and images in a count; both are part of it. */
+interface Media {
+  readonly audio: number;
+  readonly image: number;
+}
+
+const NO_MEDIA: Media = { audio: 0, image: 0 };
+
+/** The counters of one hop as reported so far; null: not yet. */
+interface Hop {
+  prompt: number | null;
+  candidates: number | null;
+  thoughts: number | null;
+  toolUse: number | null;
+  cached: number | null;
+  total: number | null;
+  promptMedia: Media;
+  toolUseMedia: Media;
+  cachedMedia: Media;
+  candidatesMedia: Media;
+}
+
+/** Collects the usage of an answer from its chunks. */
+export class UsageTally {
+  readonly #ended: ReportedUsage[] = [];
+  #hop: Hop | null = null;
+  #invalid = false;
+  #innerSteps = false;
+  #searches = 0;
+  #tier: string | null = null;
+
+  /** Takes the `usageMetadata` of a chunk; whether it counted anything (Vertex sends its traffic type alone). */
+  take(value: unknown): boolean {
+    const usage = asObject(value);
+    if (usage === null) return false;
+    this.#tier = asText(usage.serviceTier)?.toLowerCase() ?? this.#tier;
+    const prompt = this.#count(usage.promptTokenCount);
+    const candidates = this.#count(usage.candidatesTokenCount);
+    const thoughts = this.#count(usage.thoughtsTokenCount);
+    if (prompt === null && candidates === null && thoughts === null) return false;
+    this.#hop ??= emptyHop();
+    const hop = this.#hop;
+    hop.prompt = prompt ?? hop.prompt;
+    hop.candidates = largest(hop.candidates, candidates);
+    hop.thoughts = largest(hop.thoughts, thoughts);
+    hop.toolUse = this.#count(usage.toolUsePromptTokenCount) ?? hop.toolUse;
+    hop.cached = this.#count(usage.cachedContentTokenCount) ?? hop.cached;
+    hop.total = this.#count(usage.totalTokenCount) ?? hop.total;
+    hop.promptMedia = mediaIn(usage.promptTokensDetails) ?? hop.promptMedia;
+    hop.toolUseMedia = mediaIn(usage.toolUsePromptTokensDetails) ?? hop.toolUseMedia;
+    hop.cachedMedia = mediaIn(usage.cacheTokensDetails) ?? hop.cachedMedia;
+    hop.candidatesMedia = mediaIn(usage.candidatesTokensDetails) ?? hop.candidatesMedia;
+    return true;
+  }
+
+  /** The answer has parts of a server tool. */
+  noteServerTool(): void {
+    this.#innerSteps = true;
+  }
+
+  /** Google's searches so far, of this hop and those before. */
+  noteSearches(count: number): void {
+    this.#searches = Math.max(this.#searches, count);
+  }
+
+  /** What follows has counters of its own. */
+  endHop(): void {
+    if (this.#hop !== null) this.#ended.push(reportedOf(this.#hop, this.#innerSteps));
+    this.#hop = null;
+  }
+
+  /** Null: nothing was reported, or a counter is invalid. */
+  result(): ReportedUsage | null {
+    const hops = this.#hop === null ? this.#ended : [...this.#ended, reportedOf(this.#hop, this.#innerSteps)];
+    if (this.#invalid || hops.length === 0) return null;
+    const flags = [...new Set(hops.flatMap((hop) => hop.flags))];
+    return { usage: this.#withExtras(hops.map(({ usage }) => usage).reduce(add)), flags };
+  }
+
+  #withExtras(usage: Usage): Usage {
+    const tools = extrasOf(usage.extras ?? {}, [['web_search', this.#searches]]);
+    const tier = this.#tier === null ? undefined : chargedTier({ service_tier: this.#tier });
+    const extras: MediaAndToolUsage = { ...tools, ...(tier === undefined ? {} : { tier }) };
+    const { extras: _, ...counters } = usage;
+    return Object.keys(extras).length === 0 ? counters : { ...counters, extras };
+  }
+
+  #count(value: unknown): number | null {
+    const count = asCount(value);
+    if (count === 'invalid') this.#invalid = true;
+    return typeof count === 'number' ? count : null;
+  }
+}
+
+function emptyHop(): Hop {
+  const [prompt, candidates, thoughts, toolUse, cached, total] = [null, null, null, null, null, null];
+  const media = { promptMedia: NO_MEDIA, toolUseMedia: NO_MEDIA, cachedMedia: NO_MEDIA, candidatesMedia: NO_MEDIA };
+  return { prompt, candidates, thoughts, toolUse, cached, total, ...media };
+}
+
+function largest(before: number | null, count: number | null): number | null {
+  return before === null || count === null ? (count ?? before) : Math.max(before, count);
+}
+
+/** Names and numbers of `Modality`; video and documents have no counter of their own. */
+const AUDIO: ReadonlySet<unknown> = new Set(['AUDIO', 4]);
+const IMAGE: ReadonlySet<unknown> = new Set(['IMAGE', 2]);
+
+/** Null: the member is absent. */
+function mediaIn(details: unknown): Media | null {
+  if (!Array.isArray(details)) return null;
+  let [audio, image] = [0, 0];
+  for (const detail of asArray(details)) {
+    const found = asObject(detail);
+    const count = asCount(found?.tokenCount);
+    if (typeof count !== 'number') continue;
+    if (AUDIO.has(found?.modality)) audio += count;
+    else if (IMAGE.has(found?.modality)) image += count;
+  }
+  return { audio, image };
+}
+
+function reportedOf(hop: Hop, innerSteps: boolean): ReportedUsage {
+  const [prompt, toolUse, cached] = [hop.prompt ?? 0, hop.toolUse ?? 0, hop.cached ?? 0];
+  const [candidates, thoughts] = [hop.candidates ?? 0, hop.thoughts ?? 0];
+  const input = Math.max(0, prompt + toolUse - cached);
+  const { promptMedia, toolUseMedia, cachedMedia, candidatesMedia } = hop;
+  const uncached = (kind: keyof Media) =>
+    Math.min(input, Math.max(0, promptMedia[kind] + toolUseMedia[kind] - cachedMedia[kind]));
+  const extras = extrasOf({
+    audio_input: uncached('audio'),
+    image_input: uncached('image'),
+    audio_cache_read: Math.min(cached, cachedMedia.audio),
+    audio_output: Math.min(candidates, candidatesMedia.audio),
+    image_output: Math.min(candidates, candidatesMedia.image),
+  });
+  const usage = { ...ZERO_USAGE, input, cache_read: cached, output: candidates + thoughts, reasoning: thoughts };
+  const flags = flagsOf(hop, prompt + toolUse + candidates + thoughts, innerSteps);
+  return { usage: extras === undefined ? usage : { ...usage, extras }, flags };
+}
+
+function flagsOf({ prompt, toolUse, cached, total }: Hop, sum: number, innerSteps: boolean): readonly UsageFlag[] {
+  let flags = NO_FLAGS;
+  // With inner steps the counters are of different steps, so they need not add up.
+  if (innerSteps) flags = [...flags, 'inner_steps'];
+  else if (total !== null && total !== sum) flags = [...flags, 'sum'];
+  if ((cached ?? 0) > (prompt ?? 0) + (toolUse ?? 0)) flags = [...flags, 'cached'];
+  return flags;
+}
+
+function add(one: Usage, other: Usage): Usage {
+  const media = (name: 'audio_input' | 'image_input' | 'audio_cache_read' | 'audio_output' | 'image_output') =>
+    (one.extras?.[name] ?? 0) + (other.extras?.[name] ?? 0);
+  const extras = extrasOf({
+    audio_input: media('audio_input'),
+    image_input: media('image_input'),
+    audio_cache_read: media('audio_cache_read'),
+    audio_output: media('audio_output'),
+    image_output: media('image_output'),
+  });
+  const sum = {
+    ...ZERO_USAGE,
+    input: one.input + other.input,
+    cache_read: one.cache_read + other.cache_read,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+  };
+  return extras === undefined ? sum : { ...sum, extras };
+}

@@ -1,0 +1,149 @@
+/**
+ * Fits a JSON Schema to the keywords that Gemini takes. What it does not take moves into descriptions, where the model
+ * reads it. Values stay as written, digit by digit. The keywords are those of `responseJsonSchema`:
+ * https://ai.google.dev/api/generate-content#GenerationConfig, read 2026-11-22.
+ */
+import type { JsonText } from '../../../generation/part.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  jsonText,
+  member,
+  memberName,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import { scanJson } from '../../../wire/json-scan.ts';
+import type { TranslationNotes } from '../../request/translation-notes.ts';
+
+const DEPTH_MAX = 1000;
+const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
+
+/** Keywords that are sent with their value unchanged. */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['$id', '$anchor', 'type', 'format', 'title', 'description', 'enum', 'minItems', 'maxItems', 'minimum', 'maximum'],
+  ...['required', 'propertyOrdering'],
+]);
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
+const LISTED_SCHEMAS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
+/** Keywords without effect on validity or on a model. */
+const SILENT: ReadonlySet<string> = new Set(['$schema', '$comment']);
+/** Keywords without effect on validity; the model reads them in the description. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...['default', 'examples', 'example', 'deprecated', 'readOnly', 'writeOnly', 'discriminator'],
+]);
+
+/**
+ * The schema to send. Reports each keyword that Gemini does not enforce below `path`; `notes` null: the client does not expect it.
+ * A text that is not a JSON object, or has duplicate members, is left to Google to judge.
+ */
+export function renderSchema(written: JsonText, path: string, notes: TranslationNotes | null): JsonText {
+  const outline = scanJson(Buffer.from(written), LIMITS);
+  if (!outline.ok || outline.root.kind !== 'object') return written;
+  const fitting = new Fitting();
+  const fitted = fitting.fit(outline.root);
+  for (const keyword of notes === null ? [] : fitting.unenforced) {
+    notes?.drop(`${path}.${keyword}`, 'Gemini holds no answer to it; the model is only told of it in words');
+  }
+  return fitting.changed ? fitted : written;
+}
+
+class Fitting {
+  changed = false;
+  readonly unenforced = new Set<string>();
+
+  /** A schema as text. A value that is not an object (such as `true`) stays unchanged. */
+  fit(node: JsonNode): JsonText {
+    if (node.kind !== 'object') return jsonText(node);
+    const keywords = new Map<string, JsonText>();
+    const words: string[] = [];
+    for (const source of this.#sources(node)) {
+      for (const keyword of children(source)) this.#take(keyword, node, keywords, words);
+    }
+    if (keywords.has('$ref')) this.#isolate(keywords, words);
+    return write(keywords, words);
+  }
+
+  /** The schema, and the only schema of its `allOf`: together they are one. */
+  #sources(node: JsonNode): readonly JsonNode[] {
+    const [only, ...others] = elements(member(node, 'allOf') ?? node);
+    return only?.kind === 'object' && others.length === 0 ? [node, only] : [node];
+  }
+
+  #take(node: JsonNode, holder: JsonNode, keywords: Map<string, JsonText>, words: string[]): void {
+    const keyword = memberName(node);
+    const keep = (name: string, text: JsonText) => {
+      if (!keywords.has(name)) keywords.set(name, text);
+    };
+    if (KEPT.has(keyword)) keep(keyword, jsonText(node));
+    else if (keyword === '$ref') keep(keyword, this.#reference(node));
+    else if (NAMED_SCHEMAS.has(keyword) && node.kind === 'object') this.#takeNamed(keyword, node, keep);
+    else if (LISTED_SCHEMAS.has(keyword) && node.kind === 'array') keep(keyword, this.#list(node));
+    else if (keyword === 'items' && node.kind === 'object') keep(keyword, this.fit(node));
+    else if (keyword === 'items' && node.kind === 'array') {
+      this.changed = true;
+      keep('prefixItems', this.#list(node));
+    } else if (keyword === 'additionalProperties') keep(keyword, this.fit(node));
+    else if (keyword === 'const') {
+      this.changed = true;
+      keep('enum', `[${jsonText(node)}]`);
+    } else if (SILENT.has(keyword)) this.changed = true;
+    else if (keyword === 'allOf' && this.#sources(holder).length > 1) this.changed = true;
+    else this.#describe(keyword, node, words);
+  }
+
+  #takeNamed(keyword: string, node: JsonNode, keep: (name: string, text: JsonText) => void): void {
+    const schemas = children(node).map((one): readonly [JsonText, JsonText] => [keyText(one), this.fit(one)]);
+    if (keyword === 'definitions') this.changed = true;
+    keep(keyword === 'properties' ? keyword : '$defs', writeObject(schemas));
+  }
+
+  #list(node: JsonNode): JsonText {
+    return `[${elements(node)
+      .map((one) => this.fit(one))
+      .join(',')}]`;
+  }
+
+  /** Definitions are found under one name only. */
+  #reference(node: JsonNode): JsonText {
+    const target = stringValue(node) ?? '';
+    if (!target.startsWith('#/definitions/')) return jsonText(node);
+    this.changed = true;
+    return JSON.stringify(target.replace('#/definitions/', '#/$defs/'));
+  }
+
+  #describe(keyword: string, node: JsonNode, words: string[]): void {
+    this.changed = true;
+    words.push(`${keyword}: ${jsonText(node)}`);
+    if (!ANNOTATIONS.has(keyword)) this.unenforced.add(keyword);
+  }
+
+  /** Only keywords that begin with `$` are allowed beside `$ref`. */
+  #isolate(keywords: Map<string, JsonText>, words: string[]): void {
+    for (const keyword of [...keywords.keys()]) {
+      if (keyword.startsWith('$')) continue;
+      keywords.delete(keyword);
+      this.changed = true;
+      if (keyword !== 'title' && keyword !== 'description') this.unenforced.add(keyword);
+    }
+    words.length = 0;
+  }
+}
+
+function write(keywords: Map<string, JsonText>, words: readonly string[]): JsonText {
+  if (words.length > 0) {
+    const before: unknown = JSON.parse(keywords.get('description') ?? '""');
+    const description = typeof before === 'string' && before !== '' ? `${before}\n\n` : '';
+    keywords.set('description', JSON.stringify(`${description}{${words.join(', ')}}`));
+  }
+  return writeObject([...keywords].map(([keyword, text]) => [JSON.stringify(keyword), text]));
+}
+
+/** The key of a member as written, including quotes. */
+function keyText(node: JsonNode): JsonText {
+  return Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString();
+}
+
+function writeObject(members: ReadonlyArray<readonly [key: JsonText, value: JsonText]>): JsonText {
+  return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}`;
+}

@@ -1,0 +1,284 @@
+/**
+ * Parses a Gemini stream: one candidate's parts from chunk to chunk, over all hops of a continued answer. The end of the
+ * bytes after a finish reason is the end of the answer.
+ */
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
+import { type GenerationEvent, type PartOpening, usageEvent } from '../../../generation/event.ts';
+import type { JsonText } from '../../../generation/part.ts';
+import { valueText } from '../../exact-json.ts';
+import { packSignature } from '../../host-data.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import type { StreamParser } from '../../upstream-protocol.ts';
+import { citationsOf, countSearches } from '../shared/citations.ts';
+import { CONTINUATION, finishWordOf, parseFinish } from '../shared/finish-reasons.ts';
+import { UsageTally } from '../shared/usage.ts';
+import { PartialCall } from './partial-call.ts';
+import { errorEvent } from './read-error.ts';
+
+const NONE: readonly GenerationEvent[] = [];
+
+export function startStreamParser(): StreamParser {
+  return new GeminiStreamParser();
+}
+
+class GeminiStreamParser implements StreamParser {
+  readonly #reader = new AnswerReader();
+
+  get isUsageFinal(): boolean {
+    return this.#reader.isUsageFinal;
+  }
+
+  push(record: StreamRecord): readonly GenerationEvent[] {
+    if (this.#reader.isOver || record.kind !== 'event') return NONE;
+    const json = dataText(record);
+    const chunk = parseObject(json);
+    if (chunk === null) this.#reader.refuse('upstream sent a record that is not a JSON object');
+    else this.#reader.read(chunk, json);
+    return this.#reader.takeEvents();
+  }
+
+  finish(): readonly GenerationEvent[] {
+    if (this.#reader.isOver || !this.#reader.isFinished) return NONE;
+    this.#reader.close();
+    return this.#reader.takeEvents();
+  }
+}
+
+/** An answer with more parts is refused. */
+const PARTS_MAX = 10_000;
+const CALL_ID_CHARS_MAX = 64;
+/** Parts of server tools, which come back with the calls after them. */
+const SERVER_PARTS = ['toolCall', 'toolResponse', 'executableCode', 'codeExecutionResult', 'inlineData', 'fileData'];
+
+type WholeCall = Pick<PartialCall, 'name' | 'id' | 'signature' | 'json'>;
+
+/** Reads the chunks of a stream, or the answers of its hops. */
+export class AnswerReader {
+  /** Usage came, and no output after it. */
+  isUsageFinal = false;
+  /** An error, something malformed or the end was read. */
+  isOver = false;
+  readonly #usage = new UsageTally();
+  #events: GenerationEvent[] = [];
+  #answerId: string | null = null;
+  #model: string | null = null;
+  #isStarted = false;
+  #parts = 0;
+  #open: { readonly kind: 'text' | 'reasoning'; readonly part: number } | null = null;
+  /** The open text, and the UTF-8 bytes of those before. */
+  #text = '';
+  #bytesBefore = 0;
+  #grounding: JsonObject | null = null;
+  #callsTool = false;
+  #partial: PartialCall | null = null;
+  #reported: string | null = null;
+  #explanation: string | null = null;
+  #blockReason: string | null = null;
+
+  /** A finish reason was read, or the prompt was blocked. */
+  get isFinished(): boolean {
+    return this.#reported !== null || this.#blockReason !== null;
+  }
+
+  get hasParts(): boolean {
+    return this.#parts > 0;
+  }
+
+  takeEvents(): readonly GenerationEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  refuse(message: string): void {
+    this.#end({ kind: 'malformed', message });
+  }
+
+  /** `json`: the text that the chunk was parsed from. */
+  read(chunk: JsonObject, json: JsonText): void {
+    const error = asObject(chunk.error);
+    if (this.#reported === CONTINUATION && error === null) this.#startHop();
+    if (error === null && !this.#isStarted) this.#start(chunk);
+    const candidates = asArray(chunk.candidates);
+    const place = candidates.findIndex((one) => (asObject(one)?.index ?? 0) === 0);
+    const candidate = asObject(candidates[place]);
+    const content = asObject(candidate?.content);
+    this.#readGrounding(asObject(candidate?.groundingMetadata));
+    for (const [index, part] of asArray(content?.parts).entries()) {
+      if (this.isOver) return;
+      this.isUsageFinal = false;
+      this.#readPart(
+        asObject(part) ?? {},
+        () => valueText(json, ['candidates', place, 'content', 'parts', index]) ?? '{}',
+      );
+    }
+    if (this.#usage.take(chunk.usageMetadata)) this.#report();
+    if (error !== null) this.#end(errorEvent(error));
+    else if (!this.isOver) this.#readFinish(candidate, asObject(chunk.promptFeedback));
+  }
+
+  /** The answer is complete: ends the open part, then adds the finish and the end. */
+  close(): void {
+    if (this.isOver) return;
+    this.#endCall();
+    this.#endPart();
+    const { finish_reason, explanation } = this.#finish();
+    this.#events.push({ kind: 'finish', finish_reason, stop_sequence: null, reported: this.#reported, explanation });
+    this.#end({ kind: 'end' });
+  }
+
+  #finish() {
+    if (this.#blockReason !== null && this.#reported === null) {
+      return { finish_reason: 'refusal', explanation: this.#explanation ?? this.#blockReason } as const;
+    }
+    const word = this.#reported === null ? 'stop' : parseFinish(this.#reported);
+    if (word === 'failed' || word === 'account') throw new Error('a failed answer was to be finished');
+    const isCall = this.#callsTool && (word === 'stop' || word === 'other');
+    return { finish_reason: isCall ? 'tool_calls' : word, explanation: this.#explanation } as const;
+  }
+
+  #start(chunk: JsonObject): void {
+    this.#isStarted = true;
+    this.#answerId = asText(chunk.responseId);
+    this.#model = asText(chunk.modelVersion);
+    this.#events.push({ kind: 'start', id: this.#answerId, model: this.#model });
+  }
+
+  #startHop(): void {
+    this.#usage.endHop();
+    this.#reported = null;
+    this.#explanation = null;
+    this.isUsageFinal = false;
+  }
+
+  #readPart(part: JsonObject, exact: () => JsonText): void {
+    const signature = asText(part.thoughtSignature);
+    const call = asObject(part.functionCall);
+    if (call !== null) this.#readCall(call, exact, signature);
+    else if (typeof part.text === 'string') this.#addText(part, part.text, signature);
+    else if (SERVER_PARTS.some((name) => part[name] !== undefined)) this.#addServerPart(part, exact());
+    else if (signature !== null) this.#addText(part, '', signature);
+  }
+
+  #addText({ thought }: JsonObject, text: string, signature: string | null): void {
+    const kind = thought === true ? 'reasoning' : 'text';
+    // A signature after the text stays a part of its own, in its place.
+    if (text === '' && signature !== null && kind === 'text') this.#endPart();
+    if (text !== '' || signature !== null) this.#openText(kind);
+    const part = this.#open?.part ?? 0;
+    if (text !== '') this.#events.push({ kind: 'text_delta', part, text });
+    if (kind !== 'text') return;
+    this.#text += text;
+    if (signature === null) return;
+    this.#events.push({ kind: 'host_data', part, native: packSignature(signature) });
+    if (text === '') this.#endPart();
+  }
+
+  #openText(kind: 'text' | 'reasoning'): void {
+    if (this.#open?.kind === kind) return;
+    this.#endPart();
+    this.#open = { kind, part: this.#begin(kind === 'text' ? { kind } : { kind, redacted: false, issuer: null }) };
+  }
+
+  #endPart(): void {
+    if (this.#open === null) return;
+    const { kind, part } = this.#open;
+    if (kind === 'text') {
+      for (const citation of this.#grounding === null
+        ? []
+        : citationsOf(this.#grounding, this.#text, this.#bytesBefore)) {
+        this.#events.push({ kind: 'citation', part, citation });
+      }
+      this.#bytesBefore += Buffer.byteLength(this.#text);
+      this.#text = '';
+    }
+    this.#events.push({ kind: 'part_end', part });
+    this.#open = null;
+  }
+
+  #begin(opening: PartOpening): number {
+    const part = this.#parts++;
+    if (part >= PARTS_MAX) this.refuse(`upstream sent more than ${PARTS_MAX} parts`);
+    else this.#events.push({ kind: 'part_start', part, opening });
+    return part;
+  }
+
+  #readCall(call: JsonObject, exact: () => JsonText, signature: string | null): void {
+    const name = asText(call.name);
+    if (name !== null) {
+      this.#endCall();
+      if (call.willContinue === true) this.#partial = new PartialCall(name, asText(call.id), signature);
+      else {
+        const args = asObject(call.args) === null ? null : valueText(exact(), ['functionCall', 'args']);
+        this.#addCall({ name, id: asText(call.id), signature, json: args ?? '{}' });
+        return;
+      }
+    }
+    if (this.#partial?.push(call.partialArgs) !== true) {
+      this.refuse('upstream sent a functionCall without a name, or arguments that fit none');
+    } else if (call.willContinue !== true) this.#endCall();
+  }
+
+  /** Ends a call whose arguments came in pieces. */
+  #endCall(): void {
+    const partial = this.#partial;
+    this.#partial = null;
+    if (partial !== null) this.#addCall(partial);
+  }
+
+  #addCall({ name, id, signature, json }: WholeCall): void {
+    this.#endPart();
+    this.#callsTool = true;
+    const known = id ?? aliasText(`call_${this.#answerId ?? ''}_${this.#parts}`, CALL_ID_CHARS_MAX);
+    const part = this.#begin({ kind: 'tool_call', id: known, name, tool: 'function' });
+    if (this.isOver) return;
+    this.#events.push({ kind: 'arguments_delta', part, text: json });
+    if (signature !== null) this.#events.push({ kind: 'host_data', part, native: packSignature(signature) });
+    this.#events.push({ kind: 'part_end', part });
+  }
+
+  #addServerPart(part: JsonObject, json: JsonText): void {
+    this.#endPart();
+    if (part.inlineData === undefined && part.fileData === undefined) this.#usage.noteServerTool();
+    const type = SERVER_PARTS.find((name) => part[name] !== undefined) ?? 'part';
+    const opaque = { kind: 'opaque', type, native: { origin: 'gemini', json }, words: null, returns: true } as const;
+    const place = this.#begin({ kind: 'opaque', part: opaque });
+    if (!this.isOver) this.#events.push({ kind: 'part_end', part: place });
+  }
+
+  #readGrounding(grounding: JsonObject | null): void {
+    if (grounding === null) return;
+    this.#grounding = grounding;
+    this.#usage.noteSearches(countSearches(grounding, this.#model));
+  }
+
+  #report(): void {
+    const reported = this.#usage.result();
+    if (reported === null) return;
+    this.#events.push(usageEvent(reported));
+    this.isUsageFinal = true;
+  }
+
+  #readFinish(candidate: JsonObject | null, feedback: JsonObject | null): void {
+    const blocked = finishWordOf(feedback?.blockReason);
+    if (blocked !== null && candidate === null && !blocked.endsWith('REASON_UNSPECIFIED')) {
+      this.#blockReason = blocked;
+      this.#explanation = asText(feedback?.blockReasonMessage);
+    }
+    const word = finishWordOf(candidate?.finishReason);
+    if (word === null) return;
+    this.#reported = word;
+    this.#explanation = asText(candidate?.finishMessage);
+    const finish = parseFinish(word);
+    if (finish !== 'failed' && finish !== 'account') return;
+    const message = `upstream gave up: finishReason ${word}${this.#explanation === null ? '' : `: ${this.#explanation}`}`;
+    this.#end({ kind: 'error', type: word, message, status: finish === 'account' ? 403 : null });
+  }
+
+  #end(event: GenerationEvent): void {
+    if (this.isOver) return;
+    this.#events.push(event);
+    this.isOver = true;
+  }
+}

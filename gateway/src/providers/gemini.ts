@@ -1,0 +1,43 @@
+/** Provides the kind `gemini`: Google's own format at AI Studio. Model and stream switch are in the path. */
+import { SSE } from '../framing/sse-decoder.ts';
+import { API_KEY, compatibleTraits } from './openai-compatible.ts';
+import { missingSecrets, NO_QUIRKS, type Operation, type RemoteKind } from './provider.ts';
+
+const METHODS: Readonly<Record<Operation, string>> = {
+  plain: 'generateContent',
+  stream: 'streamGenerateContent?alt=sse',
+  count_tokens: 'countTokens',
+};
+
+export const gemini: RemoteKind = {
+  name: 'gemini',
+  title: 'Google Gemini',
+  speaks: 'generateContent',
+  protocols: ['gemini'],
+  // Thoughts are billed in full and, unless requested, not shown: https://ai.google.dev/gemini-api/docs/thinking
+  // (2026-11-20)
+  quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+  takes: ['base_url', 'timeouts'],
+  secrets: [API_KEY],
+  settings: [],
+  framing: () => SSE,
+  checkConfig: (given) => missingSecrets([API_KEY], given),
+  chatTraits: compatibleTraits,
+  vendorHost: null,
+  local: null,
+  // Clients name the host, a version, or the address for chat completions; `v1beta` has every member.
+  completeBaseUrl(url) {
+    const own = url.endsWith('/openai') ? url.slice(0, -'/openai'.length) : url;
+    return /\/v\d[a-z0-9]*$/.test(own) ? own : `${own}/v1beta`;
+  },
+  endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
+  listing: { path: '/models?pageSize=1000', headers: [] },
+  // Never in the query, which gets into logs.
+  headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
+};
+
+/** A name with a slash (`tunedModels/x`) is the whole path. */
+function pathOf(model: string): string {
+  const segments = model.includes('/') ? model.split('/') : ['models', model];
+  return segments.map(encodeURIComponent).join('/');
+}
