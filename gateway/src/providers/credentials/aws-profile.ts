@@ -1,0 +1,66 @@
+/** Reads the profile that AWS tools would use from `~/.aws/config` and `~/.aws/credentials`. */
+import { join } from 'node:path';
+import type { Surroundings } from './surroundings.ts';
+
+/** The members of a profile, in lower case. */
+export type AwsProfile = ReadonlyMap<string, string>;
+
+export interface AwsProfiles {
+  /** `AWS_PROFILE`, else `default`. */
+  readonly chosen: string;
+  readonly all: ReadonlyMap<string, AwsProfile>;
+}
+
+/** Rejects if a file exists and cannot be read, or `AWS_PROFILE` names a profile that does not exist. */
+export async function readProfiles(surroundings: Surroundings): Promise<AwsProfiles> {
+  const { environment } = surroundings;
+  const folder = join(environment.HOME ?? '/', '.aws');
+  const configFile = environment.AWS_CONFIG_FILE ?? join(folder, 'config');
+  const credentialsFile = environment.AWS_SHARED_CREDENTIALS_FILE ?? join(folder, 'credentials');
+  const all = new Map<string, Map<string, string>>();
+  for (const [section, members] of parseIni(await readIfThere(surroundings, configFile))) {
+    const name = section === 'default' ? section : /^profile\s+(.+)$/.exec(section)?.[1];
+    if (name !== undefined) all.set(unquote(name.trim()), members);
+  }
+  for (const [name, members] of parseIni(await readIfThere(surroundings, credentialsFile))) {
+    all.set(name, new Map([...(all.get(name) ?? []), ...members]));
+  }
+  const named = environment.AWS_PROFILE;
+  if (named && !all.has(named)) {
+    throw new Error(`AWS_PROFILE names the profile ${named}, which is in neither ${configFile} nor ${credentialsFile}`);
+  }
+  return { chosen: named || 'default', all };
+}
+
+async function readIfThere({ readFile }: Surroundings, path: string): Promise<string> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** Sections with their members; indented lines belong to a nested member, which no source of credentials has. */
+function parseIni(text: string): ReadonlyMap<string, Map<string, string>> {
+  const sections = new Map<string, Map<string, string>>();
+  let members: Map<string, string> | null = null;
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === '' || /^\s|^[#;]/.test(line)) continue;
+    const section = /^\[([^\]]+)\]/.exec(line)?.[1]?.trim();
+    if (section !== undefined) {
+      members = sections.get(section) ?? new Map();
+      sections.set(section, members);
+      continue;
+    }
+    const at = line.indexOf('=');
+    if (at === -1) continue;
+    const value = line.slice(at + 1).replace(/\s[#;].*$/, '');
+    members?.set(line.slice(0, at).trim().toLowerCase(), value.trim());
+  }
+  return sections;
+}
+
+function unquote(name: string): string {
+  return /^"(.*)"$/.exec(name)?.[1] ?? name;
+}
