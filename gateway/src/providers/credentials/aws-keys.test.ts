@@ -93,7 +93,7 @@ describe('keys', () => {
     machine.now += 5 * MINUTE_MS;
     const expired = get();
     searches.at(-1)?.reject(new Error('down for good'));
-    expect(expired).rejects.toThrow('down for good');
+    await expect(expired).rejects.toThrow('down for good');
   });
 
   test('that expire soon are not renewed at each request', async () => {
@@ -105,11 +105,11 @@ describe('keys', () => {
     expect([await get(), searches.length]).toEqual(['short', 1]);
   });
 
-  test('that have expired already are refused', () => {
+  test('that have expired already are refused', async () => {
     const { give, get } = rig();
     const first = get();
     give('old', 0);
-    expect(first).rejects.toThrow('gave expired credentials');
+    await expect(first).rejects.toThrow('gave expired credentials');
   });
 
   test('that AWS refused are replaced, once', async () => {

@@ -59,11 +59,13 @@ describe('variables', () => {
 });
 
 describe('a profile', () => {
-  const KEYS = '[default]\naws_access_key_id = AKIA2 ; mine\naws_secret_access_key=s2\n[other]\nAWS_ACCESS_KEY_ID=AKIA3\naws_secret_access_key=s#3\naws_session_token = t3\n';
+  const KEYS =
+    '[default]\naws_access_key_id = AKIA2 ; mine\naws_secret_access_key=s2\n[other]\nAWS_ACCESS_KEY_ID=AKIA3\naws_secret_access_key=s#3\naws_session_token = t3\n';
 
   test('has keys, in either file', async () => {
     expect((await find({ files: credentialsFile(KEYS) })).found).toEqual(['AKIA2', 's2', null, null]);
-    const config = '[profile "my own"]\ns3 =\n  aws_access_key_id = no\naws_access_key_id = AKIA4\n# c\naws_secret_access_key = s4\n';
+    const config =
+      '[profile "my own"]\ns3 =\n  aws_access_key_id = no\naws_access_key_id = AKIA4\n# c\naws_secret_access_key = s4\n';
     const environment = { AWS_PROFILE: 'my own', AWS_CONFIG_FILE: '/etc/aws' };
     expect((await find({ environment, files: { '/etc/aws': config } })).found).toEqual(['AKIA4', 's4', null, null]);
   });
@@ -75,7 +77,12 @@ describe('a profile', () => {
   });
 
   test('assumes its role with the keys of another', async () => {
-    const files = { ...configFile(`[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = other\nexternal_id = x y\nduration_seconds = 1800\n`), ...credentialsFile(KEYS) };
+    const files = {
+      ...configFile(
+        `[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = other\nexternal_id = x y\nduration_seconds = 1800\n`,
+      ),
+      ...credentialsFile(KEYS),
+    };
     const { found, asked } = await find({ files, servers: { [STS]: () => role('R') } });
     expect(found).toEqual(keysOf('R'));
     expect(Object.fromEntries(new URLSearchParams(asked[0]?.body))).toEqual({
@@ -92,7 +99,8 @@ describe('a profile', () => {
   });
 
   test('assumes its role through a role', async () => {
-    const chain = '[default]\nrole_arn = arn:2\nsource_profile = mid\n[profile mid]\nrole_arn = arn:1\nsource_profile = other\n';
+    const chain =
+      '[default]\nrole_arn = arn:2\nsource_profile = mid\n[profile mid]\nrole_arn = arn:1\nsource_profile = other\n';
     const files = { ...configFile(chain), ...credentialsFile(KEYS.replace('[default]', '[unused]')) };
     const servers = { [STS]: ({ body }: AskedServer) => role(body.includes('arn%3A1') ? 'ONE' : 'TWO') };
     const { found, asked } = await find({ files, servers });
@@ -116,7 +124,10 @@ describe('a profile', () => {
     ['[default]\nrole_arn = r\n', 'needs one of source_profile and credential_source'],
     ['[default]\nrole_arn = r\nsource_profile = a\ncredential_source = Environment\n', 'needs one of'],
     ['[default]\nrole_arn = r\nsource_profile = a\n', 'names a, which does not exist'],
-    ['[default]\nrole_arn = r\nsource_profile = a\n[profile a]\nrole_arn = q\nsource_profile = default\n', 'name each other'],
+    [
+      '[default]\nrole_arn = r\nsource_profile = a\n[profile a]\nrole_arn = q\nsource_profile = default\n',
+      'name each other',
+    ],
     ['[default]\nrole_arn = r\nsource_profile = a\n[profile a]\nregion = x\n', 'has no credentials for default'],
     ['[default]\nrole_arn = r\ncredential_source = Moon\n', 'expected Environment, EcsContainer'],
     ['[default]\nrole_arn = r\ncredential_source = Environment\n', 'finds no credentials by credential_source'],
@@ -131,7 +142,8 @@ describe('a profile', () => {
 
   test('is refused by STS in its words, without a secret', async () => {
     const files = { ...configFile('[default]\nrole_arn = arn:r\nsource_profile = other\n'), ...credentialsFile(KEYS) };
-    const denied = () => new Response('<E><Error><Code>AccessDenied</Code><Message>not you</Message></Error></E>', { status: 403 });
+    const denied = () =>
+      new Response('<E><Error><Code>AccessDenied</Code><Message>not you</Message></Error></E>', { status: 403 });
     expect(await refusal({ files, servers: { [STS]: denied } })).toBe(
       'AWS STS in eu-central-1 refused the role arn:r: AccessDenied: not you',
     );
@@ -140,7 +152,11 @@ describe('a profile', () => {
 });
 
 describe('a web identity', () => {
-  const environment = { AWS_WEB_IDENTITY_TOKEN_FILE: '/run/token', AWS_ROLE_ARN: 'arn:w', AWS_ROLE_SESSION_NAME: 'pod' };
+  const environment = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: '/run/token',
+    AWS_ROLE_ARN: 'arn:w',
+    AWS_ROLE_SESSION_NAME: 'pod',
+  };
   const files = { '/run/token': 'eyJ.token\n' };
 
   test('is exchanged without a signature', async () => {
@@ -181,22 +197,24 @@ describe('a container', () => {
     expect((await find({ environment, servers })).found).toEqual(keysOf('C'));
   });
 
-  test.each(['http://169.254.170.23/v1', 'http://127.0.0.1:9/x', 'http://[fd00:ec2::23]/v1', 'https://keys.example.com/x'])(
-    'names %s, and the token in a file',
-    async (url) => {
-      const environment = {
-        AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
-        AWS_CONTAINER_AUTHORIZATION_TOKEN: 'no',
-        AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: '/run/eks',
-      };
-      const { found, asked } = await find({
-        environment,
-        files: { '/run/eks': 'tok-1' },
-        servers: { [url]: () => metadata('E') },
-      });
-      expect([found, asked[0]?.headers.get('authorization')]).toEqual([keysOf('E'), 'tok-1']);
-    },
-  );
+  test.each([
+    'http://169.254.170.23/v1',
+    'http://127.0.0.1:9/x',
+    'http://[fd00:ec2::23]/v1',
+    'https://keys.example.com/x',
+  ])('names %s, and the token in a file', async (url) => {
+    const environment = {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'no',
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: '/run/eks',
+    };
+    const { found, asked } = await find({
+      environment,
+      files: { '/run/eks': 'tok-1' },
+      servers: { [url]: () => metadata('E') },
+    });
+    expect([found, asked[0]?.headers.get('authorization')]).toEqual([keysOf('E'), 'tok-1']);
+  });
 
   test('names no other address without https', async () => {
     for (const url of ['http://10.0.0.1/x', 'http://metadata.example.com/x', 'ftp://127.0.0.1/']) {
@@ -234,11 +252,16 @@ describe('an instance', () => {
       ['GET', 'meta-data/iam/security-credentials/my-role'],
     ]);
     expect(asked[0]?.headers.get('x-aws-ec2-metadata-token-ttl-seconds')).toBe('21600');
-    expect(asked.slice(1).map(({ headers }) => headers.get('x-aws-ec2-metadata-token'))).toEqual(['session-1', 'session-1']);
+    expect(asked.slice(1).map(({ headers }) => headers.get('x-aws-ec2-metadata-token'))).toEqual([
+      'session-1',
+      'session-1',
+    ]);
   });
 
   test('may be switched off, be elsewhere, or have no role', async () => {
-    expect(await refusal({ servers, environment: { AWS_EC2_METADATA_DISABLED: 'TRUE' } })).toContain('no AWS credentials');
+    expect(await refusal({ servers, environment: { AWS_EC2_METADATA_DISABLED: 'TRUE' } })).toContain(
+      'no AWS credentials',
+    );
     expect(await refusal({})).toContain('no AWS credentials were found');
     const empty = { [`${INSTANCE}api/token`]: () => 'session-1', [INSTANCE]: () => new Response('', { status: 404 }) };
     expect(await refusal({ servers: empty })).toContain('no AWS credentials');

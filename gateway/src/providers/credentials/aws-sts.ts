@@ -85,13 +85,17 @@ async function request(
   const text = await answer.text();
   if (answer.status !== 200) {
     const code = textIn(text, 'Code') ?? `HTTP ${answer.status}`;
-    throw new Error(`AWS STS in ${region} refused the role ${arn}: ${code}: ${textIn(text, 'Message') ?? 'no message'}`);
+    throw new Error(
+      `AWS STS in ${region} refused the role ${arn}: ${code}: ${textIn(text, 'Message') ?? 'no message'}`,
+    );
   }
   return readKeys(text, `the role ${arn}`);
 }
 
 function readKeys(xml: string, from: string): FoundKeys {
-  const [accessKeyId, secret, token] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) => textIn(xml, name));
+  const [accessKeyId, secret, token] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) =>
+    textIn(xml, name),
+  );
   const expiresMs = Date.parse(textIn(xml, 'Expiration') ?? '');
   if (!accessKeyId || !secret || !token || Number.isNaN(expiresMs)) {
     throw new Error(`AWS STS answered for ${from} without credentials`);
