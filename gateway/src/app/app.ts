@@ -32,6 +32,7 @@ import { createSetUp } from '../people/members/set-up.ts';
 import { createMakerReader, OPERATOR_ACCOUNT } from '../people/roles.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
+import { setCredentialWarnings } from '../providers/credentials/surroundings.ts';
 import { ChoiceState } from '../routing/choose/choose.ts';
 import { RoutingState } from '../routing/health/routing-state.ts';
 import { type RouteTable, suggestModel, type Target } from '../routing/route.ts';
@@ -94,6 +95,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
   try {
     const { config, listed } = await addOllama(given);
     setEgressProxy(config.server.egressProxy);
+    setCredentialWarnings((message) => log.warn(message));
     let running = config;
     const masterKey = loadMasterKey(dataDir);
     const telemetry = await startTelemetry(() => running, startedAtMs, output);

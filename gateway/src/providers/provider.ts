@@ -10,6 +10,7 @@ import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+import type { OpenExchange } from './chained-exchange.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
 export interface Secrets {
@@ -151,7 +152,7 @@ interface KindBase {
   /** All formats that it speaks. */
   readonly protocols: readonly UpstreamProtocolName[];
   /** Those of one of its models, of which at least one. Absent: all of them. */
-  protocolsOf?(model: string): readonly UpstreamProtocolName[];
+  protocolsOf?(model: string, settings: Settings): readonly UpstreamProtocolName[];
   /** Its deviations, unless a preset lists others. */
   readonly quirks: ProviderQuirks;
   /** The configuration members that it takes besides `kind` and its secrets. */
@@ -174,27 +175,12 @@ interface KindBase {
   readonly vendorHost: string | null;
 }
 
-/** A kind of provider that is reached over HTTP. */
-export interface RemoteKind extends KindBase {
-  readonly local: null;
-  /** Puts a configured address into the form that `endpoint` continues. */
-  completeBaseUrl(url: string): string;
+/** One service of a provider: its address, and the form of requests to it. */
+export interface Door {
   /** The address that follows from the settings, if none is configured; null: none does. Absent: the preset's. */
   addressOf?(settings: Settings): string | null;
-  /**
-   * The secrets name files or addresses of their own (an external account). Like a source, such a credential may only be
-   * in the configuration file, and its provider has an address of `vendorDomains` or of `server.private_origins`.
-   * Absent: they never do.
-   */
-  isAmbient?(secrets: Secrets): boolean;
-  /** The domains that an ambient credential is for. Absent: none. */
-  readonly vendorDomains?: readonly string[];
   /** The path and query after the base address; null: the operation does not exist there. */
   endpoint(protocol: UpstreamProtocolName, operation: Operation, model: string, settings: Settings): string | null;
-  /** The list of its models: the path after the base address, and headers beyond those of `headers`. */
-  readonly listing: { readonly path: string; readonly headers: readonly HeaderLine[] };
-  /** The headers of every request, with a credential that does not depend on the request; rendered once for each. */
-  headers(secrets: Secrets, settings: Settings): readonly HeaderLine[];
   /** The `accept` header. Absent: an event stream for streams, else JSON. */
   accept?(protocol: UpstreamProtocolName, operation: Operation): string;
   /**
@@ -207,6 +193,42 @@ export interface RemoteKind extends KindBase {
    * authorizes, and no request waits. A fault becomes `upstream_credential`; its message must not contain a secret.
    */
   authorize?(request: FinalRequest, credential: RequestCredential): Promise<void> | void;
+}
+
+/** What a kind needs to make the exchanges of one attempt itself. */
+export interface AttemptTools {
+  /** The target in what is learned about it: `Upstream.key`. */
+  readonly key: string;
+  readonly model: string;
+  readonly credential: RequestCredential;
+  /** Sends the request through a door; a configured address takes the place of every door's own. */
+  send(door: Door, request: UpstreamRequest): OpenExchange;
+}
+
+/** A list of models: the path after the base address of its door, and headers beyond those of `headers`. */
+export interface Listing {
+  readonly path: string;
+  readonly headers: readonly HeaderLine[];
+}
+
+/** A kind of provider that is reached over HTTP; its main door. */
+export interface RemoteKind extends KindBase, Door {
+  readonly local: null;
+  /** Puts a configured address into the form that `endpoint` continues. */
+  completeBaseUrl(url: string): string;
+  /**
+   * The secrets name files or addresses of their own (an external account). Like a source, such a credential may only be
+   * in the configuration file, and its provider has an address of `vendorDomains` or of `server.private_origins`.
+   * Absent: they never do.
+   */
+  isAmbient?(secrets: Secrets): boolean;
+  /** The domains that an ambient credential is for. Absent: none. */
+  readonly vendorDomains?: readonly string[];
+  readonly listing: Listing;
+  /** The headers of every request, with a credential that does not depend on the request; rendered once for each. */
+  headers(secrets: Secrets, settings: Settings): readonly HeaderLine[];
+  /** Makes the exchanges of an attempt. Absent: one, through the kind itself. */
+  openAttempt?(request: UpstreamRequest, tools: AttemptTools, listener: ExchangeListener): UpstreamTap;
 }
 
 /** A kind that answers inside the gateway: without address, credential, time limits or costs. */

@@ -6,11 +6,19 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../protocols/registry.ts';
-import { parseBaseUrl } from '../upstream/connection.ts';
-import { Exchange, type ExchangeLimits, type ExchangeListener, type RequestHead } from '../upstream/exchange.ts';
+import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
 import {
+  Exchange,
+  type ExchangeLimits,
+  type ExchangeListener,
+  type RequestHead,
+  type UpstreamTap,
+} from '../upstream/exchange.ts';
+import {
+  type AttemptTools,
   type Credential,
   type CredentialPool,
+  type Door,
   type FinalRequest,
   type HeaderLine,
   type LocalProvider,
@@ -40,7 +48,7 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
   const exchanges =
     provider.baseUrl === null
       ? openLocally(provider, model)
-      : openOverHttp(provider, model, timeouts ?? provider.timeouts);
+      : openOverHttp(provider, model, protocols, timeouts ?? provider.timeouts);
   return {
     provider: name,
     model,
@@ -54,8 +62,9 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
   };
 }
 
-function protocolsOf({ kind }: Provider, model: string): readonly UpstreamProtocolName[] {
-  return kind.protocolsOf?.(model) ?? kind.protocols;
+function protocolsOf(provider: Provider, model: string): readonly UpstreamProtocolName[] {
+  const { kind } = provider;
+  return kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;
 }
 
 type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;
@@ -91,57 +100,74 @@ interface Endpoint {
   readonly starts: readonly Secret[];
 }
 
-function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeouts): Exchanges {
+/** A door at its address. */
+interface OpenDoor {
+  readonly origin: Origin;
+  readonly endpoints: ReadonlyMap<UpstreamProtocolName, ReadonlyMap<Operation, Endpoint>>;
+}
+
+function openOverHttp(
+  provider: RemoteProvider,
+  model: string,
+  protocols: readonly UpstreamProtocolName[],
+  timeouts: Timeouts,
+): Exchanges {
   const { name, kind, settings } = provider;
-  const { origin, basePath } = addressOf(provider);
+  const address = addressOf(provider);
+  const key = `${name} ${address.origin.key} ${model}`;
   const credentials = needCredentials(provider, model);
   const secrets = provider.credentials.pool.flatMap((credential) => Object.values(credential.secrets));
   const authorizing = credentials.map((credential) => ({
     headers: kind.headers(credential.secrets, settings),
     by: authorizingBy(provider, credential, secrets),
   }));
-  const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
-  for (const protocol of protocolsOf(provider, model)) {
-    const paths = OPERATIONS.map(
-      (operation) => [operation, kind.endpoint(protocol, operation, model, settings)] as const,
-    );
-    const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
-      if (endpoint === null) return [];
-      const path = basePath + endpoint;
-      const starts = authorizing.map(({ headers }) => {
-        return new Secret(renderLines('POST', path, fixedHeaders(protocol, operation, headers)));
+  const doors = new Map<Door, OpenDoor>([[kind, openDoor(kind)]]);
+
+  function openDoor(door: Door): OpenDoor {
+    const { origin, basePath } = doorAddress(provider, door);
+    const endpoints = new Map<UpstreamProtocolName, Map<Operation, Endpoint>>();
+    for (const protocol of protocols) {
+      const paths = OPERATIONS.map(
+        (operation) => [operation, door.endpoint(protocol, operation, model, settings)] as const,
+      );
+      const offered = paths.flatMap(([operation, endpoint]): [Operation, Endpoint][] => {
+        if (endpoint === null) return [];
+        const path = basePath + endpoint;
+        const starts = authorizing.map(({ headers }) => {
+          return new Secret(renderLines('POST', path, fixedHeaders(door, origin, protocol, operation, headers)));
+        });
+        return [[operation, { path, starts }]];
       });
-      return [[operation, { path, starts }]];
-    });
-    endpoints.set(protocol, new Map(offered));
+      endpoints.set(protocol, new Map(offered));
+    }
+    return { origin, endpoints };
   }
 
-  function fixedHeaders(
-    protocol: UpstreamProtocolName,
-    operation: Operation,
-    ofCredential: readonly HeaderLine[],
-  ): readonly HeaderLine[] {
-    return [
-      ['host', origin.authority],
-      ['user-agent', USER_AGENT],
-      ['content-type', 'application/json'],
-      ['accept-encoding', 'identity'],
-      ...ofCredential,
-      ['accept', kind.accept?.(protocol, operation) ?? acceptOf(operation)],
-    ];
+  function doorOf(door: Door): OpenDoor {
+    let open = doors.get(door);
+    if (open === undefined) {
+      open = openDoor(door);
+      doors.set(door, open);
+    }
+    return open;
   }
 
-  function renderHead({ protocol, operation, headers, body }: UpstreamRequest, index: number): RequestHead {
+  function renderHead(
+    door: Door,
+    { origin, endpoints }: OpenDoor,
+    { protocol, operation, headers, body }: UpstreamRequest,
+    index: number,
+  ): RequestHead {
     const endpoint = endpoints.get(protocol)?.get(operation);
     if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
-    if (kind.authorize !== undefined) {
+    if (door.authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...fixedHeaders(protocol, operation, credential.headers), ...headers, length];
+      const all = [...fixedHeaders(door, origin, protocol, operation, credential.headers), ...headers, length];
       const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(provider, credential.by, endpoint.path, request);
+      return renderAuthorized(door, credential.by, endpoint.path, request);
     }
     let head = start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
@@ -149,27 +175,75 @@ function openOverHttp(provider: RemoteProvider, model: string, timeouts: Timeout
   }
 
   const { firstByteMs, firstBytePlainMs } = timeouts;
+
+  function send(
+    door: Door,
+    request: UpstreamRequest,
+    credential: number,
+    responseBytesMax: number,
+    listener: ExchangeListener,
+  ): UpstreamTap {
+    const limits = {
+      connectMs: timeouts.connectMs,
+      firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
+      idleMs: timeouts.idleMs,
+      totalMs: request.endMs == null ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
+      responseBytesMax,
+      // The provider may have read the request: whether one that it may bill goes out again, its call decides.
+      mayResend: request.operation === 'count_tokens',
+      fresh: request.fresh === true,
+    };
+    const prepared = door.prepare === undefined ? request : door.prepare(request, model, settings);
+    const open = doorOf(door);
+    return new Exchange(open.origin, renderHead(door, open, prepared, credential), prepared.body, limits, listener);
+  }
+
+  /** The time of the call is that of all exchanges of the attempt. */
+  function openAttempt(
+    request: UpstreamRequest,
+    credential: number,
+    responseBytesMax: number,
+    listener: ExchangeListener,
+  ): UpstreamTap | null {
+    const by = authorizing[credential]?.by;
+    if (kind.openAttempt === undefined || by === undefined) return null;
+    const endMs = request.endMs ?? performance.now() + timeouts.totalMs;
+    const tools: AttemptTools = {
+      key,
+      model,
+      credential: by,
+      send: (door, next) => (inner) => send(door, { ...next, endMs }, credential, responseBytesMax, inner),
+    };
+    return kind.openAttempt(request, tools, listener);
+  }
+
   return {
-    key: `${name} ${origin.key} ${model}`,
-    origin: origin.key,
+    key,
+    origin: address.origin.key,
     timeouts,
-    credentials: describePool(credentials, `${name} ${origin.key}`),
+    credentials: describePool(credentials, `${name} ${address.origin.key}`),
     secrets,
-    openExchange(request, credential, responseBytesMax, listener) {
-      const limits = {
-        connectMs: timeouts.connectMs,
-        firstByteMs: request.operation === 'stream' ? firstByteMs : firstBytePlainMs,
-        idleMs: timeouts.idleMs,
-        totalMs: request.endMs == null ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
-        responseBytesMax,
-        // The provider may have read the request: whether one that it may bill goes out again, its call decides.
-        mayResend: request.operation === 'count_tokens',
-        fresh: request.fresh === true,
-      };
-      const prepared = kind.prepare === undefined ? request : kind.prepare(request, model, settings);
-      return new Exchange(origin, renderHead(prepared, credential), prepared.body, limits, listener);
-    },
+    openExchange: (request, credential, responseBytesMax, listener) =>
+      openAttempt(request, credential, responseBytesMax, listener) ??
+      send(kind, request, credential, responseBytesMax, listener),
   };
+}
+
+function fixedHeaders(
+  door: Door,
+  origin: Origin,
+  protocol: UpstreamProtocolName,
+  operation: Operation,
+  ofCredential: readonly HeaderLine[],
+): readonly HeaderLine[] {
+  return [
+    ['host', origin.authority],
+    ['user-agent', USER_AGENT],
+    ['content-type', 'application/json'],
+    ['accept-encoding', 'identity'],
+    ...ofCredential,
+    ['accept', door.accept?.(protocol, operation) ?? acceptOf(operation)],
+  ];
 }
 
 function acceptOf(operation: Operation): string {
@@ -248,7 +322,7 @@ export function openListing(
   const path = basePath + kind.listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
   const by = authorizingBy(provider, credential, []);
-  return new Exchange(origin, renderAuthorized(provider, by, path, request), NO_BODY, limits, listener);
+  return new Exchange(origin, renderAuthorized(kind, by, path, request), NO_BODY, limits, listener);
 }
 
 /** The destination of a provider's requests. Throws if its credentials are bound to another origin. */
@@ -260,16 +334,26 @@ function addressOf({ name, baseUrl, credentials, publicOnly }: RemoteProvider) {
   return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
 }
 
+/** The address of a door: a configured one, or its own. The credentials may go to all doors of their kind. */
+function doorAddress(provider: RemoteProvider, door: Door): ReturnType<typeof addressOf> {
+  const { kind, settings, baseUrl, publicOnly } = provider;
+  const own = kind.addressOf?.(settings) ?? null;
+  const other = door === kind || own === null ? null : (door.addressOf?.(settings) ?? null);
+  if (other === null || baseUrl !== kind.completeBaseUrl(own ?? '')) return addressOf(provider);
+  const { origin, basePath } = parseBaseUrl(other);
+  return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
+}
+
 /** The head of a request after its authorization, which rejects rather than throws. */
 function renderAuthorized(
-  { kind }: RemoteProvider,
+  { authorize }: Door,
   by: RequestCredential,
   path: string,
   request: FinalRequest,
 ): RequestHead {
   const render = () => `${renderLines(request.method, path, request.headers)}\r\n`;
   try {
-    const authorized = kind.authorize?.(request, by);
+    const authorized = authorize?.(request, by);
     return authorized === undefined ? render() : authorized.then(render);
   } catch (error) {
     return Promise.reject(error);

@@ -32,7 +32,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** Within a private network the names of STS have private addresses, too. */
-function isTrusted(origin: string): boolean {
+export function isTrustedForCredentials(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return protocol === 'https:' ? STS_HOST.test(hostname) : METADATA_HOSTS.has(hostname) || isLoopback(hostname);
 }
@@ -48,7 +48,7 @@ export function setCredentialWarnings(next: (message: string) => void): void {
 export const SURROUNDINGS: Surroundings = {
   environment: process.env,
   readFile: (path) => readFile(path, 'utf8'),
-  fetch: createGuardedFetch(isTrusted),
+  fetch: createGuardedFetch(isTrustedForCredentials),
   nowMs: Date.now,
   warn: (message) => report(message),
 };
