@@ -1,7 +1,8 @@
 /** Provides the kind `anthropic`: Anthropic's messages, at the vendor's host or one that imitates it. */
 import { SSE } from '../framing/sse-decoder.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
-import { missingSecrets, NO_QUIRKS, type RemoteKind } from './provider.ts';
+import { missingSecrets, type RemoteKind } from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
 
 export const anthropic: RemoteKind = {
   name: 'anthropic',

@@ -3,7 +3,8 @@ import { DemoExchange } from '../demo/demo-exchange.ts';
 import { SSE } from '../framing/sse-decoder.ts';
 import { hasClients } from '../protocols/names.ts';
 import { compatibleTraits } from './openai-compatible.ts';
-import { type LocalKind, type LocalProvider, NO_QUIRKS } from './provider.ts';
+import type { LocalKind, LocalProvider } from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
 
 export const demo: LocalKind = {
   name: 'demo',

@@ -4,7 +4,8 @@
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
-import { type ChatQuirks, missingSecrets, NO_QUIRKS, type RemoteKind, type SecretMember } from './provider.ts';
+import { missingSecrets, type RemoteKind, type SecretMember } from './provider.ts';
+import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
 
 /** What a provider that only claims compatibility can be trusted with. */
 export const COMPATIBLE: ChatTraits = {

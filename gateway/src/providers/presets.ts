@@ -8,7 +8,8 @@ import { anthropic } from './anthropic.ts';
 import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
-import { NO_QUIRKS, type Preset, type ProviderQuirks } from './provider.ts';
+import type { Preset } from './provider.ts';
+import { NO_QUIRKS, type ProviderQuirks } from './quirks.ts';
 
 /** Reasoning models of these providers need their reasoning returned with the tool calls that followed it. */
 const REASONING_BACK: ProviderQuirks = { ...NO_QUIRKS, chat: { reasoningInHistory: 'reasoning_content' } };

@@ -11,6 +11,7 @@ import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './chained-exchange.ts';
+import type { ChatQuirks, ProviderQuirks } from './quirks.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
 export interface Secrets {
@@ -241,31 +242,6 @@ export interface LocalKind extends KindBase {
 
 export type ProviderKind = RemoteKind | LocalKind;
 
-/** A provider's deviations from the format. */
-export interface ProviderQuirks {
-  /**
-   * How a chat stream reports usage. `on_request`: by `stream_options.include_usage`. `always`: without a request, and the
-   * provider refuses that member.
-   */
-  readonly streamUsage: 'on_request' | 'always';
-  /**
-   * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
-   * reports them: none, those whose request asks for reasoning, or all.
-   */
-  readonly hiddenReasoning: 'never' | 'on_request' | 'always';
-  /** What else it accepts or refuses in translated requests. */
-  readonly chat: ChatQuirks;
-}
-
-/** The `chat` traits in which a provider differs from its kind. */
-export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
-  /**
-   * The efforts of its reasoning models by the model's name at the provider; the first match wins, and a model without
-   * a row accepts all.
-   */
-  readonly effortsOf?: ReadonlyArray<readonly [model: RegExp, efforts: readonly string[]]>;
-}
-
 /** A well-known provider, as data (presets.ts). */
 export interface Preset {
   /** The value of `preset:`, and the name of a provider found in the environment. */
@@ -288,8 +264,6 @@ export interface Preset {
   /** Open requests at once to each of its models, for a server on this machine; null: any number. */
   readonly maxConcurrency: number | null;
 }
-
-export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
 
 /** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
 export interface Timeouts {

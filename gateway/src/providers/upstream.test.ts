@@ -12,13 +12,13 @@ import { openaiCompatible } from './openai-compatible.ts';
 import {
   type Credential,
   type FinalRequest,
-  NO_QUIRKS,
   type RemoteKind,
   type RemoteProvider,
   singleCredential,
   type Upstream,
   type UpstreamRequest,
 } from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
 import { openListing, openUpstream } from './upstream.ts';
 
 const TIMEOUTS = { connectMs: 2_000, firstByteMs: 2_000, firstBytePlainMs: 2_000, idleMs: 2_000, totalMs: 5_000 };

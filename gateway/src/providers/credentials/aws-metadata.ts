@@ -25,7 +25,7 @@ export async function findContainerKeys(surroundings: Surroundings): Promise<Fou
   }
 }
 
-/** Only addresses that nobody else can serve, or https. */
+/** Only addresses that no other machine can serve, or https. */
 function containerUrlOf(environment: Surroundings['environment']): string | null {
   const relative = environment.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
   if (relative) {

@@ -63,7 +63,7 @@ function findProfileKeys({ all }: AwsProfiles, name: string): FoundKeys | null {
   const refused = REFUSED.find((member) => profile?.has(member));
   if (refused === undefined) return null;
   throw new Error(
-    `the AWS profile ${name} uses ${refused}, which a gateway does not: it starts no program and signs nobody in. Use a role, a web identity or access keys`,
+    `the AWS profile ${name} uses ${refused}, which a gateway does not: it starts no program and has no browser for a sign-in. Use a role, a web identity or access keys`,
   );
 }
 

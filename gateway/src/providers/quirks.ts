@@ -1,0 +1,29 @@
+/** Defines how a provider deviates from the format that it speaks, as data. */
+import type { ChatTraits } from '../protocols/upstream-traits.ts';
+
+/** A provider's deviations from the format. */
+export interface ProviderQuirks {
+  /**
+   * How a chat stream reports usage. `on_request`: by `stream_options.include_usage`. `always`: without a request, and the
+   * provider refuses that member.
+   */
+  readonly streamUsage: 'on_request' | 'always';
+  /**
+   * Which responses of its reasoning models cost tokens that do not appear in the stream, so that only the final usage
+   * reports them: none, those whose request asks for reasoning, or all.
+   */
+  readonly hiddenReasoning: 'never' | 'on_request' | 'always';
+  /** What else it accepts or refuses in translated requests. */
+  readonly chat: ChatQuirks;
+}
+
+/** The `chat` traits in which a provider differs from its kind. */
+export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
+  /**
+   * The efforts of its reasoning models by the model's name at the provider; the first match wins, and a model without
+   * a row accepts all.
+   */
+  readonly effortsOf?: ReadonlyArray<readonly [model: RegExp, efforts: readonly string[]]>;
+}
+
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
