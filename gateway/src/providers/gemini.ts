@@ -1,7 +1,8 @@
 /** Provides the kind `gemini`: Google's own format at AI Studio. Model and stream switch are in the path. */
 import { SSE } from '../framing/sse-decoder.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
-import { missingSecrets, NO_QUIRKS, type Operation, type RemoteKind } from './provider.ts';
+import { missingSecrets, type Operation, type RemoteKind } from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
 
 const METHODS: Readonly<Record<Operation, string>> = {
   plain: 'generateContent',
