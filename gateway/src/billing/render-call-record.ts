@@ -8,8 +8,9 @@ import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
  * The record with `at` as ISO 8601 and its members always in this order. `reason` is present only where there is one,
- * the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them, `usage_flags` only for anomalies. Rare `usage` members are present
- * only above 0; `unpriced_server_tools` only where the price had no fee for a tool that was used.
+ * the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them,
+ * `usage_flags` only for anomalies. Rare `usage` members are present only above 0; `unpriced_server_tools` only where the
+ * price had no fee for a tool that was used.
  */
 export function renderCallRecord(record: CallRecord) {
   return {

@@ -42,7 +42,6 @@ const AS_CONFIGURED = 'inherit';
 const BODIES_HELP = `requests whose prompts and responses are stored: off, errors, all, or ${AS_CONFIGURED}: as configured`;
 const DAYS_HELP = `number of days that prompts and responses are kept, or ${AS_CONFIGURED}: as configured`;
 const TAGS_HELP = 'data tags, such as eu, that every target of its requests must carry; or none';
-const OF_WORKSPACE = 'for all of its keys';
 
 /** Adds `workspaces` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -56,40 +55,29 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => print(environment, await listWorkspaces(environment), flags));
 
-  const create = workspaces
-    .command('create')
-    .description('create a workspace')
-    .argument('<id>', 'workspace id: a-z, 0-9, - and _')
-    .option('--account <id>', 'account that pays for its requests (default: default)')
-    .option('--models <list>', MODELS_HELP, parseListOr('*'))
-    .option('--bodies <calls>', BODIES_HELP)
-    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
-    .option('--required-tags <list>', TAGS_HELP, parseTags);
-  addCapFlags(create, OF_WORKSPACE)
-    .option('--json', 'print JSON')
-    .action(async (id: string, flags: Flags) => {
-      const given = { id, account: flags.account, ...policy(flags) };
-      print(environment, [await administer(environment, 'workspaces.create', given)], flags);
-    });
-
-  const set = workspaces
-    .command('set')
-    .description('change a workspace; omitted settings stay; applies to all of its keys at once')
-    .argument('<id>', 'the id of the workspace')
-    .option('--models <list>', MODELS_HELP, parseListOr('*'))
-    .option('--bodies <calls>', BODIES_HELP)
-    .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
-    .option('--required-tags <list>', TAGS_HELP, parseTags);
-  addCapFlags(set, OF_WORKSPACE)
-    .option('--json', 'print JSON')
-    .action(async (id: string, flags: Flags, command: Command) => {
-      const { json: _, ...changes } = flags;
-      if (Object.keys(changes).length === 0)
-        command.error(
-          'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags or a limit',
-        );
-      print(environment, [await administer(environment, 'workspaces.set', { id, ...policy(flags) })], flags);
-    });
+  for (const [verb, description, id] of [
+    ['create', 'create a workspace', 'workspace id: a-z, 0-9, - and _'],
+    ['set', 'change a workspace; omitted settings stay; applies to all of its keys at once', 'the id of the workspace'],
+  ] as const) {
+    const command = workspaces.command(verb).description(description).argument('<id>', id);
+    if (verb === 'create') command.option('--account <id>', 'account that pays for its requests (default: default)');
+    command
+      .option('--models <list>', MODELS_HELP, parseListOr('*'))
+      .option('--bodies <calls>', BODIES_HELP)
+      .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
+      .option('--required-tags <list>', TAGS_HELP, parseTags);
+    addCapFlags(command, 'for all of its keys')
+      .option('--json', 'print JSON')
+      .action(async (id: string, flags: Flags, self: Command) => {
+        const { json: _, ...changes } = flags;
+        if (verb === 'set' && Object.keys(changes).length === 0)
+          self.error(
+            'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags or a limit',
+          );
+        const given = { id, account: flags.account, ...policy(flags) };
+        print(environment, [await administer(environment, `workspaces.${verb}`, given)], flags);
+      });
+  }
 }
 
 /** Converts the flags to command arguments; flags that were not given are omitted. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
-import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
+import { callFilters, cursor, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 
 const usage = z.object({
   input: z.int(),
@@ -149,16 +149,7 @@ const filters = {
   to: time.optional(),
   /** A request id or its beginning. */
   q: z.string().max(128).optional(),
-  model: z.string().max(256).optional(),
-  provider: z.string().max(128).optional(),
-  key: id.optional(),
-  /** The member who created the key. */
-  member: id.optional(),
-  workspace: id.optional(),
-  end_user: z.string().max(64).optional(),
-  session: z.string().max(256).optional(),
-  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
-  without,
+  ...callFilters,
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
 };
 

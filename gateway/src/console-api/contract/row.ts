@@ -1,6 +1,7 @@
 /** Defines the shape of a row in the console API's route table, and the schemas that the routes share. */
 import { z } from 'zod';
 import type { Permission } from '../../people/roles.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 
 /**
  * `anyone`: no session is needed. `person`: any signed-in user, about themselves. A permission: a member of the
@@ -35,22 +36,35 @@ export type RouteTable = Readonly<Record<RouteKey, RouteRow>>;
 export const nanoUsd = z.string().regex(/^-?\d{1,19}$/, 'nano-USD as a decimal text');
 /** US dollars as decimal text with up to nine decimal places, as users type it. */
 export const usd = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'US dollars as a decimal text, such as 12.50');
+/** ISO 8601 in UTC. */
+export const time = z.iso.datetime();
+export const id = z.string().min(1).max(128);
 /**
  * Dimensions that have no value in the matching calls, separated by commas. `model`: no model could be read; `member`:
  * no member of the account created the key.
  */
-export const without = z
+const without = z
   .string()
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(['model', 'provider', 'member', 'end_user', 'session'])).min(1))
   .optional();
+/** The values of the requests that a page is about. */
+export const callFilters = {
+  model: z.string().max(256).optional(),
+  provider: z.string().max(128).optional(),
+  key: id.optional(),
+  /** The member who created the key. */
+  member: id.optional(),
+  workspace: id.optional(),
+  end_user: z.string().max(64).optional(),
+  session: z.string().max(256).optional(),
+  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
+  without,
+};
 /** Display names of the filtered key and member. Those without a name are omitted. */
 export const filterLabels = z.array(
   z.object({ filter: z.enum(['key', 'member']), value: z.string(), label: z.string() }),
 );
-/** ISO 8601 in UTC. */
-export const time = z.iso.datetime();
-export const id = z.string().min(1).max(128);
 /** Names given by users. */
 export const givenName = z.string().trim().min(1, 'enter a name').max(100, 'at most 100 characters');
 export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');

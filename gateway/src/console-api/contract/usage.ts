@@ -4,9 +4,8 @@
  */
 
 import { z } from 'zod';
-import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { BILLED } from '../../store/ports/records.ts';
-import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
+import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = [
@@ -53,15 +52,7 @@ const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, un
 const filters = {
   from: time,
   to: time,
-  model: z.string().max(256).optional(),
-  provider: z.string().max(128).optional(),
-  key: id.optional(),
-  member: id.optional(),
-  workspace: id.optional(),
-  end_user: z.string().max(64).optional(),
-  session: z.string().max(256).optional(),
-  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
-  without,
+  ...callFilters,
 };
 
 /** One or two dimensions, separated by commas. */

@@ -250,7 +250,7 @@ function addLine(
 
 const USAGE_COLUMNS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
 const NOT_IN_FILES = new Set(['reason', 'usage_flags', 'unpriced_server_tools']);
-/** The members of the JSON format, with the counters of the usage and the number of attempts; the kind of the reason comes last. */
+/** The members of the JSON format, with the counters of usage, the number of attempts and the kind of the reason. */
 const COLUMNS = Object.keys(callView.shape)
   .filter((member) => !NOT_IN_FILES.has(member))
   .flatMap((member) => (member === 'usage' ? USAGE_COLUMNS : member))
