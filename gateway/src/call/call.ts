@@ -59,6 +59,8 @@ class Call {
   route: Route | null = null;
   /** The target of the current attempt, perhaps adapted to what it has refused; set with the route. */
   target: Target | null = null;
+  /** Index of the credential of the current attempt, in `target.upstream.credentials`. */
+  credential = 0;
   /**
    * Price-changing members and models that the request names beyond its own model; null: none, or the request is
    * translated.

@@ -77,6 +77,8 @@ export interface ClientProtocol {
   ): { readonly json: string; readonly finish_reason: string };
   /** The format's finish reason for an answer that reached its token limit. */
   readonly cutReason: string;
+  /** The name by which the caller is told that earlier reasoning was left out. */
+  readonly reasoningMember: string;
   /** The HTTP status of a failure. */
   statusOf(failure: CallFailure): number;
   /** The JSON body of an error response. */

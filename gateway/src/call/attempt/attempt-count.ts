@@ -1,7 +1,6 @@
 /** Asks the host's own token counter, once more in another form where it refuses the first. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
-import { isUsable } from '../../routing/choose/candidate.ts';
 import type { UpstreamTap } from '../../upstream/exchange.ts';
 import { AttemptRow, type Routed } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
@@ -53,8 +52,7 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
   }
 
   #send(): void {
-    const [first] = this.#call.candidates;
-    const credential = first !== undefined && isUsable(first) ? first.credential : 0;
+    const { credential } = this.#call;
     const place = { plan: { credential, isFresh: false }, laterEndMs: null };
     const reader = new AnswerCollector(this.#call.settings.config.limits, this);
     this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', place, reader);

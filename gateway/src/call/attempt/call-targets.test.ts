@@ -10,9 +10,10 @@ import { type Held, setMoney, setRoute } from '../call.ts';
 import { holdCall } from '../money/hold-call.ts';
 import { planCall } from '../plan/plan-call.ts';
 import { RefusedMembers } from '../plan/refused-members.ts';
+import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { budgetOf, openDesk } from '../testing/open-desk.ts';
 import { routedCall } from '../testing/routed-call.ts';
-import { CallTargets, type NextRequest } from './call-targets.ts';
+import { CallTargets, type NextRequest, planFirst } from './call-targets.ts';
 
 interface Rig {
   readonly call: Held;
@@ -23,19 +24,27 @@ interface Rig {
   name(next: NextRequest<AttemptFailure> | Promise<NextRequest<AttemptFailure>>): Promise<string>;
 }
 
-async function open(plans: readonly TargetPlan[], shared?: ChoiceState, budget = 1_000_000_000n): Promise<Rig> {
+const BODY = '{"model":"m","seed":7}';
+
+async function open(
+  plans: readonly TargetPlan[],
+  shared?: ChoiceState,
+  budget = 1_000_000_000n,
+  plan: (call: Held) => UpstreamCall = planCall,
+): Promise<Rig> {
   const routing = new RoutingState(undefined, () => 0);
   const choice = shared ?? new ChoiceState(routing);
   const desk = openDesk([[{ kind: 'key', id: 'key_1' }, budgetOf(budget)]]);
   const deps = { routing, choice, refusedMembers: new RefusedMembers() };
-  const call = routedCall({ billing: desk.billing, body: '{"model":"m","seed":7}' }, deps);
+  const call = routedCall({ billing: desk.billing, body: BODY }, deps);
   const route = makeRoute(plans);
   setRoute(call, route, route.targets[0]);
   call.routed = makeRequest({ conversation: 7 });
   call.candidates = choose(route, call.routed, choice, performance.now(), 1);
+  const first = plan(call as Held);
   setMoney(call, await holdCall(call));
   const held = call as Held;
-  const targets = new CallTargets<AttemptFailure>(held, planCall(held));
+  const targets = new CallTargets<AttemptFailure>(held, first);
   return {
     call: held,
     targets,
@@ -109,8 +118,35 @@ describe('the next request', () => {
   });
 });
 
+describe('a target that cannot express the request', () => {
+  // The body has no messages, which only a translation needs.
+  const PLANS = [
+    { name: 'a', speaks: 'messages' },
+    { name: 'b', model: 'other' },
+  ] as const;
+
+  test('is passed over, without a step of the plan and with its reason', async () => {
+    const { targets, call } = await open(PLANS, undefined, undefined, planFirst);
+    expect(call.candidates.map(({ target, verdict, why }) => [target.name, verdict, why])).toEqual([
+      ['a', 'filtered', 'request'],
+      ['b', 'fallback', 'fallback'],
+    ]);
+    const next = targets.begin();
+    expect(next).not.toBeInstanceOf(Promise);
+    expect([call.target.name, targets.plan.why, targets.plan.made]).toEqual(['b', 'fallback', 1]);
+  });
+
+  test('is told of where no other can', async () => {
+    const alone = open([...PLANS.slice(0, 1), { ...PLANS[0], name: 'c' }], undefined, undefined, planFirst);
+    expect(await alone.catch(({ kind }: CallFailure) => kind)).toBe('invalid_request');
+  });
+});
+
 describe('places', () => {
-  const PLANS = [{ name: 'a', maxConcurrency: 1 }, { name: 'b' }];
+  const PLANS = [
+    { name: 'a', maxConcurrency: 1 },
+    { name: 'b', model: 'other' },
+  ];
 
   test('a second call waits for the first one’s place', async () => {
     const one = await open(PLANS);
@@ -130,7 +166,9 @@ describe('places', () => {
     const two = await open(PLANS, one.choice);
     void two.targets.begin();
     const three = await open(PLANS, one.choice);
-    expect(await three.name(three.targets.begin())).toBe('b');
+    const next = await three.targets.begin();
+    expect(await three.name(next)).toBe('b');
+    if (!('kind' in next)) expect(Buffer.from(next.body).toString()).toContain('"model":"other"');
     two.targets.abandoned();
     expect(one.choice.queues.waitingAt(one.call.route.targets[0])).toBe(0);
   });

@@ -6,7 +6,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { HeaderLine } from '../../providers/provider.ts';
 import { AttemptPlan } from '../../routing/attempt-plan.ts';
-import { isUsable } from '../../routing/choose/candidate.ts';
+import { type Candidate, isUsable, type UsableCandidate } from '../../routing/choose/candidate.ts';
 import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
 import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
@@ -32,30 +32,38 @@ export interface NoTarget<Failure> {
 export type NextRequest<Failure> = UpstreamCall | NoTarget<Failure>;
 
 /**
- * Plans the call for its first target that can express it, and sets that target. Throws CallFailure as `planCall` for
- * the first if no target can.
+ * Plans the call for its first target that can express it, and sets that target; those before it are not tried. Throws
+ * CallFailure as `planCall` for the first if no target can.
  */
 export function planFirst(call: Routed): UpstreamCall {
   try {
     return planCall(call);
   } catch (failure) {
-    const { target: first, priced } = call;
-    if (!(failure instanceof CallFailure) || call.candidates.length < 2) throw failure;
-    for (const candidate of call.candidates) {
-      if (candidate.target.upstream === first.upstream || !isUsable(candidate)) continue;
-      const plan = planAt(call, candidate.target);
-      if (plan !== null) return plan;
+    const { target: first, credential, priced, candidates } = call;
+    if (!(failure instanceof CallFailure)) throw failure;
+    for (const [place, candidate] of candidates.entries()) {
+      if (place === 0 || !isUsable(candidate)) continue;
+      const plan = planAt(call, candidate);
+      if (plan === null) continue;
+      const refused = candidates.slice(0, place).map(({ target }): Candidate => ({ target, ...CANNOT_EXPRESS }));
+      call.candidates = [...refused, ...candidates.slice(place)];
+      call.deps.log.upstream(call.requestId, first.upstream.provider, `passed over: ${failure.message}`);
+      return plan;
     }
     setTarget(call, first);
     setPriced(call, priced);
+    call.credential = credential;
     throw failure;
   }
 }
 
+const CANNOT_EXPRESS = { verdict: 'filtered', why: 'request' } as const;
+
 /** Null: the target cannot express the call. */
-function planAt(call: Routed, target: Target): UpstreamCall | null {
+function planAt(call: Routed, { target, credential }: UsableCandidate): UpstreamCall | null {
   const { principal, atMs, deps } = call;
   setTarget(call, adaptTarget(target, principal.workspaceId, atMs, deps.refusedMembers));
+  call.credential = credential;
   try {
     setPriced(call, pricedMembersAt(call, target));
     return planCall(call);
@@ -69,8 +77,9 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   readonly #call: Held;
   readonly #plan: AttemptPlan<Failure>;
   readonly #endMs: number;
-  /** The request as planned for the call's first target; null: it was used. */
+  /** The request as planned for the call's first target and credential; null: it was used. */
   #first: UpstreamCall | null;
+  readonly #firstUpstream: Target['upstream'];
   #place: TargetPlace | null = null;
   #tracked: TrackedAttempt | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -84,6 +93,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
     const { target, deps, candidates } = call;
     this.#call = call;
     this.#first = first;
+    this.#firstUpstream = target.upstream;
     this.#endMs = call.startMs + (target.upstream.timeouts?.totalMs ?? Number.POSITIVE_INFINITY);
     this.#plan = new AttemptPlan<Failure>(deps.routing, candidates, {
       route: call.route,
@@ -199,8 +209,10 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   #prepare(target: Target): NextRequest<Failure> | Promise<NextRequest<Failure>> {
     const call = this.#call;
     const { credential, why } = this.#plan;
-    let request = call.target.upstream === target.upstream ? this.#first : null;
+    const isFirst = target.upstream === this.#firstUpstream && credential === call.credential;
+    let request = isFirst ? this.#first : null;
     this.#first = null;
+    call.credential = credential;
     try {
       request ??= planCall(call, call.folded);
     } catch (failure) {

@@ -6,7 +6,7 @@ import type { GenerationRequest } from '../../generation/request.ts';
 import { aliasText } from '../../protocols/request/tool-names.ts';
 import { KeptReasoning, keepReasoningOf } from './kept-reasoning.ts';
 
-const OWNER = { workspace: 'w', provider: 'p', model: null as string | null };
+const OWNER = { workspace: 'w', issuer: 'p', model: null as string | null };
 const HOUR_MS = 3_600_000;
 
 function reasoning(signature: string | null, text = 'hm'): ReasoningPart {
@@ -51,7 +51,7 @@ test('another workspace, another provider, a later hour find nothing', () => {
   const kept = new KeptReasoning();
   kept.keep(OWNER, [reasoning('s'), call('a')], 0);
   expect(replayed(kept, [call('a')], { ...OWNER, workspace: 'v' })).toHaveLength(1);
-  expect(replayed(kept, [call('a')], { ...OWNER, provider: 'q' })).toHaveLength(1);
+  expect(replayed(kept, [call('a')], { ...OWNER, issuer: 'q' })).toHaveLength(1);
   expect(replayed(kept, [call('a')], OWNER, HOUR_MS + 1)).toHaveLength(1);
   expect(replayed(kept, [call('a')], OWNER, HOUR_MS)).toHaveLength(2);
 });
@@ -85,7 +85,7 @@ describe('data that a host gave with a call', () => {
     const kept = new KeptReasoning();
     const owner = { ...OWNER, model: 'm' };
     kept.keep(owner, [{ ...call('a'), host_data }], 0);
-    for (const other of [{ workspace: 'v' }, { provider: 'q' }, { model: 'n' }, { model: null }]) {
+    for (const other of [{ workspace: 'v' }, { issuer: 'q' }, { model: 'n' }, { model: null }]) {
       expect(replayed(kept, [call('a')], { ...owner, ...other })).toEqual([call('a')]);
     }
     for (const tampered of [call('b'), call('a', '{"a":2}'), { ...call('a'), name: 'g' }]) {

@@ -1,7 +1,7 @@
 /**
  * Stores data that the client's format cannot carry and that its issuer wants back: signed reasoning, and data that
  * hosts attach to tool calls. Each piece is stored under its tool call and restored when the client replays that call.
- * Limited in number, bytes and time, and lost at a restart. Also marks unsigned reasoning with its provider.
+ * Limited in number, bytes and time, and lost at a restart. Also marks unsigned reasoning with its issuer.
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { GenerationEvent } from '../../generation/event.ts';
@@ -17,8 +17,9 @@ const KEPT_MS = 60 * 60 * 1000;
 /** The owner of the reasoning: a call with the same id but another owner does not find it. */
 export interface ReasoningOwner {
   readonly workspace: string;
-  readonly provider: string;
-  /** Null: every model of the provider accepts reasoning of the others. */
+  /** The party that signs it (`issuerOf`). */
+  readonly issuer: string;
+  /** Null: every model of the issuer accepts reasoning of the others. */
   readonly model: string | null;
 }
 
@@ -168,10 +169,10 @@ const ID_CHARS_MAX = 128;
  * Clients may reformat the white space of the arguments and send ids as the gateway rewrote them; it is still the same
  * call.
  */
-function keyOf({ workspace, provider, model }: ReasoningOwner, call: ToolCallPart): string {
+function keyOf({ workspace, issuer, model }: ReasoningOwner, call: ToolCallPart): string {
   const hash = createHash('sha256');
   const id = aliasText(call.id, ID_CHARS_MAX);
-  for (const word of [workspace, provider, model ?? '', id, call.name, tidy(call.arguments)])
+  for (const word of [workspace, issuer, model ?? '', id, call.name, tidy(call.arguments)])
     hash.update(`${word.length}:${word}`);
   return hash.digest('base64');
 }
@@ -187,25 +188,25 @@ function tidy(text: string): string {
 export const MARK_PREFIX = 'gw1.';
 
 export interface ReasoningMark {
-  /** `gw1.…` for a reasoning text of `provider`. Never empty. */
-  sign(provider: string, text: string): string;
-  /** Whether this gateway made the mark for exactly this text of this provider. */
-  isFrom(provider: string, signature: string, text: string): boolean;
+  /** `gw1.…` for a reasoning text of `issuer`. Never empty. */
+  sign(issuer: string, text: string): string;
+  /** Whether this gateway made the mark for exactly this text of this issuer. */
+  isFrom(issuer: string, signature: string, text: string): boolean;
 }
 
 /** Derived from the master key, so that marks stay valid across restarts. */
 export function createReasoningMark(masterKey: Secret): ReasoningMark {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate reasoning mark v1', 32);
   const key = Buffer.from(derived);
-  const sign = (provider: string, text: string) => {
+  const sign = (issuer: string, text: string) => {
     const hash = createHash('sha256').update(text).digest();
-    return `${MARK_PREFIX}${createHmac('sha256', key).update(`${provider}\0`).update(hash).digest('base64url')}`;
+    return `${MARK_PREFIX}${createHmac('sha256', key).update(`${issuer}\0`).update(hash).digest('base64url')}`;
   };
   return {
     sign,
-    isFrom(provider, signature, text) {
+    isFrom(issuer, signature, text) {
       if (!signature.startsWith(MARK_PREFIX)) return false;
-      const expected = Buffer.from(sign(provider, text));
+      const expected = Buffer.from(sign(issuer, text));
       const found = Buffer.from(signature);
       return found.length === expected.length && timingSafeEqual(found, expected);
     },

@@ -3,12 +3,14 @@
  * what must change changed (contract, 7); to any other a translation, with reasoning sent back only to its issuer.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import type { ReasoningPart } from '../../generation/part.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
+import { issuerOf } from '../../routing/choose/issuer.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
 import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
@@ -48,7 +50,7 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
     asksForUsage:
       !target.refuses?.includes('stream_options') &&
       asksForUsage(format, folds ? { ...facts, stream: true } : facts, upstream),
-    strips: 'marked',
+    strips: isOfAnotherIssuer(call) ? 'all' : 'marked',
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(call, call.priced),
     folds,
@@ -56,6 +58,16 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
 }
 
 const NOTHING_DROPPED: readonly string[] = [];
+
+/**
+ * Whether another party answered the conversation last and signed the reasoning in its history. False where that is not
+ * known: then the target tells.
+ */
+function isOfAnotherIssuer({ routed, deps, target, credential }: Routed): boolean {
+  if (routed === null || routed.conversation === null) return false;
+  const last = deps.choice.affinity.find(routed.conversation);
+  return last !== undefined && last.issuer !== issuerOf(target.upstream, credential) && routed.marks.signed;
+}
 
 /** A token that this provider did not issue to the workspace is another party's secret: it is not sent. */
 function dropRetryToken({ principal, deps, target }: Routed, { members }: PricedRequest): readonly string[] {
@@ -77,10 +89,11 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
   const parsed = parseRequest(call, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
-    provider: upstream.issuer ?? target.upstream.provider,
+    issuer: upstream.issuer ?? issuerOf(target.upstream, call.credential),
     model: upstream.signsReasoning ? null : target.upstream.model,
   };
-  const request = settleReasoning(call, parsed, owner, upstream);
+  const kept = withOwnReasoning(call, parsed, owner, upstream);
+  const request = deps.keptReasoning.restore(owner, kept, Date.now());
   const estimatedInputTokens = estimateInput(call, request);
   checkContext(estimatedInputTokens, target.traits.inputTokensMax);
   return translate({
@@ -91,14 +104,14 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     request: folds ? { ...request, stream: true } : request,
     folds,
     refuses: target.refuses ?? NOTHING_DROPPED,
-    dropped: notes.dropped,
+    dropped: kept === parsed ? notes.dropped : [...notes.dropped, protocol.reasoningMember],
     context: {
       id: call.requestId.slice('req_'.length),
       createdSeconds: Math.floor(call.atMs / 1000),
       model: target.upstream.model,
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
-      sign: (text) => deps.reasoningMark.sign(owner.provider, text),
+      sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
     },
     startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),
   });
@@ -138,27 +151,28 @@ export function parseRequest({ protocol, outline }: Routed, notes: TranslationNo
 }
 
 /**
- * Sends reasoning back only to its issuer. Restores stored data that the issuer signed or attached to its tool calls.
- * For an issuer that signs nothing, keeps reasoning with our mark for it and removes the rest. Source: wire reference
- * C.5.
+ * The request with the signed reasoning that its issuer accepts; the same object if it is all of it. An issuer that signs
+ * nothing knows its own by our mark; of the others, the history's issuer is that of the conversation's last answer.
+ * Source: wire reference C.5.
  */
-function settleReasoning(
-  { deps }: Routed,
+function withOwnReasoning(
+  call: Routed,
   request: GenerationRequest,
-  owner: ReasoningOwner,
-  upstream: UpstreamProtocol,
+  { issuer }: ReasoningOwner,
+  { signsReasoning }: UpstreamProtocol,
 ): GenerationRequest {
-  if (upstream.signsReasoning) return deps.keptReasoning.restore(owner, request, Date.now());
+  if (signsReasoning && !isOfAnotherIssuer(call)) return request;
+  const { reasoningMark } = call.deps;
+  const isOwn = ({ signature, text }: ReasoningPart) =>
+    signature === null || (!signsReasoning && reasoningMark.isFrom(issuer, signature, text));
+  let isWhole = true;
   const turns = request.turns.map((turn) => {
-    const parts = turn.parts.filter(
-      (part) =>
-        part.kind !== 'reasoning' ||
-        part.signature === null ||
-        deps.reasoningMark.isFrom(owner.provider, part.signature, part.text),
-    );
-    return parts.length === turn.parts.length ? turn : { ...turn, parts };
+    const parts = turn.parts.filter((part) => part.kind !== 'reasoning' || isOwn(part));
+    if (parts.length === turn.parts.length) return turn;
+    isWhole = false;
+    return { ...turn, parts };
   });
-  return deps.keptReasoning.restore(owner, { ...request, turns }, Date.now());
+  return isWhole ? request : { ...request, turns };
 }
 
 interface PassThroughPlan {
@@ -202,7 +216,8 @@ class PassThroughCall implements UpstreamCall {
     this.protocol = plan.upstream;
     this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips);
     const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
-    this.dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
+    const dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
+    this.dropped = this.body === body ? dropped : [...dropped, plan.client.reasoningMember];
     this.startFolding = plan.folds ? () => foldOwn(plan) : null;
   }
 

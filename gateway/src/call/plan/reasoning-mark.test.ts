@@ -1,11 +1,11 @@
-/** Tests that our mark is recognized for its provider and text, and for nothing else. */
+/** Tests that our mark is recognized for its issuer and text, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../../lib/secret.ts';
 import { createReasoningMark } from './kept-reasoning.ts';
 
 const mark = createReasoningMark(new Secret('00'.repeat(32)));
 
-test('a mark holds for the same provider and the same text only', () => {
+test('a mark holds for the same issuer and the same text only', () => {
   const signature = mark.sign('lab', 'because');
   expect(signature).toMatch(/^gw1\.[\w-]{43}$/);
   expect(mark.isFrom('lab', signature, 'because')).toBe(true);

@@ -8,6 +8,7 @@ import { invalidRequest } from '../../errors/call-failure.ts';
 import type { Principal } from '../../identity/principal.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import { isUsable } from '../../routing/choose/candidate.ts';
 import { choose } from '../../routing/choose/choose.ts';
 import { onlyCandidate } from '../../routing/choose/prepared-candidates.ts';
 import { describeRequest, type RoutedRequest } from '../../routing/choose/routed-request.ts';
@@ -47,6 +48,8 @@ export function chooseTargets(call: Identified, read: ReadCall, route: Route): v
   call.routed = describeForRoute(call, read, route, tags);
   const seed = Math.floor(routing.draw() * 2 ** 53);
   call.candidates = choose(route, call.routed, choice, performance.now(), seed);
+  const [first] = call.candidates;
+  if (first !== undefined && isUsable(first)) call.credential = first.credential;
 }
 
 /** The call as the choice among the route's targets sees it. */

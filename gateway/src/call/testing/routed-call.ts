@@ -89,7 +89,11 @@ export function routedCall(plan: CallPlan, deps: Partial<CallDeps> = {}): Routed
 /** The dependencies that money needs. */
 function depsOf({ billing, defaults, onUnpriced }: CallPlan): Partial<CallDeps> {
   const config = { defaults: { ...resolveDefaults(undefined), ...defaults } };
-  const log = { unpriced: (_: string, model: string) => onUnpriced?.(model), fault: () => undefined };
+  const log = {
+    unpriced: (_: string, model: string) => onUnpriced?.(model),
+    fault: () => undefined,
+    upstream: () => undefined,
+  };
   const deps = { settings: { config }, log } as unknown as Pick<CallDeps, 'settings' | 'log'>;
   return billing === undefined ? deps : { ...deps, billing };
 }

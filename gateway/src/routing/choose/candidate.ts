@@ -12,7 +12,9 @@ export type FilterReason =
   | 'issuer'
   | 'format'
   | 'tag'
-  | 'price';
+  | 'price'
+  /** Its format cannot express the request, or its context is too small for it. */
+  | 'request';
 
 /** Why a target cannot take the call now. */
 export type SkipReason = 'breaker' | 'benched' | 'cooling' | 'full';

@@ -70,6 +70,7 @@ export const FILTER_WORDS: { readonly [reason in FilterReason]: string } = {
   format: 'speaks the format of the request, which has a member that no other format can carry',
   tag: 'has the required tags',
   price: 'has a price',
+  request: 'can express the request',
 };
 
 /** The members that `FILTER_WORDS` are about; the needs name the others. */

@@ -161,6 +161,7 @@ export const chatClient: ClientProtocol = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'length',
+  reasoningMember: 'messages[].reasoning',
   statusOf,
   renderError,
   renderStreamError,

@@ -211,6 +211,7 @@ export const messagesClient: ClientProtocol = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'max_tokens',
+  reasoningMember: 'messages[].content[].thinking',
   statusOf,
   renderError,
   renderStreamError,
