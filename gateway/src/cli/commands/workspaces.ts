@@ -74,7 +74,7 @@ export function register(program: Command, environment: CliEnvironment): void {
           self.error(
             'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags or a limit',
           );
-        const given = { id, account: flags.account, ...policy(flags) };
+        const given = { id, ...(verb === 'create' && { account: flags.account }), ...policy(flags) };
         print(environment, [await administer(environment, `workspaces.${verb}`, given)], flags);
       });
   }
