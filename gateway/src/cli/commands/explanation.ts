@@ -80,9 +80,9 @@ function stateWords({ state, until, faults, outcomes, last_failure }: TargetView
   if (state === 'closed' && until === null) return [];
   const word = state === 'out' ? 'out of rotation' : state.replace('_', '-');
   const end = until === null ? '' : ` until ${until.slice(11, 19)}`;
-  const count =
-    faults === 0 ? '' : ` (${faults} of ${outcomes} faults${last_failure === null ? '' : `: ${last_failure}`})`;
-  return [`${state === 'closed' ? 'paused' : word}${end}${count}`];
+  const count = faults === 0 ? null : `${faults} of ${outcomes} faults`;
+  const reason = [count, last_failure].filter((each) => each !== null).join(': ');
+  return [`${state === 'closed' ? 'paused' : word}${end}${reason === '' ? '' : ` (${reason})`}`];
 }
 
 /** `41k`. */
