@@ -143,7 +143,10 @@ export function chatCounters(usage: Json | null): Counters | null {
   // Parts never exceed the whole, whatever the provider reports (seen at Azure's Grok and at OpenRouter).
   const read = Math.min(claimed, prompt);
   const written = Math.min(whole(details.cache_write_tokens), prompt - read);
-  const thought = whole(object(usage.completion_tokens_details)?.reasoning_tokens);
+  // Google's chat endpoint counts thoughts in the total alone.
+  const isUnnamed = object(usage.completion_tokens_details) === null && whole(details.audio_tokens) === 0;
+  const rest = isUnnamed ? Math.max(0, whole(usage.total_tokens) - prompt - completion) : 0;
+  const thought = rest || whole(object(usage.completion_tokens_details)?.reasoning_tokens);
   const outside = thought > 0 && usage.total_tokens === prompt + completion + thought;
   const sound = whole(details.audio_tokens);
   // Mistral's audio tokens are not part of its prompt tokens.

@@ -238,6 +238,7 @@ export function failureOfTranslatedError(
 ): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
   const upstream = { status, type: error.code, message: words };
+  const delay = longerDelay(retryAfter, error);
   const trouble = troubleOf(status, error);
   if (trouble !== null) return operatorsFault(trouble, cause, upstream);
   if (blamesCaller(status)) {
@@ -246,9 +247,16 @@ export function failureOfTranslatedError(
       return failureOfOverflow({ ...error, condition }, cause, upstream);
     }
   }
-  if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words, upstream);
+  const isLoad = ABOUT_LOAD.test(error.message) || error.code === 'UNAVAILABLE';
+  if (status === 503 && isLoad) return failureOfStatus(529, delay, words, upstream);
   const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
-  return failureOfStatus(status, retryAfter, shown, upstream);
+  return failureOfStatus(status, delay, shown, upstream);
+}
+
+/** The delay of the header or of the body's members, whichever is longer. */
+function longerDelay(retryAfter: string | null, { retrySeconds }: UpstreamError): string | null {
+  if (retrySeconds === undefined) return retryAfter;
+  return String(Math.max(retrySeconds, (delayOf(retryAfter, '') ?? 0) / 1000));
 }
 
 /** Whether the caller could have caused a refusal with this status. */

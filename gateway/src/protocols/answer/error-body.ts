@@ -19,10 +19,8 @@ export interface UpstreamError {
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;
   readonly tokensMax: number | null;
-  /** The delay before a retry that the body names, in seconds; absent: none. */
+  /** The delay before a retry that members of the body name, in seconds; absent: none. */
   readonly retrySeconds?: number;
-  /** A quota of one day is used up; absent: another one, or none. */
-  readonly quota?: 'day';
 }
 
 /** A context overflow, read mainly from the message: providers share no error code for it. */
@@ -258,7 +256,14 @@ const RECOGNIZERS: readonly Recognizer[] = [
     words: ['this organization has been disabled'],
     source: 'https://github.com/anthropics/claude-code/issues/72457 (2026-06-30)',
   },
-  { trouble: 'account', host: 'Gemini', words: ['api key not valid'], source: RECORDED },
+  {
+    trouble: 'account',
+    host: 'Gemini',
+    // `FAILED_PRECONDITION` is a region or a bill, in a 400.
+    codes: ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'API_KEY_INVALID'],
+    words: ['api key not valid'],
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22); api key not valid recorded',
+  },
   {
     trouble: 'account',
     host: 'Gemini',

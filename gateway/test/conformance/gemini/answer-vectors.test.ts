@@ -158,35 +158,6 @@ describe('vector 19: the hops of a continued answer', () => {
   });
 });
 
-test('vector 20: an invalid key is trouble with the operator’s account, although the status is 400', () => {
-  const message = 'API key not valid. Please pass a valid API key.';
-  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
-  for (const more of [{}, { details }]) {
-    const body = Buffer.from(JSON.stringify({ error: { code: 400, message, status: 'INVALID_ARGUMENT', ...more } }));
-    expect(GEMINI.readError(body)).toMatchObject({ trouble: 'account', message });
-  }
-});
-
-test('vector 21: the delay and the daily quota are read from the details', () => {
-  const errorWith = (quotaId: string, retryDelay: string) => {
-    const details = [
-      {
-        '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-        violations: [{ quotaId, quotaDimensions: { model: 'm' } }],
-      },
-      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
-    ];
-    const error = { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details };
-    return GEMINI.readError(Buffer.from(JSON.stringify({ error })));
-  };
-  expect(errorWith('GenerateRequestsPerMinutePerProjectPerModel', '23s')).toMatchObject({ retrySeconds: 23 });
-  expect(errorWith('GenerateRequestsPerMinutePerProjectPerModel', '23s').quota).toBeUndefined();
-  expect(errorWith('GenerateRequestsPerDayPerProjectPerModel-FreeTier', '46.9s')).toMatchObject({
-    retrySeconds: 46.9,
-    quota: 'day',
-  });
-});
-
 test('vector 23: an error alone in an array is read as one', () => {
   const error = { code: 400, message: 'Please use a valid role.', status: 'INVALID_ARGUMENT' };
   const body = Buffer.from(JSON.stringify([{ error }]));

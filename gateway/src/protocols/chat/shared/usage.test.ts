@@ -38,6 +38,11 @@ describe('readUsage', () => {
     });
   });
 
+  test('vector 25: thoughts that only the total of Google’s chat endpoint has are output', () => {
+    const usage = { prompt_tokens: 66, completion_tokens: 6, total_tokens: 100 };
+    expect(readUsage(usage)).toMatchObject({ usage: { input: 66, output: 34, reasoning: 28 }, flags: ['sum'] });
+  });
+
   test('adds reasoning that is more than the output where no total speaks against it', () => {
     const extras = { prompt_tokens: 100, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 30 } };
     expect(readUsage(extras)?.usage).toMatchObject({ output: 32, reasoning: 30 });

@@ -47,17 +47,20 @@ export function readUsage(value: unknown): ReportedUsage | null {
   const written = countOrZero(details?.cache_write_tokens);
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);
-  const reasoning = countOrZero(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  const generated = asObject(usage.completion_tokens_details);
   const audio = countOrZero(details?.audio_tokens);
   const total = asCount(usage.total_tokens);
   const beside = typeof total === 'number' ? total - prompt - completion : null;
+  // Google's chat endpoint names thoughts nowhere but in the total (recorded traffic, 2025).
+  const isUnnamed = generated === null && audio === 0 && beside !== null && beside > 0;
+  const reasoning = isUnnamed ? beside : countOrZero(generated?.reasoning_tokens);
   // Some providers exclude reasoning from `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
   const isApart = beside === reasoning || beside === reasoning + audio;
   const extras = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
   // Mistral excludes audio tokens from `prompt_tokens` (recorded traffic, 2026).
   const audioInput = audio > 0 && beside === audio + (extras ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
-  if (beside !== null && beside !== 0 && !isApart && audioInput === 0) flags = [...flags, 'sum'];
+  if (beside !== null && beside !== 0 && (!isApart || isUnnamed) && audioInput === 0) flags = [...flags, 'sum'];
   if (read + written > prompt) flags = [...flags, 'cached'];
   if (reasoning > completion && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
   const counters: Inside = {

@@ -11,13 +11,9 @@ import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 export function readError(body: Buffer): UpstreamError {
   const { message, error } = readErrorBody(body);
   const details = error === null ? [] : detailsOf(error);
-  const retrySeconds = retrySecondsOf(details);
-  const isDaily = details.some(isDailyQuota);
-  return {
-    ...describeError(message, codeOf(error, details)),
-    ...(retrySeconds === null ? {} : { retrySeconds }),
-    ...(isDaily ? { quota: 'day' } : {}),
-  };
+  const retrySeconds = details.some(isDailyQuota) ? secondsToReset(Date.now()) : retrySecondsOf(details);
+  const described = describeError(message, codeOf(error, details));
+  return retrySeconds === null ? described : { ...described, retrySeconds };
 }
 
 /** An error in a stream, or instead of an answer. */
@@ -46,6 +42,22 @@ function retrySecondsOf(details: readonly JsonObject[]): number | null {
     if (found !== null) return Number(found[1]);
   }
   return null;
+}
+
+const DAY_SECONDS = 86_400;
+const PACIFIC = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Los_Angeles',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+
+/**
+ * Daily quotas reset at midnight Pacific time, whatever the error's own delay says; an hour off where clocks change.
+ * https://ai.google.dev/gemini-api/docs/rate-limits, read 2026-11-22.
+ */
+export function secondsToReset(nowMs: number): number {
+  const [hours = 0, minutes = 0, seconds = 0] = PACIFIC.format(nowMs).split(':').map(Number);
+  return DAY_SECONDS - (hours * 3600 + minutes * 60 + seconds);
 }
 
 function isDailyQuota({ violations }: JsonObject): boolean {
