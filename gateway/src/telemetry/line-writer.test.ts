@@ -80,7 +80,7 @@ test.each([
     import { LineWriter } from ${MODULE};
     const lines = new LineWriter(2);
     process.on('exit', () => lines.writeAtExit());
-    lines.holdBack(() => lines.append('held back\\n', 1));
+    lines.holdBack(() => lines.append(Buffer.from('held back\\n'), 1));
     setTimeout(() => { ${end}; }, 1);
   `;
   const child = Bun.spawn([process.execPath, '-e', source], { stdout: 'ignore', stderr: 'pipe' });

@@ -4,7 +4,7 @@
  */
 import { write, writeSync } from 'node:fs';
 
-const WAITING_CHARS_MAX = 4 * 1024 * 1024;
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 const CLOSE_MS = 1_000;
 /** How long the end of the process waits for a write that is under way. */
@@ -12,10 +12,10 @@ const LAST_WRITE_MS = 20;
 
 export class LineWriter {
   readonly #descriptor: number;
-  readonly #charsMax: number;
+  readonly #bytesMax: number;
   #writeHeld: () => void = () => {};
-  #waiting: string[] = [];
-  #chars = 0;
+  #waiting: Buffer[] = [];
+  #bytes = 0;
   #lines = 0;
   #isWriting = false;
   #dropped = 0;
@@ -23,9 +23,9 @@ export class LineWriter {
   #told = 0;
   #onIdle: () => void = () => {};
 
-  constructor(descriptor: number, charsMax: number = WAITING_CHARS_MAX) {
+  constructor(descriptor: number, bytesMax: number = WAITING_BYTES_MAX) {
     this.#descriptor = descriptor;
-    this.#charsMax = charsMax;
+    this.#bytesMax = bytesMax;
   }
 
   /** Lines that were dropped so far. */
@@ -41,17 +41,17 @@ export class LineWriter {
   /** Writes one line, which ends with a line break, after all that were held back. */
   write(line: string): void {
     this.#writeHeld();
-    this.append(line, 1);
+    this.append(Buffer.from(line), 1);
   }
 
-  /** Writes `count` lines, each with its line break. */
-  append(text: string, count: number): void {
-    if (this.#chars + text.length > this.#charsMax) {
+  /** Writes `count` lines, each with its line break. `lines` may not change afterwards. */
+  append(lines: Buffer, count: number): void {
+    if (this.#bytes + lines.length > this.#bytesMax) {
       this.#dropped += count;
       return;
     }
-    this.#waiting.push(text);
-    this.#chars += text.length;
+    this.#waiting.push(lines);
+    this.#bytes += lines.length;
     this.#lines += count;
     if (!this.#isWriting) this.#begin();
   }
@@ -80,7 +80,7 @@ export class LineWriter {
     this.#isWriting = true;
     this.#writeHeld();
     try {
-      if (this.#chars > 0) writeSync(this.#descriptor, this.#take().text);
+      if (this.#bytes > 0) writeSync(this.#descriptor, this.#take().bytes);
     } catch {
       // The reader is gone, and with it the only place to say so.
     }
@@ -88,17 +88,19 @@ export class LineWriter {
 
   #begin(): void {
     this.#isWriting = true;
-    const { text, count } = this.#take();
-    this.#writeFrom(Buffer.from(text), 0, count);
+    const { bytes, count } = this.#take();
+    this.#writeFrom(bytes, 0, count);
   }
 
-  #take(): { readonly text: string; readonly count: number } {
+  #take(): { readonly bytes: Buffer; readonly count: number } {
     // Every dropped line came after those that wait, and before those that come from now on.
-    if (this.#dropped > this.#told) this.#waiting.push(renderDropped(this.#dropped - this.#told));
+    if (this.#dropped > this.#told) this.#waiting.push(Buffer.from(renderDropped(this.#dropped - this.#told)));
     this.#told = this.#dropped;
-    const taken = { text: this.#waiting.join(''), count: this.#lines };
+    const [first] = this.#waiting;
+    const bytes = first !== undefined && this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting);
+    const taken = { bytes, count: this.#lines };
     this.#waiting = [];
-    this.#chars = 0;
+    this.#bytes = 0;
     this.#lines = 0;
     return taken;
   }
@@ -115,7 +117,7 @@ export class LineWriter {
   #ended(lost: number): void {
     this.#isWriting = false;
     this.#dropped += lost;
-    if (this.#chars > 0) this.#begin();
+    if (this.#bytes > 0) this.#begin();
     else this.#onIdle();
   }
 }

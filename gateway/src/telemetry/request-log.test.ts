@@ -7,7 +7,8 @@ import { sampleRecord } from '../store/testing/sample-record.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { LineWriter } from './line-writer.ts';
 import { createLog } from './log.ts';
-import { type EndedRequest, RequestLog, renderRequestLine } from './request-log.ts';
+import { type EndedRequest, RequestLines } from './request-lines.ts';
+import { RequestLog } from './request-log.ts';
 
 const newFolder = temporaryFolders();
 
@@ -106,23 +107,45 @@ const ended: fc.Arbitrary<EndedRequest> = fc
     }),
   );
 
+/** One renderer for all requests: what it keeps of one must not show in another. */
+const rendered = new RequestLines();
+
+function render(request: EndedRequest): string {
+  rendered.add(request);
+  return rendered.take().toString();
+}
+
 test('each line is one JSON object with the members of its request, whatever the texts are', () => {
   fc.assert(
     fc.property(ended, (request) => {
-      const line = renderRequestLine(request);
+      const line = render(request);
       expect(line.indexOf('\n')).toBe(line.length - 1);
-      // Through bytes, as the writer sends it: a lone surrogate must be escaped to survive.
-      expect(JSON.parse(Buffer.from(line).toString())).toEqual(membersOf(request));
+      expect(JSON.parse(line)).toEqual(membersOf(request));
     }),
     { numRuns: 2_000 },
   );
+});
+
+test('the longest lines fit, also where the buffer is all but full', () => {
+  const text = '\u0000'.repeat(300);
+  const texts = { account: text, workspace: text, key_id: text, model: text, provider: text, error: text };
+  const last = { provider: text, model: text, status: 200, error: null, duration_ms: 1 };
+  const numbers = { at_ms: 1_790_000_000_000, duration_ms: Number.MAX_SAFE_INTEGER / 1_000, ttfb_ms: 0.1 + 0.2 };
+  const record = sampleRecord('req_1', { ...texts, ...numbers, finish_reason: text, attempts: [last] });
+  const longest: EndedRequest = { record, model: text, payer: 'operator', traceId: '0'.repeat(32) };
+  const lines = new RequestLines();
+  let count = 0;
+  for (; !lines.isFull; count++) lines.add(longest);
+  expect(count).toBeLessThan(6);
+  const given = lines.take().toString().trimEnd().split('\n');
+  expect(given.map((line) => JSON.parse(line))).toEqual(Array(count).fill(membersOf(longest)));
 });
 
 const PLAIN: EndedRequest = { record: sampleRecord('req_1'), model: 'm', payer: 'account', traceId: null };
 
 test('members that do not apply are left out, and a model without a price costs null', () => {
   const nothing = { attempts: [], provider: null, error: null, ttfb_ms: null, cost_nano_usd: null };
-  const parsed = JSON.parse(renderRequestLine({ ...PLAIN, record: sampleRecord('req_1', nothing), model: null }));
+  const parsed = JSON.parse(render({ ...PLAIN, record: sampleRecord('req_1', nothing), model: null }));
   for (const name of ['trace_id', 'route', 'provider', 'target', 'error', 'ttfb_ms', 'payer']) {
     expect(parsed).not.toHaveProperty(name);
   }
