@@ -18,12 +18,12 @@ const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as cons
 
 let pair: Pair;
 let patient: Pair;
+/** A provider on a busy machine pauses for as long as this one allows, so it serves one test only. */
+let hasty: Pair;
 beforeAll(async () => {
-  [pair, patient] = await Promise.all([
-    startTranslated(['leave', 'stuck', 'idle'], {
-      limits: { slow_reader_bytes_max: '64KiB', slow_reader_timeout: '3s' },
-      timeouts: { idle: '500ms' },
-    }),
+  [pair, hasty, patient] = await Promise.all([
+    startTranslated(['leave', 'stuck'], { limits: { slow_reader_bytes_max: '64KiB', slow_reader_timeout: '3s' } }),
+    startTranslated(['idle'], { timeouts: { idle: '500ms' } }),
     // Each call has one attempt, and each refusal a provider of its own, so that it affects no other call.
     startTranslated(['silent', 'late-0', 'late-1', 'late-2', 'late-3'], {
       limits: { keep_alive: '100ms', commit_after: '200ms' },
@@ -32,7 +32,7 @@ beforeAll(async () => {
     }),
   ]);
 });
-afterAll(() => Promise.all([pair.stop(), patient.stop()]));
+afterAll(() => Promise.all([pair.stop(), hasty.stop(), patient.stop()]));
 
 async function recordOf({ gateway }: Pair, model: string): Promise<CallLine> {
   return eventually('the record', async () => (await gateway.calls()).find((line) => line.model === model));
@@ -159,11 +159,11 @@ describe('a silent upstream', () => {
   test('is given up in the middle of a stream, with an error there', () =>
     onBoth(async (client) => {
       const model = translatedModel(client, 'idle');
-      pair.fake.script(model, { answer: 'long:20', stallAfterEvent: 8 });
-      const { status, text } = await ask(pair.gateway, { protocol: client, model, stream: true });
+      hasty.fake.script(model, { answer: 'long:20', stallAfterEvent: 8 });
+      const { status, text } = await ask(hasty.gateway, { protocol: client, model, stream: true });
       expect([status, hasTerminal(client, text), endsInError(client, text)]).toEqual([200, false, true]);
       expect(text).toContain(client === 'chat' ? '"api_error"' : '"timeout_error"');
-      expect(await recordOf(pair, model)).toMatchObject({ error: 'upstream_timeout', usage_source: 'partial' });
+      expect(await recordOf(hasty, model)).toMatchObject({ error: 'upstream_timeout', usage_source: 'partial' });
     }));
 });
 
