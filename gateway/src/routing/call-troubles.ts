@@ -3,7 +3,7 @@
  * calls have none.
  */
 import { Barred, type Choice } from './candidate-walk.ts';
-import { FAILURES, type FailureClass } from './health/failure-table.ts';
+import { CALLER, FAILURES, type FailureClass } from './health/failure-table.ts';
 import type { UpstreamHealth } from './health/target-health.ts';
 import type { AttemptFailure } from './planned-call.ts';
 import type { Target } from './route.ts';
@@ -34,10 +34,11 @@ export class CallTroubles<Failure extends AttemptFailure> {
   #isAllRate = true;
 
   note(failure: Failure): void {
+    const { rank, answer } = FAILURES[failure.class];
     if (failure.class === 'rate') this.#rate = failure;
-    else if (!UNANSWERED.has(failure.class)) this.#isAllRate = false;
+    else if (answer !== 'none') this.#isAllRate = false;
     // Of equal ones the last: its usage is the record's, as that of a call with one attempt.
-    if (this.#best === null || FAILURES[failure.class].rank <= FAILURES[this.#best.class].rank) this.#best = failure;
+    if (this.#best === null || rank <= FAILURES[this.#best.class].rank) this.#best = failure;
     if (failure.atRisk !== null) this.atRisk += failure.atRisk;
   }
 
@@ -48,12 +49,6 @@ export class CallTroubles<Failure extends AttemptFailure> {
   get best(): Failure | null {
     const best = this.#best;
     if (best === null || this.#rate === null || !this.#isAllRate) return best;
-    return FAILURES[best.class].rank === CALLERS_RANK ? best : this.#rate;
+    return FAILURES[best.class].rank === CALLER ? best : this.#rate;
   }
 }
-
-/** The rank of failures that the caller causes. */
-const CALLERS_RANK = 0;
-
-/** Classes whose failures are no answer of the provider. */
-const UNANSWERED: ReadonlySet<FailureClass> = new Set(['unreached', 'reset', 'timeout', 'client']);

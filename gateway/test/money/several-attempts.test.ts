@@ -91,8 +91,11 @@ test('a client that leaves while no attempt runs pays nothing', async () => {
   const asking = { ...STREAM, model: 'alone', key: customer.key, signal: leaving.signal };
   const sent = send(pair.gateway, asking).catch(() => null);
   await pair.fake.waitFor(({ model, finished }) => model === 'first-alone' && finished === 'complete');
-  // The pause has begun once the refusal was read, which is seen nowhere.
-  await Bun.sleep(1_000);
+  // The pause begins as the refused attempt ends.
+  await eventually('the end of the attempt', async () => {
+    const metrics = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+    return /^tollgate_target_open\{provider="first",target="[^"]*first-alone"\} 0$/m.test(metrics) || null;
+  });
   leaving.abort();
   await sent;
   const record = await recordOf(customer);

@@ -4,6 +4,7 @@
  */
 import { chargedNanoUsd, priceAt } from '../../billing/price-book.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import { isRefusal } from '../../routing/health/failure-table.ts';
 import type { AttemptCost, AttemptRecord, Billed } from '../../store/ports/records.ts';
 import type { Routed } from '../call.ts';
 import { priceAnswer } from './answer-prices.ts';
@@ -52,24 +53,11 @@ export function noteLastAttempt(call: Routed, facts: AnswerFacts | null): void {
   if (cost !== null) Object.assign(row, cost);
 }
 
-/** The classes of failures by which a provider tells that it made no output. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'overloaded',
-  'rate',
-  'quota',
-  'credential',
-  'config',
-  'ours',
-  'overflow',
-  'policy',
-  'content',
-]);
-
 /**
  * Whether the provider refused the request, which it does not bill: by the class of the failure, or by a status that says
  * that it did not process the request.
  */
 export function wasRefused({ class: failureClass, status }: Pick<AttemptRecord, 'class' | 'status'>): boolean {
-  if (failureClass !== undefined && REFUSALS.has(failureClass)) return true;
+  if (failureClass !== undefined && isRefusal(failureClass)) return true;
   return status !== null && ((status >= 400 && status < 500) || status === 503 || status === 529);
 }

@@ -40,11 +40,14 @@ export interface FailureRow {
   readonly next: 'target' | 'candidate' | 'no';
   /** The entry of `fallback_on` that must be set for a next target; null: always on. */
   readonly onlyWith: 'overflow' | 'policy' | null;
-  /** Order among the failures of a call, the lowest is told to the client. The rule of `rate` is in `AttemptPlan`. */
+  /** Order among the failures of a call, the lowest is told to the client. The rule of `rate` is in `CallTroubles`. */
   readonly rank: number;
+  /** What the provider said: nothing, that it does not process the request (which it does not bill), or neither. */
+  readonly answer: 'none' | 'refusal' | 'failure';
 }
 
-const CALLER = 0;
+/** The rank of failures that the caller causes. */
+export const CALLER = 0;
 const OVERLOADED = 1;
 const TIMEOUT = 2;
 const FAULT = 3;
@@ -56,23 +59,33 @@ const row = (
   same: FailureRow['same'],
   next: FailureRow['next'],
   rank: number,
+  answer: FailureRow['answer'],
   onlyWith: FailureRow['onlyWith'] = null,
-): FailureRow => ({ effect, same, next, rank, onlyWith });
+): FailureRow => ({ effect, same, next, rank, answer, onlyWith });
 
 export const FAILURES: Readonly<Record<FailureClass, FailureRow>> = {
-  unreached: row('origin_fault', 'at_once', 'target', NOTHING_ANSWERED),
-  reset: row('none', 'at_once', 'target', FAULT),
-  fault: row('target_fault', 'in_budget', 'target', FAULT),
-  overloaded: row('target_fault', 'in_budget', 'target', OVERLOADED),
-  rate: row('cool_down', 'after_delay', 'candidate', ACCOUNT),
-  timeout: row('target_fault', 'no', 'target', TIMEOUT),
-  quota: row('credential_bench', 'no', 'candidate', ACCOUNT),
-  credential: row('credential_bench', 'no', 'candidate', ACCOUNT),
-  config: row('target_bench', 'no', 'target', ACCOUNT),
-  ours: row('none', 'no', 'target', FAULT),
-  overflow: row('none', 'no', 'target', CALLER, 'overflow'),
-  policy: row('none', 'no', 'target', CALLER, 'policy'),
-  content: row('none', 'no', 'no', CALLER),
-  cut: row('target_fault', 'no', 'no', FAULT),
-  client: row('none', 'no', 'no', CALLER),
+  unreached: row('origin_fault', 'at_once', 'target', NOTHING_ANSWERED, 'none'),
+  reset: row('none', 'at_once', 'target', FAULT, 'none'),
+  fault: row('target_fault', 'in_budget', 'target', FAULT, 'failure'),
+  overloaded: row('target_fault', 'in_budget', 'target', OVERLOADED, 'refusal'),
+  rate: row('cool_down', 'after_delay', 'candidate', ACCOUNT, 'refusal'),
+  timeout: row('target_fault', 'no', 'target', TIMEOUT, 'none'),
+  quota: row('credential_bench', 'no', 'candidate', ACCOUNT, 'refusal'),
+  credential: row('credential_bench', 'no', 'candidate', ACCOUNT, 'refusal'),
+  config: row('target_bench', 'no', 'target', ACCOUNT, 'refusal'),
+  ours: row('none', 'no', 'target', FAULT, 'refusal'),
+  overflow: row('none', 'no', 'target', CALLER, 'refusal', 'overflow'),
+  policy: row('none', 'no', 'target', CALLER, 'refusal', 'policy'),
+  content: row('none', 'no', 'no', CALLER, 'refusal'),
+  cut: row('target_fault', 'no', 'no', FAULT, 'failure'),
+  client: row('none', 'no', 'no', CALLER, 'none'),
 };
+
+const REFUSALS: ReadonlySet<string> = new Set(
+  Object.entries(FAILURES).flatMap(([name, { answer }]) => (answer === 'refusal' ? [name] : [])),
+);
+
+/** Whether a provider that fails so tells that it made no output. */
+export function isRefusal(failureClass: string): boolean {
+  return REFUSALS.has(failureClass);
+}
