@@ -1,9 +1,10 @@
 /** Tests which attempt follows which failure, and what the client hears in the end. */
 import { describe, expect, test } from 'bun:test';
 import { AttemptPlan } from './attempt-plan.ts';
+import { makeTarget, type TargetPlan } from './choose/testing/routes.ts';
 import type { FailureClass } from './health/failure-table.ts';
 import { type HealthEvent, RoutingState } from './health/routing-state.ts';
-import { makeCall, makeCandidates, makeTarget, type TargetPlan } from './health/testing/make-candidates.ts';
+import { makeCall, makeCandidates } from './health/testing/make-candidates.ts';
 import type { AttemptFailure, PlannedCall } from './planned-call.ts';
 
 const failure = (name: FailureClass, pauseMs: number | null = null, atRisk: bigint | null = null): AttemptFailure => ({
@@ -13,13 +14,13 @@ const failure = (name: FailureClass, pauseMs: number | null = null, atRisk: bigi
 });
 
 /** A route of targets with these names, and calls to it on a clock that starts at 0. */
-function rig(plans: Readonly<Record<string, TargetPlan>>, call: Partial<PlannedCall> = {}) {
+function rig(plans: Readonly<Record<string, Omit<TargetPlan, 'name'>>>, call: Partial<PlannedCall> = {}) {
   const events: HealthEvent[] = [];
   const state = new RoutingState(
     (event) => events.push(event),
     () => 0.5,
   );
-  const targets = Object.entries(plans).map(([name, plan]) => makeTarget(name, plan));
+  const targets = Object.entries(plans).map(([name, plan]) => makeTarget({ name, ...plan }));
   const plan = (more: Partial<PlannedCall> = {}) =>
     new AttemptPlan(state, makeCandidates(targets), makeCall({ ...call, ...more }));
   const target = (name: string) => {
@@ -65,7 +66,7 @@ describe('a failure', () => {
   });
 
   test.each(['rate', 'quota', 'credential'] as const)('%s goes to another credential first', (name) => {
-    const call = rig({ one: { keys: ['a', 'b'] }, two: {} }).plan();
+    const call = rig({ one: { credentials: [{}, {}] }, two: {} }).plan();
     call.begin(0);
     call.failed(failure(name), 1);
     expect(said(call)).toBe('one/1 fallback');

@@ -3,7 +3,7 @@
  * expected figures are those of the design of routing, section 12.
  */
 import { describe, expect, test } from 'bun:test';
-import { makeRoute } from './health/testing/make-candidates.ts';
+import { makeRoute } from './choose/testing/routes.ts';
 import { type FakeUpstream, logNormal, type SimulatedCall, Simulation } from './testing/simulation.ts';
 
 const SEEDS = [1, 2, 3];
@@ -38,7 +38,10 @@ function simulate(
   { perSecond = RATE, strategy = 'order' }: { perSecond?: number; strategy?: 'order' | 'latency' } = {},
 ): Simulation {
   const names = Object.keys(upstreams);
-  const route = makeRoute(Object.fromEntries(names.map((name) => [name, {}])), { strategy });
+  const route = makeRoute(
+    names.map((name) => ({ name })),
+    { strategy },
+  );
   const simulation = new Simulation(seed, route, upstreams);
   simulation.run({ perSecond, seconds });
   return simulation;
@@ -122,7 +125,7 @@ describe.each(SEEDS)('with seed %d', (seed) => {
   test('20% random faults of the first of two: few trips, no failure; at 10% none', () => {
     // The rule trips 0.7 times in these 12,000 requests on average.
     const { calls, state } = simulate(seed, { one: flaky(0.2), two: healthy }, 120, { perSecond: 100 });
-    expect(state.snapshot(0).targets.find(({ model }) => model === 'one')?.trips).toBeLessThanOrEqual(3);
+    expect(state.snapshot(0).targets.find(({ provider }) => provider === 'one')?.trips).toBeLessThanOrEqual(3);
     expect(failed(calls) / calls.length).toBeLessThanOrEqual(0.001);
     const calm = simulate(seed, { one: during(60, flaky(0.1)), two: healthy }, END_S);
     expect(calm.events).toEqual([]);
@@ -139,9 +142,9 @@ describe.each(SEEDS)('with seed %d', (seed) => {
   });
 
   test('429 with retry-after 23 on one of three keys: no call on it for 23 s, its other models go on', () => {
-    const keys = ['a', 'b', 'c'];
-    const route = makeRoute({ one: { keys, provider: 'lab' } });
-    const other = makeRoute({ other: { keys, provider: 'lab' } }).targets[0];
+    const keys = ['a', 'b', 'c'].map((name) => ({ name }));
+    const route = makeRoute([{ name: 'one', credentials: keys, provider: 'lab', model: 'one' }]);
+    const other = makeRoute([{ name: 'other', credentials: keys, provider: 'lab', model: 'other' }]).targets[0];
     let limitedMs = 0;
     const limiting: FakeUpstream = (nowMs, random, credential) => {
       if (nowMs < FROM_MS || credential !== 1 || limitedMs > 0) return healthy(nowMs, random, credential);
@@ -160,7 +163,7 @@ describe.each(SEEDS)('with seed %d', (seed) => {
 });
 
 test('the states of one target serve any number of workspaces, but one workspace alone cannot switch it off', () => {
-  const simulation = new Simulation(7, makeRoute({ one: {}, two: {} }), { one: healthy, two: healthy });
+  const simulation = new Simulation(7, makeRoute([{ name: 'one' }, { name: 'two' }]), { one: healthy, two: healthy });
   const poison: FakeUpstream = failing;
   simulation.poison('workspace-0', poison);
   simulation.run({ perSecond: RATE, seconds: 30 });

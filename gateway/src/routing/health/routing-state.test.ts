@@ -1,9 +1,10 @@
 /** Tests what the states keep over reloads, what operators may change by hand, and what a snapshot says. */
 import { expect, test } from 'bun:test';
 import { AttemptPlan } from '../attempt-plan.ts';
+import { makeTarget } from '../choose/testing/routes.ts';
 import type { FailureClass } from './failure-table.ts';
 import { type HealthEvent, RoutingState } from './routing-state.ts';
-import { makeCall, makeCandidates, makeTarget } from './testing/make-candidates.ts';
+import { makeCall, makeCandidates } from './testing/make-candidates.ts';
 
 function rig() {
   const events: HealthEvent[] = [];
@@ -11,7 +12,7 @@ function rig() {
     (event) => events.push(event),
     () => 0.5,
   );
-  const targets = [makeTarget('one'), makeTarget('two')];
+  const targets = [makeTarget({ name: 'one' }), makeTarget({ name: 'two' })];
   const [one, two] = targets;
   if (one === undefined || two === undefined) throw new Error('no targets');
   const begin = (nowMs: number) => {
@@ -66,7 +67,7 @@ test('a reload keeps what stays, forgets what went, and lets benches be probed',
   const { state, one, two, begin, fail, stateOf } = rig();
   fail('config', 1, 0);
   expect(stateOf(0)).toEqual(['benched', 'closed']);
-  state.reload([makeTarget('one')], 1_000);
+  state.reload([makeTarget({ name: 'one' })], 1_000);
   expect(stateOf(1_000)).toEqual(['half_open']);
   expect(begin(1_000).why).toBe('probe');
   expect(begin(1_000).target).toBe(two);

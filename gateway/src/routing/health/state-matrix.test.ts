@@ -4,9 +4,10 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { AttemptPlan } from '../attempt-plan.ts';
+import { makeTarget } from '../choose/testing/routes.ts';
 import { FAILURES, type FailureClass } from './failure-table.ts';
 import { RoutingState } from './routing-state.ts';
-import { makeCall, makeCandidates, makeTarget } from './testing/make-candidates.ts';
+import { makeCall, makeCandidates } from './testing/make-candidates.ts';
 
 const CLASSES = Object.keys(FAILURES) as FailureClass[];
 type Outcome = FailureClass | 'answer';
@@ -29,7 +30,7 @@ type Column = keyof typeof COLUMNS;
 const LATER_MS = 100_000;
 
 class Rig {
-  readonly #target = makeTarget('one');
+  readonly #target = makeTarget({ name: 'one' });
   readonly state = new RoutingState(undefined, () => 0.5);
   nowMs = 0;
 

@@ -3,7 +3,7 @@ import { parseConfigPrice } from '../../../billing/config-price.ts';
 import { bookOf } from '../../../billing/price-book.ts';
 import { DEFAULT_ROUTING } from '../../../config/config.ts';
 import { demo, localProvider } from '../../../providers/demo.ts';
-import type { Upstream, UpstreamCredential } from '../../../providers/provider.ts';
+import type { Timeouts, Upstream, UpstreamCredential } from '../../../providers/provider.ts';
 import { openUpstream } from '../../../providers/upstream.ts';
 import type { Route, Target } from '../../route.ts';
 import { traitsOf } from '../../upstream-traits.ts';
@@ -15,7 +15,10 @@ const DEMO = { provider: localProvider('demo', demo), model: 'm', timeouts: null
 
 export interface TargetPlan extends Partial<Omit<Target, 'upstream' | 'traits' | 'prices'>> {
   readonly name: string;
+  /** Default: the target's name. */
+  readonly provider?: string;
   readonly model?: string;
+  readonly timeouts?: Timeouts;
   readonly credentials?: readonly Partial<UpstreamCredential>[];
   readonly takes?: Partial<Target['traits']['takes']>;
   readonly inputTokensMax?: number | null;
@@ -26,18 +29,20 @@ export interface TargetPlan extends Partial<Omit<Target, 'upstream' | 'traits' |
   readonly price?: readonly [input: number, cacheRead: number, output: number] | null;
 }
 
-function makeTarget(plan: TargetPlan): Target {
+export function makeTarget(plan: TargetPlan): Target {
   const { name, model = 'm', credentials = [{}], takes, inputTokensMax = null, firstParty = false, speaks } = plan;
-  const { price = [1, 0.1, 5], ...given } = plan;
+  const { provider = name, timeouts = null, price = [1, 0.1, 5], ...given } = plan;
   const opened = openUpstream({ ...DEMO, model });
   const own = speaks === undefined ? null : opened.protocolFor[speaks];
-  const [first = credentialOf(name, {}, 0), ...others] = credentials.map((one, index) =>
-    credentialOf(name, one, index),
+  const [first = credentialOf(provider, {}, 0), ...others] = credentials.map((one, index) =>
+    credentialOf(provider, one, index),
   );
   const upstream: Upstream = {
     ...opened,
-    provider: name,
-    key: `${name} ${model}`,
+    provider,
+    key: `${provider} ${model}`,
+    origin: `https://${provider}`,
+    timeouts,
     credentials: [first, ...others],
     ...(own === null ? {} : { protocols: [own.name], protocolFor: { chat: own, messages: own } }),
   };
@@ -63,9 +68,9 @@ function makeTarget(plan: TargetPlan): Target {
   };
 }
 
-function credentialOf(target: string, given: Partial<UpstreamCredential>, index: number): UpstreamCredential {
+function credentialOf(provider: string, given: Partial<UpstreamCredential>, index: number): UpstreamCredential {
   const name = given.name ?? `key-${index}`;
-  return { weight: 1, organisation: null, key: `${target} ${name}`, ...given, name };
+  return { weight: 1, organisation: null, key: `${provider} ${name}`, ...given, name };
 }
 
 export function makeRoute(plans: readonly TargetPlan[], routing: Partial<Route['routing']> = {}): Route {
