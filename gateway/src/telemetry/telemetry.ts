@@ -11,7 +11,7 @@ import type { Log } from './log.ts';
 import { CallCounter, type NameVendor } from './metrics/call-counter.ts';
 import { countCommits, defineGatewayMetrics, type GatewayState } from './metrics/gateway-metrics.ts';
 import { watchProcess } from './metrics/process-metrics.ts';
-import { MetricRegistry } from './metrics/registry.ts';
+import { counter, MetricRegistry } from './metrics/registry.ts';
 import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
 import type { OtlpExport } from './otlp/otlp-export.ts';
 import type { PostBytes } from './otlp/otlp-sender.ts';
@@ -85,13 +85,11 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   };
 }
 
-const DROPPED_LINES = {
-  name: 'tollgate.log.dropped',
-  unit: '{line}',
-  help: 'Lines of the log that were dropped because their reader was too slow.',
-  type: 'counter',
-  labels: [],
-} as const;
+const DROPPED_LINES = counter(
+  'tollgate.log.dropped',
+  '{line}',
+  'Lines of the log that were dropped because their reader was too slow.',
+);
 
 /** Imported only here: the packages behind it take memory and time to start. */
 async function openOtlp(config: OtlpConfig, registry: MetricRegistry, parts: TelemetryParts): Promise<OtlpExport> {

@@ -1,9 +1,9 @@
 /**
  * Names the metrics of calls: the GenAI semantic conventions of OpenTelemetry where they have one, our own otherwise.
- * The conventions are in development, so their names are only here and in `otlp/attributes.ts`:
+ * The conventions are in development, so their names are only here and in `otlp/call-spans.ts`:
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-metrics.md (2026-11-22).
  */
-import type { MetricSpec } from './registry.ts';
+import { counter, histogram } from './registry.ts';
 
 /** Bounds that the conventions prescribe, in seconds and in tokens. */
 const DURATION_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -18,112 +18,99 @@ const SERVED = ['gen_ai.operation.name', 'gen_ai.request.model'] as const;
 /** `provider`: its name in the configuration; `gen_ai.provider.name`: who runs it, as the conventions name vendors. */
 const ASKED = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model', 'provider'] as const;
 
-export const SERVER_DURATION: MetricSpec = {
-  name: 'gen_ai.server.request.duration',
-  unit: 's',
-  help: 'Time from the arrival of a request to its end, by the public model. error_type is empty for a complete response.',
-  type: 'histogram',
-  labels: [...SERVED, 'error.type'],
-  bounds: DURATION_BOUNDS,
-};
+export const SERVER_DURATION = histogram(
+  'gen_ai.server.request.duration',
+  's',
+  'Time from the arrival of a request to its end, by the public model. error_type is empty for a complete response.',
+  [...SERVED, 'error.type'],
+  DURATION_BOUNDS,
+);
 
-export const SERVER_FIRST_TOKEN: MetricSpec = {
-  name: 'gen_ai.server.time_to_first_token',
-  unit: 's',
-  help: 'Time from the arrival of a streamed request to the first byte of its response.',
-  type: 'histogram',
-  labels: SERVED,
-  bounds: FIRST_TOKEN_BOUNDS,
-};
+export const SERVER_FIRST_TOKEN = histogram(
+  'gen_ai.server.time_to_first_token',
+  's',
+  'Time from the arrival of a streamed request to the first byte of its response.',
+  SERVED,
+  FIRST_TOKEN_BOUNDS,
+);
 
-export const CLIENT_DURATION: MetricSpec = {
-  name: 'gen_ai.client.operation.duration',
-  unit: 's',
-  help: 'Duration of one attempt at a provider, by the model there. error_type is empty for an answer.',
-  type: 'histogram',
-  labels: [...ASKED, 'error.type'],
-  bounds: DURATION_BOUNDS,
-};
+export const CLIENT_DURATION = histogram(
+  'gen_ai.client.operation.duration',
+  's',
+  'Duration of one attempt at a provider, by the model there. error_type is empty for an answer.',
+  [...ASKED, 'error.type'],
+  DURATION_BOUNDS,
+);
 
-export const CLIENT_FIRST_CHUNK: MetricSpec = {
-  name: 'gen_ai.client.operation.time_to_first_chunk',
-  unit: 's',
-  help: 'Time from the start of an attempt to the first token of its stream.',
-  type: 'histogram',
-  labels: ASKED,
-  bounds: DURATION_BOUNDS,
-};
+export const CLIENT_FIRST_CHUNK = histogram(
+  'gen_ai.client.operation.time_to_first_chunk',
+  's',
+  'Time from the start of an attempt to the first token of its stream.',
+  ASKED,
+  DURATION_BOUNDS,
+);
 
-export const CLIENT_TOKENS: MetricSpec = {
-  name: 'gen_ai.client.token.usage',
-  unit: '{token}',
-  help: 'Billable tokens of one request, cached ones included in input.',
-  type: 'histogram',
-  labels: [...ASKED, 'gen_ai.token.type'],
-  bounds: TOKEN_BOUNDS,
-};
+export const CLIENT_TOKENS = histogram(
+  'gen_ai.client.token.usage',
+  '{token}',
+  'Billable tokens of one request, cached ones included in input.',
+  [...ASKED, 'gen_ai.token.type'],
+  TOKEN_BOUNDS,
+);
 
-export const REQUESTS: MetricSpec = {
-  name: 'tollgate.requests',
-  unit: '{request}',
-  help: 'Ended requests of known callers. error_type is empty for a complete response.',
-  type: 'counter',
-  labels: ['route', 'protocol', 'status', 'error.type'],
-};
+export const REQUESTS = counter(
+  'tollgate.requests',
+  '{request}',
+  'Ended requests of known callers. error_type is empty for a complete response.',
+  ['route', 'protocol', 'status', 'error.type'],
+);
 
-export const REFUSALS: MetricSpec = {
-  name: 'tollgate.refusals',
-  unit: '{request}',
-  help: 'Requests that the gateway refused without an attempt at a provider, also those without a valid key.',
-  type: 'counter',
-  labels: ['error.type'],
-};
+export const REFUSALS = counter(
+  'tollgate.refusals',
+  '{request}',
+  'Requests that the gateway refused without an attempt at a provider, also those without a valid key.',
+  ['error.type'],
+);
 
-export const TOKENS: MetricSpec = {
-  name: 'tollgate.tokens',
-  unit: '{token}',
-  help: 'Billable tokens. The types are disjoint, but reasoning is part of output.',
-  type: 'counter',
-  labels: ['route', 'provider', 'type'],
-};
+export const TOKENS = counter(
+  'tollgate.tokens',
+  '{token}',
+  'Billable tokens. The types are disjoint, but reasoning is part of output.',
+  ['route', 'provider', 'type'],
+);
 
-export const COST: MetricSpec = {
-  name: 'tollgate.cost',
-  unit: 'USD',
-  help: 'Cost of requests at the price in force. payer: the account, or the operator, who writes it off.',
-  type: 'counter',
-  labels: ['route', 'provider', 'payer'],
-};
+export const COST = counter(
+  'tollgate.cost',
+  'USD',
+  'Cost of requests at the price in force. payer: the account, or the operator, who writes it off.',
+  ['route', 'provider', 'payer'],
+);
 
-export const ATTEMPTS: MetricSpec = {
-  name: 'tollgate.attempts',
-  unit: '{attempt}',
-  help: 'Attempts at providers. class: what its failure was; ok: it answered.',
-  type: 'counter',
-  labels: ['provider', 'target', 'class', 'why'],
-};
+export const ATTEMPTS = counter(
+  'tollgate.attempts',
+  '{attempt}',
+  'Attempts at providers. class: what its failure was; ok: it answered.',
+  ['provider', 'target', 'class', 'why'],
+);
 
-export const FALLBACKS: MetricSpec = {
-  name: 'tollgate.fallbacks',
-  unit: '{attempt}',
-  help: 'Attempts that went to another target than the attempt before.',
-  type: 'counter',
-  labels: ['route', 'from', 'to'],
-};
+export const FALLBACKS = counter(
+  'tollgate.fallbacks',
+  '{attempt}',
+  'Attempts that went to another target than the attempt before.',
+  ['route', 'from', 'to'],
+);
 
-export const QUEUE_WAIT: MetricSpec = {
-  name: 'tollgate.queue_wait',
-  unit: 's',
-  help: 'Time that a request waited before an attempt: for a place at the target, or for a pause to end.',
-  type: 'histogram',
-  labels: ['provider', 'target'],
-  bounds: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
-};
+export const QUEUE_WAIT = histogram(
+  'tollgate.queue_wait',
+  's',
+  'Time that a request waited before an attempt: for a place at the target, or for a pause to end.',
+  ['provider', 'target'],
+  [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+);
 
-export const ABSORBED: MetricSpec = {
-  name: 'tollgate.absorbed_attempt',
-  unit: 'USD',
-  help: 'Cost of attempts that did not become the response, where the provider may have billed them. Operators pay it.',
-  type: 'counter',
-  labels: ['provider', 'billed'],
-};
+export const ABSORBED = counter(
+  'tollgate.absorbed_attempt',
+  'USD',
+  'Cost of attempts that did not become the response, where the provider may have billed them. Operators pay it.',
+  ['provider', 'billed'],
+);

@@ -1,6 +1,6 @@
 /** Reports the gateway's capacity, readiness, protocol violations, journal and tables, read where each is kept. */
 import type { OnCommit, StoreHealth } from '../../store/ports/store-health.ts';
-import type { AddSample, MetricRegistry, MetricSpec } from './registry.ts';
+import { type AddSample, counter, gauge, histogram, type MetricRegistry, type MetricSpec } from './registry.ts';
 import { ROUTING_METRICS, type RoutingView } from './routing-metrics.ts';
 
 /** An amount with its bound; not finite: no bound. */
@@ -26,67 +26,68 @@ export interface GatewayState {
 
 type Read = (state: GatewayState, add: AddSample) => void;
 
-function gauge(name: string, unit: string, help: string, read: Read): readonly [MetricSpec, Read] {
-  return [{ name, unit, help, type: 'gauge', labels: [] }, read];
+function current(name: string, unit: string, help: string, read: Read): readonly [MetricSpec, Read] {
+  return [gauge(name, unit, help), read];
 }
 
 const METRICS: readonly (readonly [MetricSpec, Read])[] = [
-  gauge('tollgate.ready', '', '1: load balancers may send requests.', (state, add) => add(Number(state.isReady))),
-  gauge('tollgate.serving', '', '1: new requests are accepted; 0: they get 503.', (state, add) =>
+  current('tollgate.ready', '', '1: load balancers may send requests.', (state, add) => add(Number(state.isReady))),
+  current('tollgate.serving', '', '1: new requests are accepted; 0: they get 503.', (state, add) =>
     add(Number(state.isServing)),
   ),
-  gauge('tollgate.open_requests', '', 'Requests in progress.', (state, add) => add(state.openRequests.held)),
-  gauge('tollgate.open_requests_limit', '', 'Limit of requests in progress.', (state, add) =>
+  current('tollgate.open_requests', '', 'Requests in progress.', (state, add) => add(state.openRequests.held)),
+  current('tollgate.open_requests_limit', '', 'Limit of requests in progress.', (state, add) =>
     addFinite(state.openRequests.max, add),
   ),
-  gauge(
+  current(
     'tollgate.overload',
     '1',
     'Share of new requests that are refused because the process falls behind.',
     (state, add) => add(state.overloadShare),
   ),
-  gauge('tollgate.open_streams', '', 'Streams in progress.', (state, add) => add(state.openStreams)),
-  gauge('tollgate.body', 'By', 'Memory of request bodies.', (state, add) => add(state.bodyBytes.held)),
-  gauge('tollgate.body_limit', 'By', 'Limit of the memory of request bodies.', (state, add) =>
+  current('tollgate.open_streams', '', 'Streams in progress.', (state, add) => add(state.openStreams)),
+  current('tollgate.body', 'By', 'Memory of request bodies.', (state, add) => add(state.bodyBytes.held)),
+  current('tollgate.body_limit', 'By', 'Limit of the memory of request bodies.', (state, add) =>
     addFinite(state.bodyBytes.max, add),
   ),
-  gauge('tollgate.journal_durable_lag', 's', 'Age of the oldest written block that is not durable.', ({ store }, add) =>
-    add(store.durableLagMs / 1_000),
+  current(
+    'tollgate.journal_durable_lag',
+    's',
+    'Age of the oldest written block that is not durable.',
+    ({ store }, add) => add(store.durableLagMs / 1_000),
   ),
-  gauge('tollgate.journal_segments', '', 'Segments of the journal on the disk.', ({ store }, add) =>
+  current('tollgate.journal_segments', '', 'Segments of the journal on the disk.', ({ store }, add) =>
     add(store.segments),
   ),
-  gauge('tollgate.journal_spare_segments', '', 'Segments prepared for later blocks.', ({ store }, add) =>
+  current('tollgate.journal_spare_segments', '', 'Segments prepared for later blocks.', ({ store }, add) =>
     add(store.spareSegments),
   ),
-  gauge('tollgate.ingest_lag', 's', 'For how long the tables have been behind the journal.', ({ store }, add) =>
+  current('tollgate.ingest_lag', 's', 'For how long the tables have been behind the journal.', ({ store }, add) =>
     add(store.ingestLagMs / 1_000),
   ),
-  gauge('tollgate.ingest_lag_blocks', '', 'Blocks of the journal that the tables do not have.', ({ store }, add) =>
+  current('tollgate.ingest_lag_blocks', '', 'Blocks of the journal that the tables do not have.', ({ store }, add) =>
     add(store.ingestLagBlocks),
   ),
   [
-    {
-      name: 'tollgate.protocol_violations',
-      unit: '{event}',
-      help: 'Stream events against their format: received from providers, or withheld from clients.',
-      type: 'counter',
-      labels: ['direction', 'protocol'],
-    },
+    counter(
+      'tollgate.protocol_violations',
+      '{event}',
+      'Stream events against their format: received from providers, or withheld from clients.',
+      ['direction', 'protocol'],
+    ),
     ({ violations }, add) => {
       for (const { direction, protocol, count } of violations) add(count, direction, protocol);
     },
   ],
 ];
 
-const COMMITS: MetricSpec = {
-  name: 'tollgate.journal_commit.duration',
-  unit: 's',
-  help: 'Time in which the disk made a block of the journal durable.',
-  type: 'histogram',
-  labels: [],
-  bounds: [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-};
+const COMMITS = histogram(
+  'tollgate.journal_commit.duration',
+  's',
+  'Time in which the disk made a block of the journal durable.',
+  [],
+  [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+);
 
 /** `read` is called once per scrape. */
 export function defineGatewayMetrics(registry: MetricRegistry, read: () => GatewayState): void {

@@ -1,62 +1,25 @@
 /** Reports the process itself: version, memory, processor time, descriptors, and how late the event loop runs. */
 import { countDescriptors } from '../../lib/open-files.ts';
-import type { Family, MetricRegistry, MetricSpec } from './registry.ts';
+import { counter, type Family, gauge, histogram, type MetricRegistry } from './registry.ts';
 
 const LOOK_EVERY_MS = 500;
 const LAG_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-const EVENT_LOOP_LAG: MetricSpec = {
-  name: 'tollgate.event_loop_lag',
-  unit: 's',
-  help: `How late a timer of ${LOOK_EVERY_MS} ms fired.`,
-  type: 'histogram',
-  labels: [],
-  bounds: LAG_BOUNDS,
-};
+const EVENT_LOOP_LAG = histogram(
+  'tollgate.event_loop_lag',
+  's',
+  `How late a timer of ${LOOK_EVERY_MS} ms fired.`,
+  [],
+  LAG_BOUNDS,
+);
 
 /** Names and units as Prometheus' own client libraries have them, so that common dashboards work. */
-const MEMORY: MetricSpec = {
-  name: 'process.resident_memory',
-  unit: 'By',
-  help: 'Resident memory.',
-  type: 'gauge',
-  labels: [],
-};
-const HEAP: MetricSpec = {
-  name: 'tollgate.heap',
-  unit: 'By',
-  help: 'Memory of live and dead objects of the runtime.',
-  type: 'gauge',
-  labels: [],
-};
-const CPU: MetricSpec = {
-  name: 'process.cpu',
-  unit: 's',
-  help: 'Processor time of all threads.',
-  type: 'counter',
-  labels: [],
-};
-const START: MetricSpec = {
-  name: 'process.start_time',
-  unit: 's',
-  help: 'Unix time of the start.',
-  type: 'gauge',
-  labels: [],
-};
-const DESCRIPTORS: MetricSpec = {
-  name: 'process.open_fds',
-  unit: '',
-  help: 'Open file descriptors.',
-  type: 'gauge',
-  labels: [],
-};
-const BUILD: MetricSpec = {
-  name: 'tollgate.build_info',
-  unit: '',
-  help: 'Always 1; the version is its label.',
-  type: 'gauge',
-  labels: ['version'],
-};
+const MEMORY = gauge('process.resident_memory', 'By', 'Resident memory.');
+const HEAP = gauge('tollgate.heap', 'By', 'Memory of live and dead objects of the runtime.');
+const CPU = counter('process.cpu', 's', 'Processor time of all threads.');
+const START = gauge('process.start_time', 's', 'Unix time of the start.');
+const DESCRIPTORS = gauge('process.open_fds', '', 'Open file descriptors.');
+const BUILD = gauge('tollgate.build_info', '', 'Always 1; the version is its label.', ['version']);
 
 interface ProcessParts {
   readonly version: string;

@@ -20,6 +20,24 @@ export interface MetricSpec {
   readonly bounds?: readonly number[];
 }
 
+export function counter(name: string, unit: string, help: string, labels: readonly string[] = []): MetricSpec {
+  return { name, unit, help, type: 'counter', labels };
+}
+
+export function gauge(name: string, unit: string, help: string, labels: readonly string[] = []): MetricSpec {
+  return { name, unit, help, type: 'gauge', labels };
+}
+
+export function histogram(
+  name: string,
+  unit: string,
+  help: string,
+  labels: readonly string[],
+  bounds: readonly number[],
+): MetricSpec {
+  return { name, unit, help, type: 'histogram', labels, bounds };
+}
+
 /** One label set with its value, as an output reads it. */
 export interface Sample {
   readonly labels: readonly string[];

@@ -1,5 +1,5 @@
 /** Reports the states of targets and credentials, retry budgets, limits left at providers, and pins. */
-import type { AddSample, MetricSpec } from './registry.ts';
+import { type AddSample, counter, gauge, type MetricSpec } from './registry.ts';
 
 /** The states that a target can have; each has its own series, 1 for the one it is in. */
 const TARGET_STATES = ['closed', 'open', 'half_open', 'benched', 'out'] as const;
@@ -47,31 +47,31 @@ type Read = (routing: RoutingView, add: AddSample) => void;
 const AT_TARGET = ['provider', 'target'];
 const AT_CREDENTIAL = ['provider', 'credential'];
 
-function gauge(name: string, help: string, labels: readonly string[], read: Read): readonly [MetricSpec, Read] {
-  return [{ name, unit: '', help, type: 'gauge', labels }, read];
+function current(name: string, help: string, labels: readonly string[], read: Read): readonly [MetricSpec, Read] {
+  return [gauge(name, '', help, labels), read];
 }
 
 export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
-  gauge('tollgate.target_state', '1 for the state of the target.', [...AT_TARGET, 'state'], (routing, add) => {
+  current('tollgate.target_state', '1 for the state of the target.', [...AT_TARGET, 'state'], (routing, add) => {
     for (const { provider, target, state } of routing.targets) {
       for (const one of TARGET_STATES) add(Number(one === state), provider, target, one);
     }
   }),
-  gauge('tollgate.target_open', 'Attempts in progress at the target.', AT_TARGET, (routing, add) => {
+  current('tollgate.target_open', 'Attempts in progress at the target.', AT_TARGET, (routing, add) => {
     for (const { provider, target, open } of routing.targets) add(open, provider, target);
   }),
-  gauge('tollgate.overdue', 'Attempts in progress without the first byte in time.', AT_TARGET, (routing, add) => {
+  current('tollgate.overdue', 'Attempts in progress without the first byte in time.', AT_TARGET, (routing, add) => {
     for (const { provider, target, overdue } of routing.targets) add(overdue, provider, target);
   }),
-  gauge('tollgate.queue', 'Requests that wait for a place at the target.', AT_TARGET, (routing, add) => {
+  current('tollgate.queue', 'Requests that wait for a place at the target.', AT_TARGET, (routing, add) => {
     for (const { provider, target, waiting } of routing.targets) add(waiting, provider, target);
   }),
-  gauge('tollgate.retry_budget_left', 'Retries that the target may get now.', AT_TARGET, (routing, add) => {
+  current('tollgate.retry_budget_left', 'Retries that the target may get now.', AT_TARGET, (routing, add) => {
     for (const { provider, target, retriesLeft } of routing.targets) {
       if (retriesLeft !== null) add(retriesLeft, provider, target);
     }
   }),
-  gauge(
+  current(
     'tollgate.credential_state',
     '1 for the state of the credential.',
     [...AT_CREDENTIAL, 'state'],
@@ -81,7 +81,7 @@ export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
       }
     },
   ),
-  gauge(
+  current(
     'tollgate.headroom',
     "The share of the provider's tightest rate limit that is left; below 0: more was sent than remained.",
     [...AT_CREDENTIAL, 'model'],
@@ -89,18 +89,12 @@ export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
       for (const { provider, credential, model, share } of routing.headroom) add(share, provider, credential, model);
     },
   ),
-  gauge('tollgate.limping', '1: no target of the model is closed.', ['route'], (routing, add) => {
+  current('tollgate.limping', '1: no target of the model is closed.', ['route'], (routing, add) => {
     for (const route of routing.limping) add(1, route);
   }),
-  gauge('tollgate.pins', 'Sessions bound to a target.', [], (routing, add) => add(routing.pins)),
+  current('tollgate.pins', 'Sessions bound to a target.', [], (routing, add) => add(routing.pins)),
   [
-    {
-      name: 'tollgate.pin_moves',
-      unit: '{move}',
-      help: 'Sessions that moved to another target.',
-      type: 'counter',
-      labels: ['why'],
-    },
+    counter('tollgate.pin_moves', '{move}', 'Sessions that moved to another target.', ['why']),
     (routing, add) => {
       for (const [why, count] of routing.pinMoves) add(count, why);
     },

@@ -14,7 +14,7 @@ import type { Sample, TraceContext } from '../../lib/trace-context.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { Log } from '../log.ts';
 import type { NameVendor } from '../metrics/call-counter.ts';
-import type { Family, MetricRegistry, MetricSpec } from '../metrics/registry.ts';
+import { counter, type Family, type MetricRegistry } from '../metrics/registry.ts';
 import { buildSpans, type SpanSource, type TracedCall } from './call-spans.ts';
 import { buildMetrics } from './metric-data.ts';
 import { OtlpSender, type PostBytes } from './otlp-sender.ts';
@@ -47,20 +47,18 @@ export interface OtlpExport {
   close(): Promise<void>;
 }
 
-const EXPORTED: MetricSpec = {
-  name: 'tollgate.otlp.exported',
-  unit: '{item}',
-  help: 'Traced requests, and readings of all metrics, that the collector took.',
-  type: 'counter',
-  labels: ['signal'],
-};
-const DROPPED: MetricSpec = {
-  name: 'tollgate.otlp.dropped',
-  unit: '{item}',
-  help: 'Traced requests, and readings of all metrics, that were dropped because the collector was away or too slow.',
-  type: 'counter',
-  labels: ['signal'],
-};
+const EXPORTED = counter(
+  'tollgate.otlp.exported',
+  '{item}',
+  'Traced requests, and readings of all metrics, that the collector took.',
+  ['signal'],
+);
+const DROPPED = counter(
+  'tollgate.otlp.dropped',
+  '{item}',
+  'Traced requests, and readings of all metrics, that were dropped because the collector was away or too slow.',
+  ['signal'],
+);
 
 export function startOtlp(parts: OtlpParts): OtlpExport {
   const { config, version, registry } = parts;
