@@ -118,17 +118,18 @@ export function readSecrets(
   }
   const given = kind.secrets.filter((secret) => Object.hasOwn(written, secret.name));
   const secrets = Object.fromEntries(given.map((secret) => [secret.name, new Secret(written[secret.name] ?? '')]));
+  // Before anything is read of it: it may be a path.
+  if (isAmbient(kind, { source: null, secrets })) {
+    const [member = ''] = Object.keys(secrets);
+    const words = 'found a credential that names files or addresses, which only the configuration file may contain';
+    return faultOf(member, words);
+  }
   const members = new Set(['base_url', ...Object.keys(secrets), ...Object.keys(settings)]);
   const [fault] = kind.checkConfig({ members, preset, secrets, source: null, settings });
   if (fault !== undefined) {
     const words = `found ${fault.found}, expected ${fault.expected}`;
     const isSetting = kind.settings.some((one) => one.name === fault.member);
     return isSetting ? { fault: { member: `settings.${fault.member}`, words } } : faultOf(fault.member, words);
-  }
-  if (isAmbient(kind, { source: null, secrets })) {
-    const [member = ''] = Object.keys(secrets);
-    const words = 'found a credential that names files or addresses, which only the configuration file may contain';
-    return faultOf(member, words);
   }
   return { secrets };
 }

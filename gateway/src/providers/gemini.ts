@@ -4,7 +4,8 @@ import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import { missingSecrets, type Operation, type RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
-const METHODS: Readonly<Record<Operation, string>> = {
+/** The methods of a model, and the query that makes a stream one of server-sent events. */
+export const METHODS: Readonly<Record<Operation, string>> = {
   plain: 'generateContent',
   stream: 'streamGenerateContent?alt=sse',
   count_tokens: 'countTokens',

@@ -67,7 +67,7 @@ export interface SecretMember {
 export interface CredentialSource {
   readonly word: string;
   readonly title: string;
-  /** Its sentence in the configuration reference. */
+  /** What it is, as a phrase of the configuration reference. */
   readonly description: string;
 }
 

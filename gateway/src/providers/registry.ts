@@ -5,8 +5,9 @@ import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import type { ProviderKind } from './provider.ts';
+import { vertex } from './vertex.ts';
 
-export const KINDS: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, gemini, demo];
+export const KINDS: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, gemini, vertex, demo];
 
 /** The kind of that name, or undefined. */
 export function findKind(name: string): ProviderKind | undefined {

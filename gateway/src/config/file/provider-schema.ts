@@ -1,7 +1,7 @@
 /** Defines the schema of a provider in the configuration file, with the secrets and settings of every kind. */
 import { z } from 'zod';
 import { PRESETS } from '../../providers/presets.ts';
-import type { ProviderKind, SecretMember } from '../../providers/provider.ts';
+import type { ProviderKind, SecretMember, SettingMember } from '../../providers/provider.ts';
 import { KINDS } from '../../providers/registry.ts';
 import { SHORT_NAME, WEIGHT_MAX } from '../config.ts';
 import {
@@ -58,16 +58,33 @@ const apiKeySchema = z.strictObject({
 /** Secrets by the names of all kinds. */
 type SecretMembers = { [name: string]: ReturnType<typeof secretSchema> };
 
-function secretSchema({ document, description }: SecretMember) {
+function secretSchema({ document }: SecretMember, description: string) {
   return (document === true ? credentialText : credential).meta({ description }).optional();
+}
+
+/** A member by the kinds that have it, with its descriptions in one; kinds that describe it alike are named together. */
+function describeMembers<Member extends SecretMember | SettingMember>(
+  kinds: readonly ProviderKind[],
+  membersOf: (kind: ProviderKind) => readonly Member[],
+) {
+  const rows = kinds.flatMap((kind) => membersOf(kind).map((member) => ({ kind: kind.name, member })));
+  const byName = Map.groupBy(rows, ({ member }) => member.name);
+  return [...byName].flatMap(([name, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const said = Map.groupBy([first, ...others], ({ member }) => member.description);
+    const each = [...said].map(([text, of]) => `${of.map(({ kind }) => `\`${kind}\``).join(', ')}: ${text}`);
+    return [{ name, member: first.member, description: said.size === 1 ? first.member.description : each.join(' ') }];
+  });
 }
 
 /** A provider of one of these kinds. It has the secrets and settings of all; a kind refuses those of the others. */
 export function createProviderSchema(kinds: readonly ProviderKind[]) {
   const secrets: SecretMembers = Object.fromEntries(
-    kinds.flatMap((kind) => kind.secrets).map((secret) => [secret.name, secretSchema(secret)]),
+    describeMembers(kinds, (kind) => kind.secrets).map(({ name, member, description }) => [
+      name,
+      secretSchema(member, description),
+    ]),
   );
-  const settings = kinds.flatMap((kind) => kind.settings);
   return z.strictObject({
     ...providerMembers(kinds),
     ...secrets,
@@ -84,9 +101,9 @@ export function createProviderSchema(kinds: readonly ProviderKind[]) {
       .meta({ description: describeCredentials(kinds) })
       .optional(),
     ...Object.fromEntries(
-      settings.map(({ name, expected, description }) => [
+      describeMembers(kinds, (kind) => kind.settings).map(({ name, member, description }) => [
         name,
-        plainText(expected, SETTING_CHARACTERS_MAX).meta({ description }).optional(),
+        plainText(member.expected, SETTING_CHARACTERS_MAX).meta({ description }).optional(),
       ]),
     ),
     timeouts: timeoutsSchema
@@ -108,13 +125,15 @@ const providerMembers = (kinds: readonly ProviderKind[]) => ({
 });
 
 function describeCredentials(kinds: readonly ProviderKind[]): string {
-  const words = kinds.flatMap(({ name, sources = [], secrets }) => [
-    ...sources.map(({ word, description }) => `\`${word}\` (\`${name}\`): ${description}`),
-    ...secrets.flatMap((one) =>
-      one.document === true ? [`a path or a text (\`${name}\`): the same as \`${one.name}\`.`] : [],
-    ),
-  ]);
-  return `Its credential: the secrets of its kind in one mapping, or a list of such mappings, each with a \`name\`.${words.length === 0 ? '' : ` Or, of some kinds, a text: ${words.join(' ')}`}`;
+  const texts = kinds.flatMap(({ name, sources = [], secrets }) => {
+    const document = secrets.find((one) => one.document === true);
+    const words = [
+      ...sources.map(({ word, description }) => `\`${word}\` (${description})`),
+      ...(document === undefined ? [] : [`the text of \`${document.name}\` alone`]),
+    ];
+    return words.length === 0 ? [] : [` With \`${name}\` also ${words.join(', or ')}.`];
+  });
+  return `The secrets of its kind in one mapping, or a list of such mappings, each with a \`name\`.${texts.join('')}`;
 }
 
 function describeKinds(kinds: readonly ProviderKind[]): string {

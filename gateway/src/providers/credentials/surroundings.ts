@@ -10,6 +10,8 @@ export interface Surroundings {
   /** The text of a file. Rejects as `node:fs` does. */
   readFile(path: string): Promise<string>;
   readonly fetch: Fetch;
+  /** For sources that bind their addresses themselves: to Google, to Microsoft, or to what the operator's file names. */
+  readonly fetchBound: Fetch;
   /** Unix milliseconds. */
   nowMs(): number;
   /** A sentence for the operator's log, without any secret. */
@@ -49,6 +51,7 @@ export const SURROUNDINGS: Surroundings = {
   environment: process.env,
   readFile: (path) => readFile(path, 'utf8'),
   fetch: createGuardedFetch(isTrustedForCredentials),
+  fetchBound: createGuardedFetch(() => true),
   nowMs: Date.now,
   warn: (message) => report(message),
 };

@@ -47,6 +47,8 @@ export class FakeSurroundings implements Surroundings {
     return typeof given === 'string' ? new Response(given) : given;
   };
 
+  readonly fetchBound = this.fetch;
+
   nowMs(): number {
     return this.now;
   }

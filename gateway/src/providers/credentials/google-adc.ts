@@ -1,0 +1,109 @@
+/**
+ * Finds Google's application default credentials: the file of a variable, that of gcloud, the metadata server. Source:
+ * google-auth 2.62, `google.auth._default`; https://cloud.google.com/docs/authentication/application-default-credentials
+ * (2026-11-22).
+ */
+import { isAbsolute } from 'node:path';
+import { type GoogleCredentials, parseGoogleCredentials } from './google-credentials.ts';
+import { exchangeGoogle, SCOPE } from './google-token.ts';
+import type { Surroundings } from './surroundings.ts';
+import { readToken, readTokenAnswer } from './token-answer.ts';
+import type { Token } from './token-cache.ts';
+
+/** A token, and the project that its requests are counted in. */
+export interface GoogleToken extends Token {
+  /** Null: the credential's own. */
+  readonly quotaProject: string | null;
+}
+
+/** A token of the first credentials found; those of a file that cannot be used end the search. */
+export async function exchangeDefault(surroundings: Surroundings): Promise<GoogleToken> {
+  const { environment } = surroundings;
+  const named = environment.GOOGLE_APPLICATION_CREDENTIALS;
+  const quotaProject = environment.GOOGLE_CLOUD_QUOTA_PROJECT || null;
+  const token = named
+    ? await exchangeFile(named, surroundings)
+    : ((await exchangeGcloud(surroundings)) ?? (await askMetadataServer(surroundings)));
+  return quotaProject === null ? token : { ...token, quotaProject };
+}
+
+/** A token for the document of a provider: a JSON text, or the path of a file, which is read at each exchange. */
+export async function exchangeDocument(text: string, surroundings: Surroundings): Promise<GoogleToken> {
+  return isPath(text) ? exchangeFile(text, surroundings) : exchange(parseGoogleCredentials(text), surroundings);
+}
+
+/** Whether the document is the path of a file. */
+export function isPath(text: string): boolean {
+  return isAbsolute(text);
+}
+
+async function exchange(credentials: GoogleCredentials, surroundings: Surroundings): Promise<GoogleToken> {
+  const token = await exchangeGoogle(credentials, surroundings);
+  return { ...token, quotaProject: credentials.quotaProject };
+}
+
+async function exchangeFile(path: string, surroundings: Surroundings): Promise<GoogleToken> {
+  let text: string;
+  try {
+    text = await surroundings.readFile(path);
+  } catch (error) {
+    throw new Error(`the Google credentials file ${path} cannot be read (${codeOf(error)})`);
+  }
+  return exchange(parseFile(path, text), surroundings);
+}
+
+function parseFile(path: string, text: string): GoogleCredentials {
+  try {
+    return parseGoogleCredentials(text);
+  } catch (error) {
+    throw new Error(`the Google credentials file ${path} ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Null: gcloud has no file here. */
+async function exchangeGcloud(surroundings: Surroundings): Promise<GoogleToken | null> {
+  const { CLOUDSDK_CONFIG: folder, HOME: home } = surroundings.environment;
+  const base = folder || (home ? `${home}/.config/gcloud` : null);
+  if (base === null) return null;
+  const path = `${base}/application_default_credentials.json`;
+  let text: string;
+  try {
+    text = await surroundings.readFile(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new Error(`the Google credentials file ${path} cannot be read (${codeOf(error)})`);
+  }
+  return exchange(parseFile(path, text), surroundings);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+const METADATA_MS = 3_000;
+const METADATA_TRIES = 3;
+/** The variable may name a host and a port, nothing else. */
+const METADATA_HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/;
+
+async function askMetadataServer(surroundings: Surroundings): Promise<GoogleToken> {
+  const { environment, fetchBound } = surroundings;
+  const host = environment.GCE_METADATA_HOST || 'metadata.google.internal';
+  if (!METADATA_HOST.test(host)) throw new Error('GCE_METADATA_HOST is not a host');
+  const scopes = new URLSearchParams({ scopes: SCOPE });
+  const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/token?${scopes}`;
+  const from = 'the Google metadata server';
+  for (let tries = 1; ; tries++) {
+    try {
+      const signal = AbortSignal.timeout(METADATA_MS);
+      const answer = await fetchBound(url, { headers: { 'metadata-flavor': 'Google' }, signal });
+      if (answer.headers.get('metadata-flavor') !== 'Google') throw new Error(`${from} answered as another server`);
+      return { ...readToken(await readTokenAnswer(answer, from), surroundings.nowMs(), from), quotaProject: null };
+    } catch (error) {
+      if (tries < METADATA_TRIES) continue;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        `no Google credentials were found: no GOOGLE_APPLICATION_CREDENTIALS, no file of gcloud, and no token of the metadata server: ${why}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Provides the kind `vertex`: Google Cloud's Vertex AI, with Gemini in Google's format, Claude in Anthropic's, and the
+ * models of other publishers over chat completions. Project, location and model are in the path; tokens come from Google's credentials.
+ * Source: spec of providers, B; @anthropic-ai/vertex-sdk 1.1, google-genai 3.4 (2026-11-22).
+ */
+import { readFileSync } from 'node:fs';
+import { SSE } from '../framing/sse-decoder.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { exchangeDefault, exchangeDocument, type GoogleToken, isPath } from './credentials/google-adc.ts';
+import { isExternal, parseGoogleCredentials } from './credentials/google-credentials.ts';
+import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
+import { perCredential, TokenCache } from './credentials/token-cache.ts';
+import { editBody } from './edit-body.ts';
+import { METHODS } from './gemini.ts';
+import { compatibleTraits } from './openai-compatible.ts';
+import type {
+  FinalRequest,
+  GivenProvider,
+  MemberFault,
+  Operation,
+  RemoteKind,
+  RequestCredential,
+  SecretMember,
+  SettingMember,
+  Settings,
+  UpstreamRequest,
+} from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
+
+const DOCUMENT: SecretMember = {
+  name: 'credentials_json',
+  title: 'Credentials (JSON)',
+  description:
+    'A credentials file of Google: the absolute path, or the JSON text, of a service account, a user, an impersonated or an external account.',
+  mayBeNone: false,
+  document: true,
+};
+
+const EXPRESS_KEY: SecretMember = {
+  name: 'api_key',
+  title: 'API key (express mode)',
+  description: 'An API key of Vertex AI in express mode, without `project`.',
+  mayBeNone: false,
+};
+
+const PROJECT: SettingMember = {
+  name: 'project',
+  title: 'Project',
+  description: 'The id of the Google Cloud project.',
+  pattern: /^(?:[a-z][a-z0-9.-]{0,62}:)?[a-z0-9][a-z0-9-]{0,62}$/,
+  expected: 'the id of a project such as my-project-1',
+};
+
+const LOCATION: SettingMember = {
+  name: 'location',
+  title: 'Location',
+  description: 'The location of its endpoint: `global` (default), `us`, `eu`, or a region such as `europe-west4`.',
+  // It becomes a part of the host's name.
+  pattern: /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  expected: 'a location such as global, eu or europe-west4',
+};
+
+/** The Messages API there has a version of its own, unless the client names one from which it is the same everywhere. */
+const UNIFIED_VERSION = '2026-10-21';
+const OWN_VERSION = 'vertex-2023-10-16';
+
+export function createVertex(surroundings: Surroundings): RemoteKind {
+  const tokenOf = perCredential((credential) => {
+    const document = credential.secrets[DOCUMENT.name]?.reveal();
+    const exchange = () =>
+      document === undefined ? exchangeDefault(surroundings) : exchangeDocument(document, surroundings);
+    return new TokenCache('the Google access token', exchange, surroundings);
+  });
+  return {
+    name: 'vertex',
+    title: 'Google Vertex AI',
+    speaks: 'generateContent for Gemini, messages for Claude, chat completions for models of other publishers',
+    protocols: ['gemini', 'messages', 'chat'],
+    protocolsOf: (model) => [formatOf(model)],
+    // As at AI Studio: gemini.ts.
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+    takes: ['base_url', 'timeouts'],
+    secrets: [EXPRESS_KEY, DOCUMENT],
+    sources: [
+      {
+        word: 'adc',
+        title: 'Application default credentials',
+        description:
+          'application default credentials: `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, or the metadata server',
+      },
+    ],
+    settings: [PROJECT, LOCATION],
+    vendorDomains: ['googleapis.com'],
+    isAmbient: ({ credentials_json }) => credentials_json !== undefined && isForeign(credentials_json.reveal()),
+    framing: () => SSE,
+    checkConfig,
+    chatTraits: compatibleTraits,
+    geminiPlatform: 'vertex',
+    vendorHost: null,
+    local: null,
+    completeBaseUrl: (url) => url.replace(/\/v1(?:beta1)?$/, ''),
+    addressOf: ({ location = 'global' }) => `https://${hostOf(location)}`,
+    endpoint,
+    listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [] },
+    headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
+    prepare,
+    authorize(request, credential) {
+      if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
+      const token = tokenOf(credential, '').get();
+      if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
+      authorizeBy(token, request, credential);
+    },
+  };
+}
+
+export const vertex: RemoteKind = createVertex(SURROUNDINGS);
+
+function hostOf(location: string): string {
+  if (location === 'global') return 'aiplatform.googleapis.com';
+  return location === 'us' || location === 'eu'
+    ? `aiplatform.${location}.rep.googleapis.com`
+    : `${location}-aiplatform.googleapis.com`;
+}
+
+/** Other publishers are named before a slash: `meta/llama-5-maas`. */
+function formatOf(model: string): UpstreamProtocolName {
+  if (model.startsWith('claude-')) return 'messages';
+  return model.includes('/') ? 'chat' : 'gemini';
+}
+
+function endpoint(
+  protocol: UpstreamProtocolName,
+  operation: Operation,
+  model: string,
+  { project, location = 'global' }: Settings,
+): string | null {
+  const within = project === undefined ? '' : `/projects/${project}/locations/${location}`;
+  if (protocol === 'messages') {
+    const name = operation === 'count_tokens' ? 'count-tokens' : encodeURIComponent(model).replaceAll('%40', '@');
+    const verb = operation === 'stream' ? 'streamRawPredict' : 'rawPredict';
+    return `/v1${within}/publishers/anthropic/models/${name}:${verb}`;
+  }
+  if (protocol === 'chat')
+    return operation === 'count_tokens' ? null : `/v1${within}/endpoints/openapi/chat/completions`;
+  // A tuned model is the number of its endpoint.
+  const place = /^\d+$/.test(model) ? 'endpoints' : 'publishers/google/models';
+  return `/v1beta1${within}/${place}/${encodeURIComponent(model)}:${METHODS[operation]}`;
+}
+
+/** Anthropic's format without `model`, which is in the path; a count of tokens keeps it. */
+function prepare(request: UpstreamRequest): UpstreamRequest {
+  if (request.protocol !== 'messages') return request;
+  const isUnified = request.headers.some(([name, value]) => name === 'anthropic-version' && value === UNIFIED_VERSION);
+  const version = { set: ['anthropic_version'], json: `"${isUnified ? UNIFIED_VERSION : OWN_VERSION}"` } as const;
+  const edits = request.operation === 'count_tokens' ? [version] : [{ remove: ['model'] } as const, version];
+  return { ...request, body: editBody(request.body, edits) };
+}
+
+function authorizeBy({ secret, quotaProject }: GoogleToken, request: FinalRequest, { hide }: RequestCredential): void {
+  hide(secret);
+  request.headers.push(['authorization', `Bearer ${secret.reveal()}`]);
+  if (quotaProject !== null) request.headers.push(['x-goog-user-project', quotaProject]);
+}
+
+function checkConfig({ secrets, source, settings }: GivenProvider): readonly MemberFault[] {
+  const { api_key, credentials_json } = secrets;
+  if (api_key !== undefined) return checkExpress(settings);
+  const faults = settings.project === undefined ? [NO_PROJECT] : [];
+  if (credentials_json === undefined) return source === null ? [...faults, NO_CREDENTIALS] : faults;
+  const found = findDocumentFault(credentials_json.reveal());
+  return found === null ? faults : [...faults, { member: DOCUMENT.name, found, ...DOCUMENT_EXPECTED }];
+}
+
+/** Express mode has neither projects nor locations. */
+function checkExpress(settings: Settings): readonly MemberFault[] {
+  const strange = [PROJECT.name, LOCATION.name].filter((name) => settings[name] !== undefined);
+  return strange.map((member) => ({
+    member,
+    found: `${member} with api_key`,
+    expected: 'an API key of express mode alone, or credentials with project and location',
+    advice: `Remove ${member}, or write credentials instead of api_key.`,
+  }));
+}
+
+const NO_PROJECT: MemberFault = {
+  member: PROJECT.name,
+  found: 'no project',
+  expected: 'the id of a Google Cloud project',
+  advice: `Add project: my-project, or an api_key of express mode.`,
+};
+const NO_CREDENTIALS: MemberFault = {
+  member: DOCUMENT.name,
+  found: 'no credentials',
+  expected: 'credentials: adc, or a credentials file of Google, or an api_key of express mode',
+  advice: 'Add credentials: adc, the path of a file, or its JSON text.',
+};
+const DOCUMENT_EXPECTED = {
+  expected: 'the absolute path, or the JSON text, of a credentials file of Google',
+  advice: 'Correct it.',
+};
+
+/** What is wrong with the document; null: nothing. The file is read again whenever a token is needed. */
+function findDocumentFault(text: string): string | null {
+  try {
+    parseGoogleCredentials(isPath(text) ? readFileSync(text, 'utf8') : text);
+    return null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return `a file that cannot be read (${String(error.code)})`;
+    return `a text that ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** It names a file, or an address that is not Google's. */
+function isForeign(text: string): boolean {
+  if (isPath(text)) return true;
+  try {
+    return isExternal(parseGoogleCredentials(text));
+  } catch {
+    // checkConfig says what is wrong.
+    return false;
+  }
+}

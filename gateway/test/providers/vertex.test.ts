@@ -1,0 +1,195 @@
+/** Tests Claude on Vertex AI through a gateway: plain, streamed, counted, and in a tool loop from both client formats. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createSigningClaude, eventsOf, LOOP_TURNS, renderSse } from './signing-claude.ts';
+import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+
+const MODEL = 'claude-opus-4-8@20260401';
+const METADATA = '/computeMetadata/v1/instance/service-accounts/default/token';
+
+interface Arrived {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+let arrived: Arrived[] = [];
+let tokens = 0;
+let claude = createSigningClaude(MODEL);
+/** Answers instead of Claude; null: Claude does. */
+let play: (() => Response) | null = null;
+let vertex: Bun.Server<undefined>;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  vertex = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
+  const url = `http://127.0.0.1:${vertex.port}`;
+  gateway = await startGateway({
+    environment: { GCE_METADATA_HOST: `127.0.0.1:${vertex.port}`, HOME: '/nonexistent' },
+    config: {
+      server: { private_origins: [url] },
+      defaults: { routing: { max_extra_attempts: 0 } },
+      providers: { vertex: { kind: 'vertex', project: 'p1', location: 'eu', credentials: 'adc', base_url: url } },
+      models: {
+        claude: { targets: [{ provider: 'vertex', model: MODEL }], price: { input: 1, output: 5 } },
+        llama: {
+          targets: [{ provider: 'vertex', model: 'meta/llama-5-maas' }],
+          price: { input: 1, output: 5 },
+        },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await vertex.stop(true);
+});
+beforeEach(() => {
+  arrived = [];
+  claude = createSigningClaude(MODEL);
+  play = null;
+});
+
+async function answer(request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === METADATA) {
+    if (request.headers.get('metadata-flavor') !== 'Google') return new Response('', { status: 403 });
+    tokens += 1;
+    // Long enough for requests in parallel to find no token yet.
+    await Bun.sleep(20);
+    const token = { access_token: `ya29.token-${tokens}`, expires_in: 3_599, token_type: 'Bearer' };
+    return Response.json(token, { headers: { 'metadata-flavor': 'Google' } });
+  }
+  const text = await request.text();
+  const one = { path: pathname, headers: request.headers, text, body: JSON.parse(text) };
+  arrived.push(one);
+  if (!/^Bearer ya29\.token-\d$/.test(request.headers.get('authorization') ?? ''))
+    return new Response('', { status: 401 });
+  return play?.() ?? answerModel(one);
+}
+
+function answerModel({ path, body }: Arrived): Response {
+  if (path.endsWith('count-tokens:rawPredict')) return Response.json({ input_tokens: 42 });
+  if (path.endsWith('/endpoints/openapi/chat/completions')) {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
+    const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+    return Response.json({ id: 'c1', object: 'chat.completion', created: 1, model: body.model, choices, usage });
+  }
+  const found = claude.answer(body as never);
+  if (found.status !== 200 || path.endsWith(':rawPredict')) return Response.json(found.body, { status: found.status });
+  return new Response(renderSse(eventsOf(found.body)), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const HELLO = { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
+const PUBLISHER = '/v1/projects/p1/locations/eu/publishers/anthropic/models';
+
+test('200 parallel requests share one exchange of a token', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => ask('/v1/messages', { model: 'claude', ...HELLO })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(arrived.map(({ headers }) => headers.get('authorization'))).toEqual(Array(200).fill('Bearer ya29.token-1'));
+  expect(tokens).toBe(1);
+}, 30_000);
+
+describe('a request of messages', () => {
+  test('vector 27: is streamed at streamRawPredict, with stream and anthropic_version, without model', async () => {
+    const sent =
+      '{"model":"claude","max_tokens":10, "stream":true,"messages":[{"role":"user","content":"hi"}],"x_own":1}';
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+    const reply = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body: sent });
+    const text = await reply.text();
+    expect(text).toBe(renderSse(eventsOf(claude.answer(HELLO as never).body)));
+    const [{ path, text: body } = { path: '', text: '' }] = arrived;
+    expect(path).toBe(`${PUBLISHER}/${MODEL}:streamRawPredict`);
+    expect(body).toBe(
+      '{"max_tokens":10, "stream":true,"messages":[{"role":"user","content":"hi"}],"x_own":1,"anthropic_version":"vertex-2023-10-16"}',
+    );
+  });
+
+  test('is answered plain at rawPredict, by the bytes of the provider', async () => {
+    const reply = await ask('/v1/messages', { model: 'claude', ...HELLO }, { 'anthropic-beta': 'b-1' });
+    expect(await reply.json()).toEqual(claude.answer(HELLO as never).body);
+    const [{ path, headers, body } = { path: '', headers: new Headers(), body: {} }] = arrived;
+    expect([path, headers.get('anthropic-beta')]).toEqual([`${PUBLISHER}/${MODEL}:rawPredict`, 'b-1']);
+    expect(Object.keys(body)).toEqual(['max_tokens', 'messages', 'anthropic_version']);
+    const [record] = await gateway.calls();
+    expect(record).toMatchObject({ status: 200, served_model: MODEL, usage: { input: 10, output: 5 } });
+  });
+
+  test('of the unified version gets it', async () => {
+    const version = { 'anthropic-version': '2026-10-21' };
+    await ask('/v1/messages', { model: 'claude', ...HELLO }, version);
+    expect(arrived[0]?.body.anthropic_version).toBe('2026-10-21');
+  });
+
+  test('is counted there, with its model', async () => {
+    const { max_tokens: _, ...counted } = HELLO;
+    const reply = await ask('/v1/messages/count_tokens', { model: 'claude', ...counted });
+    expect(await reply.json()).toEqual({ input_tokens: 42 });
+    expect(arrived[0]).toMatchObject({
+      path: `${PUBLISHER}/count-tokens:rawPredict`,
+      body: { model: MODEL, anthropic_version: 'vertex-2023-10-16' },
+    });
+  });
+});
+
+test('a model of another publisher is called over chat completions', async () => {
+  const reply = await ask('/v1/chat/completions', { model: 'llama', messages: HELLO.messages });
+  expect([reply.status, arrived[0]?.path]).toEqual([
+    200,
+    '/v1/projects/p1/locations/eu/endpoints/openapi/chat/completions',
+  ]);
+  expect(arrived[0]?.body.model).toBe('meta/llama-5-maas');
+});
+
+describe('a tool loop of ten turns with thinking', () => {
+  const expected = [
+    ...Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`toolu_${turn}`], text: '' })),
+    { calls: [], text: 'All looked at.' },
+  ];
+
+  test.each([
+    ['messages', false, loopOverMessages],
+    ['messages', true, loopOverMessages],
+    ['chat', false, loopOverChat],
+    ['chat', true, loopOverChat],
+  ])('is never refused from %s, streamed: %p', async (_, stream, loop) => {
+    expect(await loop({ gateway, model: 'claude', stream })).toEqual(expected);
+    expect(claude.refusals).toEqual([]);
+    expect(arrived).toHaveLength(LOOP_TURNS + 1);
+  });
+
+  test('is refused where a signature is altered or missing, and its message is the client’s', async () => {
+    const thought = { type: 'thinking', thinking: 'Thought 0 🤔', signature: 'altered' };
+    const call = { type: 'tool_use', id: 'toolu_0', name: 'look', input: {} };
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_0', content: 'x' }] };
+    const [user] = HELLO.messages;
+    const messages = [user, { role: 'assistant', content: [thought, call] }, result];
+    expect((await ask('/v1/messages', { model: 'claude', max_tokens: 10, messages })).status).toBe(400);
+    expect(claude.refusals[0]).toContain('Invalid `signature`');
+  });
+});
+
+describe('errors', () => {
+  const google = (status: number, message: string, word: string) => {
+    play = () => Response.json([{ error: { code: status, message, status: word } }], { status });
+  };
+
+  test('in Google’s shape are read like Anthropic’s', async () => {
+    const words =
+      'Quota exceeded for aiplatform.googleapis.com/online_prediction_requests_per_base_model with base model: anthropic-claude-opus.';
+    google(429, words, 'RESOURCE_EXHAUSTED');
+    const reply = await ask('/v1/messages', { model: 'claude', ...HELLO });
+    expect([reply.status, await reply.json()]).toMatchObject([429, { error: { type: 'rate_limit_error' } }]);
+  });
+});
