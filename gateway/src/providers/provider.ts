@@ -54,6 +54,8 @@ export interface SecretMember {
   readonly title: string;
   /** Its sentence in the configuration reference. */
   readonly description: string;
+  /** A sentence below its field. */
+  readonly hint?: string;
   /** The word `none` is accepted in its place. */
   readonly mayBeNone: boolean;
   /** A text of several lines (a JSON file, or its path), which `credentials` may be alone. Absent: visible ASCII. */
@@ -81,6 +83,10 @@ export interface SettingMember {
   /** The texts that it accepts, and the same in words: `a region such as eu-central-1`. */
   readonly pattern: RegExp;
   readonly expected: string;
+  /** A sentence below its field. Absent: says what is expected. */
+  readonly hint?: string;
+  /** Its only values, for a choice in the form. Absent: a text. */
+  readonly options?: readonly string[];
 }
 
 /** The members of a provider's configuration as given. */

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type Person, setUpOwner } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { type GatewayPlan, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
@@ -26,10 +26,13 @@ interface Opened {
 type Prepare<Home> = (opened: Home & Opened) => Promise<void> | void;
 
 /** On an empty gateway of the suite's own. `prepare` receives what was opened, before the first test. */
-export function openOwnConsole(prepare: Prepare<Owned>): void {
+export function openOwnConsole(
+  prepare: Prepare<Owned>,
+  plan: () => Promise<GatewayPlan> = () => Promise.resolve({}),
+): void {
   let gateway: RunningGateway | undefined;
   const start = async () => {
-    gateway = await startGateway();
+    gateway = await startGateway(await plan());
     return { gateway, owner: await setUpOwner(gateway) };
   };
   open(start, prepare);

@@ -157,11 +157,15 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
           onChange={(event) => onChange({ ...row, model: event.target.value })}
         />
         <div className="flex">
-          {onMoveUp !== null && (
-            <IconButton label={`Move ${title.toLowerCase()} up`} onClick={onMoveUp}>
-              <ArrowUp size={16} />
-            </IconButton>
-          )}
+          {/* At the top it stays, with the focus. */}
+          <IconButton
+            label={`Move ${title.toLowerCase()} up`}
+            aria-disabled={onMoveUp === null || undefined}
+            className="aria-disabled:opacity-50"
+            onClick={() => onMoveUp?.()}
+          >
+            <ArrowUp size={16} />
+          </IconButton>
           {onRemove !== null && (
             <IconButton label={`Remove ${title.toLowerCase()}`} onClick={onRemove}>
               <X size={16} />

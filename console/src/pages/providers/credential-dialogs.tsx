@@ -17,10 +17,8 @@ import {
   TOUCHES,
   weightError,
 } from './credential-form.ts';
-import { filledIn, SecretFields, type Secrets } from './provider-dialogs.tsx';
-import { freeName, type ProvidersReply } from './provider-form.ts';
-
-type Kind = ProvidersReply['kinds'][number] | undefined;
+import { type Entered, filledIn, type Kind, membersOf, SecretFields } from './provider-fields.tsx';
+import { freeName } from './provider-form.ts';
 
 interface SettingFieldsProps {
   readonly fields: CredentialFields;
@@ -64,7 +62,7 @@ const SETTINGS = ['weight', 'organisation', 'models'] as const;
 
 interface AddCredentialProps {
   readonly provider: string;
-  readonly kind: Kind;
+  readonly kind: Kind | undefined;
   readonly taken: readonly string[];
   readonly onClose: () => void;
 }
@@ -72,7 +70,7 @@ interface AddCredentialProps {
 export function AddCredential({ provider, kind, taken, onClose }: AddCredentialProps) {
   const { account } = useAccount();
   const [name, setName] = useState(() => freeName('key', taken));
-  const [secrets, setSecrets] = useState<Secrets>({});
+  const [secrets, setSecrets] = useState<Entered>({});
   const [fields, setFields] = useState(NEW_FIELDS);
   const add = useAction('POST /accounts/{account}/providers/{provider}/credentials', TOUCHES);
   const takenError = taken.includes(name) ? 'A credential with this name already exists.' : null;
@@ -95,7 +93,7 @@ export function AddCredential({ provider, kind, taken, onClose }: AddCredentialP
       submitLabel="Add credential"
       busy={add.isPending}
       error={add.error}
-      members={['name', ...SETTINGS, ...(kind?.secrets ?? []).map((secret) => `secrets.${secret.name}`)]}
+      members={['name', ...SETTINGS, ...membersOf(kind?.secrets ?? [], 'secrets')]}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -109,7 +107,7 @@ export function AddCredential({ provider, kind, taken, onClose }: AddCredentialP
       <SecretFields
         kind={kind}
         member="secrets"
-        secrets={secrets}
+        entered={secrets}
         error={add.error}
         hint="Encrypted; can’t be viewed again."
         onChange={setSecrets}
@@ -165,9 +163,9 @@ export function ReplaceSecrets({
   credential,
   kind,
   onClose,
-}: CredentialDialogProps & { readonly kind: Kind }) {
+}: CredentialDialogProps & { readonly kind: Kind | undefined }) {
   const { account } = useAccount();
-  const [secrets, setSecrets] = useState<Secrets>({});
+  const [secrets, setSecrets] = useState<Entered>({});
   const given = filledIn(secrets);
   const change = useAction('POST /accounts/{account}/providers/{provider}/credentials/{credential}/replace', TOUCHES);
   const submit = () => {
@@ -189,14 +187,14 @@ export function ReplaceSecrets({
       submitLabel="Replace secret"
       busy={change.isPending}
       error={change.error}
-      members={(kind?.secrets ?? []).map((secret) => `secrets.${secret.name}`)}
+      members={membersOf(kind?.secrets ?? [], 'secrets')}
       onSubmit={submit}
       onClose={onClose}
     >
       <SecretFields
         kind={kind}
         member="secrets"
-        secrets={secrets}
+        entered={secrets}
         error={change.error}
         hint={`Replaces …${credential.last4 ?? ''} from the next request.`}
         onChange={setSecrets}

@@ -1,59 +1,14 @@
-/** Adds a provider, and replaces the models of one. Secrets are sent and not kept. */
+/** Adds a provider and tests it. Secrets are sent and not kept. */
 import { useState } from 'react';
-import type { ApiError } from '../../lib/api.ts';
-import { useAction, useReply } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { freeName, type ProvidersReply, type ProviderView, parseModelLines } from './provider-form.ts';
-
-type Kind = ProvidersReply['kinds'][number];
-
-const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
-export type Secrets = Readonly<Record<string, string>>;
-
-/** The secrets that were filled in. */
-export function filledIn(secrets: Secrets): Record<string, string> {
-  const trimmed = Object.entries(secrets).map(([name, text]) => [name, text.trim()] as const);
-  return Object.fromEntries(trimmed.filter(([, text]) => text !== ''));
-}
-
-interface SecretFieldsProps {
-  readonly kind: Kind | undefined;
-  /** The member of the body that has the secrets. */
-  readonly member: string;
-  readonly secrets: Secrets;
-  readonly error: ApiError | null;
-  readonly hint: string;
-  readonly onChange: (secrets: Secrets) => void;
-}
-
-/** One field per secret of the kind. */
-export function SecretFields({ kind, member, secrets, error, hint, onChange }: SecretFieldsProps) {
-  return (kind?.secrets ?? []).map(({ name, title }) => (
-    <TextField
-      key={name}
-      label={title}
-      type="password"
-      autoComplete="off"
-      spellCheck={false}
-      hint={hint}
-      value={secrets[name] ?? ''}
-      error={memberError(error, `${member}.${name}`)}
-      onChange={(event) => onChange({ ...secrets, [name]: event.target.value })}
-    />
-  ));
-}
-
-const MODELS_HINT = 'One per line: the provider’s model name, or “public name = provider’s name”.';
-
-function linesError(text: string): string | null {
-  const { fault } = parseModelLines(text);
-  return fault === null ? null : `Line ${fault.line}: ${fault.text}.`;
-}
+import { type Entered, filledIn, type Kind, KindSettings, membersOf, SecretFields } from './provider-fields.tsx';
+import { freeName, parseModelLines, TOUCHES } from './provider-form.ts';
+import { linesError, MODELS_HINT } from './provider-models.tsx';
 
 interface AddProviderProps {
   readonly kinds: readonly Kind[];
@@ -66,192 +21,118 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   const [kind, setKind] = useState(kinds[0]);
   const [name, setName] = useState(() => freeName(kinds[0]?.kind ?? '', taken));
   const [baseUrl, setBaseUrl] = useState('');
-  const [secrets, setSecrets] = useState<Secrets>({});
+  const [settings, setSettings] = useState<Entered>({});
+  const [secrets, setSecrets] = useState<Entered>({});
   const [models, setModels] = useState('');
   const add = useAction('POST /accounts/{account}/providers', TOUCHES);
-  const error = add.error;
-  const needsUrl = kind?.base_url === null;
-  const canSend = kind !== undefined && name !== '' && (!needsUrl || baseUrl !== '') && linesError(models) === null;
+  const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
+  const { error } = add;
+  const takenError = taken.includes(name) ? 'A provider with this name already exists.' : null;
+  // The dialog is closed by then.
+  const testAdded = async () => {
+    try {
+      const { ok, message } = await test.mutateAsync({ path: { account, provider: name }, body: {} });
+      toast({ text: `Added ${name}. ${message}`, tone: ok ? 'good' : 'bad' });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      toast({ text: `Added ${name}, but couldn’t test it: ${reason}`, tone: 'bad' });
+    }
+  };
   const submit = () => {
-    if (!canSend) return;
+    if (kind === undefined || takenError !== null || linesError(models) !== null) return;
+    const body = {
+      name,
+      kind: kind.kind,
+      base_url: baseUrl.trim() === '' ? null : baseUrl.trim(),
+      settings: filledIn(settings),
+      credentials: filledIn(secrets),
+      models: [...parseModelLines(models).models],
+    };
     add.mutate(
-      {
-        path: { account },
-        body: {
-          name,
-          kind: kind.kind,
-          base_url: baseUrl.trim() === '' ? null : baseUrl.trim(),
-          credentials: filledIn(secrets),
-          models: [...parseModelLines(models).models],
-        },
-      },
+      { path: { account }, body },
       {
         onSuccess: () => {
-          toast({ text: `Added ${name}. Test it to check its credential.`, tone: 'good' });
           onClose();
+          void testAdded();
         },
       },
     );
   };
   return (
-    <Dialog
+    <FormDialog
       title="Add provider"
+      label="Provider"
+      submitLabel="Add and test"
+      busy={add.isPending}
+      error={error}
+      members={[
+        ...['kind', 'name', 'base_url', 'models'],
+        ...membersOf(kind?.settings ?? [], 'settings'),
+        ...membersOf(kind?.secrets ?? [], 'credentials'),
+      ]}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={add.isPending} disabled={!canSend} onClick={submit}>
-            Add provider
-          </Button>
-        </>
-      }
     >
-      <form
-        className="flex flex-col gap-3"
-        autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField
-            label="Type"
-            value={kind?.kind ?? ''}
-            error={memberError(error, 'kind')}
-            onChange={(event) => {
-              const next = kinds.find((one) => one.kind === event.target.value);
-              setKind(next);
-              setSecrets({});
-              setName(freeName(event.target.value, taken));
-            }}
-          >
-            {kinds.map((one) => (
-              <option key={one.kind} value={one.kind}>
-                {one.name}
-              </option>
-            ))}
-          </SelectField>
-          <TextField
-            label="Name"
-            value={name}
-            error={
-              memberError(error, 'name') ?? (taken.includes(name) ? 'A provider with this name already exists.' : null)
-            }
-            onChange={(event) => setName(event.target.value)}
-          />
-        </div>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Type"
+          value={kind?.kind ?? ''}
+          error={memberError(error, 'kind')}
+          onChange={(event) => {
+            setKind(kinds.find((one) => one.kind === event.target.value));
+            setSettings({});
+            setSecrets({});
+            setName(freeName(event.target.value, taken));
+          }}
+        >
+          {kinds.map((one) => (
+            <option key={one.kind} value={one.kind}>
+              {one.name}
+            </option>
+          ))}
+        </SelectField>
         <TextField
-          label="Base URL"
-          type="url"
-          placeholder={kind?.base_url ?? 'https://host.example/v1'}
-          hint={
-            needsUrl
-              ? 'Must use HTTPS. Private addresses must be allowed in the configuration file.'
-              : 'Leave blank for the default.'
-          }
-          value={baseUrl}
-          error={memberError(error, 'base_url')}
-          onChange={(event) => setBaseUrl(event.target.value)}
+          label="Name"
+          value={name}
+          error={takenError ?? memberError(error, 'name')}
+          errorStays={takenError !== null}
+          onChange={(event) => setName(event.target.value)}
         />
-        <SecretFields
-          kind={kind}
-          member="credentials"
-          secrets={secrets}
-          error={error}
-          hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
-          onChange={setSecrets}
-        />
-        <TextAreaField
-          label="Models"
-          rows={5}
-          spellCheck={false}
-          hint={MODELS_HINT}
-          value={models}
-          error={linesError(models) ?? memberError(error, 'models')}
-          errorStays={linesError(models) !== null}
-          onChange={(event) => setModels(event.target.value)}
-        />
-        {error !== null && <ErrorNote error={error} />}
-        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
-      </form>
-    </Dialog>
+      </div>
+      <KindSettings kind={kind} entered={settings} error={error} onChange={setSettings} />
+      <SecretFields
+        kind={kind}
+        member="credentials"
+        entered={secrets}
+        error={error}
+        hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
+        onChange={setSecrets}
+      />
+      <TextField
+        label="Base URL"
+        type="url"
+        placeholder={kind?.base_url ?? 'https://host.example/v1'}
+        hint={addressHint(kind)}
+        value={baseUrl}
+        error={memberError(error, 'base_url')}
+        onChange={(event) => setBaseUrl(event.target.value)}
+      />
+      <TextAreaField
+        label="Models"
+        rows={5}
+        spellCheck={false}
+        hint={MODELS_HINT}
+        value={models}
+        error={linesError(models) ?? memberError(error, 'models')}
+        errorStays={linesError(models) !== null}
+        onChange={(event) => setModels(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 
-interface ReplaceProps {
-  readonly provider: ProviderView;
-  readonly onClose: () => void;
-}
-
-export function ReplaceModels({ provider, onClose }: ReplaceProps) {
-  const { account } = useAccount();
-  const [lines, setLines] = useState<string | null>(null);
-  const known = useServed(provider.name);
-  const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
-  const text = lines ?? known ?? '';
-  const submit = () =>
-    change.mutate(
-      { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models] } },
-      {
-        onSuccess: () => {
-          toast({ text: `Replaced the models of ${provider.name}.`, tone: 'good' });
-          onClose();
-        },
-      },
-    );
-  return (
-    <Dialog
-      title={`Replace models of ${provider.name}`}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            busy={change.isPending}
-            disabled={known === null || linesError(text) !== null}
-            onClick={submit}
-          >
-            Replace models
-          </Button>
-        </>
-      }
-    >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <TextAreaField
-          label="Models"
-          rows={10}
-          spellCheck={false}
-          disabled={known === null}
-          hint={`${MODELS_HINT} Models not listed become unavailable.`}
-          value={text}
-          error={linesError(text) ?? memberError(change.error, 'models')}
-          errorStays={linesError(text) !== null}
-          onChange={(event) => setLines(event.target.value)}
-        />
-        {change.error !== null && <ErrorNote error={change.error} />}
-      </form>
-    </Dialog>
-  );
-}
-
-/** The model lines that the provider serves now; null until loaded. */
-function useServed(provider: string): string | null {
-  const { account } = useAccount();
-  const { data } = useReply('GET /accounts/{account}/models', { path: { account } });
-  if (data === undefined) return null;
-  return data.models
-    .flatMap(({ name, targets }) =>
-      targets
-        .filter((target) => target.provider === provider)
-        .map(({ model }) => (model === name ? name : `${name} = ${model}`)),
-    )
-    .join('\n');
+function addressHint(kind: Kind | undefined): string {
+  if (kind?.derives_base_url === true) return 'Leave blank to derive it from the fields above.';
+  if (kind !== undefined && kind.base_url !== null) return 'Leave blank for the default.';
+  return 'Must use HTTPS. Private addresses must be allowed in the configuration file.';
 }

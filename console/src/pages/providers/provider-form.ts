@@ -1,8 +1,14 @@
 /** Parses the model lines of a provider form, and proposes provider names. */
-import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
 export type ProviderView = ProvidersReply['providers'][number];
+
+/** The replies that a change of a provider changes. */
+export const TOUCHES = [
+  'GET /accounts/{account}/providers',
+  'GET /accounts/{account}/models',
+] as const satisfies readonly ConsoleRoute[];
 
 export interface ServedModel {
   readonly name: string;

@@ -125,17 +125,22 @@ export const modelRoutes = {
           kind: z.string(),
           name: z.string(),
           base_url: z.string().nullable(),
+          /** Its address follows from its settings. */
+          derives_base_url: z.boolean(),
           /** The secrets that it takes. */
           secrets: z.array(
             z.object({
               name: z.string(),
               title: z.string(),
+              hint: z.string().nullable(),
               /** A text of several lines, such as the content of a JSON file. */
               document: z.boolean(),
             }),
           ),
-          /** Its settings, which are no secrets; `expected` describes a valid value. */
-          settings: z.array(z.object({ name: z.string(), title: z.string(), expected: z.string() })),
+          /** Its settings, which are no secrets. `options`: the only valid values; empty: a text. */
+          settings: z.array(
+            z.object({ name: z.string(), title: z.string(), hint: z.string(), options: z.array(z.string()) }),
+          ),
         }),
       ),
     }),

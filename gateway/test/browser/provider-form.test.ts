@@ -1,0 +1,139 @@
+/**
+ * Tests how a provider is added in the console: the form of a kind from its descriptor, the test that follows, and the
+ * choice among the models that the provider offers. A kind with every sort of field is played into the reply of the API.
+ */
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
+import type { Person } from '../console-api/api-visitor.ts';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { openOwnConsole } from './open-console.ts';
+import type { Visitor } from './visitor.ts';
+
+type Kind = Reply<'GET /accounts/{account}/providers'>['kinds'][number];
+
+const CLOUD: Kind = {
+  kind: 'cloud',
+  name: 'Cloud',
+  base_url: null,
+  derives_base_url: true,
+  secrets: [
+    { name: 'access_key_id', title: 'Access key ID', hint: 'Together with its secret.', document: false },
+    { name: 'key_file', title: 'Key file', hint: null, document: true },
+  ],
+  settings: [
+    { name: 'region', title: 'Region', hint: 'Enter a region such as eu-central-1.', options: [] },
+    { name: 'door', title: 'Endpoint', hint: 'Auto: by the model.', options: ['auto', 'runtime'] },
+  ],
+};
+const PROVIDERS = '**/app/api/accounts/default/providers';
+
+let api: Person;
+let gateway: RunningGateway;
+let fake: FakeUpstream | undefined;
+let visitor: Visitor;
+let page: Page;
+
+openOwnConsole(
+  ({ owner, ...opened }) => {
+    ({ gateway, visitor, page } = opened);
+    api = owner;
+  },
+  async () => {
+    fake = await startFakeUpstream();
+    return { config: { server: { private_origins: [fake.url] } } };
+  },
+);
+afterAll(async () => void (await fake?.stop()));
+
+const dialog = (name = 'Add provider') => page.getByRole('dialog', { name });
+const field = (label: string) => dialog().getByLabel(label, { exact: true });
+const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click();
+
+async function openForm(type: string): Promise<void> {
+  await openPage(page, `${gateway.url}/app/providers`);
+  await press('Add provider');
+  await field('Type').selectOption(type);
+}
+
+describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux on x64)', () => {
+  test('has the settings and secrets of its kind, and shows each error at its field', async () => {
+    await page.route(PROVIDERS, async (route) => {
+      if (route.request().method() === 'POST') {
+        const faults = [
+          { member: 'settings.region', message: 'settings.region: found x, expected a region' },
+          { member: 'credentials.key_file', message: 'credentials.key_file: found no JSON' },
+        ];
+        await route.fulfill({
+          status: 400,
+          json: { error: { code: 'invalid', message: 'settings.region: …', faults } },
+        });
+        return;
+      }
+      const reply = await route.fetch();
+      const json = (await reply.json()) as Reply<'GET /accounts/{account}/providers'>;
+      await route.fulfill({ json: { ...json, kinds: [...json.kinds, CLOUD] } });
+    });
+    await openForm('cloud');
+    await dialog().getByText('Enter a region such as eu-central-1.').waitFor();
+    await dialog().getByText('Leave blank to derive it from the fields above.').waitFor();
+    expect(await field('Access key ID').getAttribute('type')).toBe('password');
+    await field('Region').fill('x');
+    await field('Endpoint').selectOption('runtime');
+    await field('Access key ID').fill('AKIDEXAMPLE');
+    await field('Key file').fill('{\n  "type": "service_account"\n}');
+    expect(await visitor.findBarriers()).toEqual([]);
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await press('Add and test');
+    expect((await sent).postDataJSON()).toEqual({
+      name: 'cloud',
+      kind: 'cloud',
+      base_url: null,
+      settings: { region: 'x', door: 'runtime' },
+      credentials: { access_key_id: 'AKIDEXAMPLE', key_file: '{\n  "type": "service_account"\n}' },
+      models: [],
+    });
+    await dialog().getByText('Found x, expected a region').waitFor();
+    await dialog().getByText('Found no JSON').waitFor();
+    expect(await dialog().getByRole('alert').count()).toBe(0);
+    expect(visitor.faults(400)).toEqual([]);
+    await page.unroute(PROVIDERS);
+  });
+
+  test('adds a provider, tests it, and says what the provider answered', async () => {
+    fake?.script('models', { status: 401, json: { error: { message: 'no such key' } } });
+    await openForm('openai-compatible');
+    await field('Name').fill('lab');
+    await field('API key').fill('canary-0123456789');
+    await field('Base URL').fill(`${fake?.url}/v1`);
+    await field('Models').fill('lab-small = ok');
+    await press('Add and test');
+    await page.getByText('Added lab. It answered 401: no such key. Enter its credential again.').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'lab' }).getByText('Test failed').first().waitFor();
+    expect(await page.content()).not.toContain('canary');
+  });
+
+  test('offers the models that the provider has and this gateway does not serve', async () => {
+    fake?.script('models', { json: { data: [{ id: 'ok' }, { id: 'tool' }] } });
+    await openPage(page, `${gateway.url}/app/providers`);
+    await press('Actions for lab');
+    await page.getByRole('menuitem', { name: 'Replace models…' }).click();
+    const models = dialog('Replace models of lab');
+    await models.getByRole('button', { name: 'List the provider’s models' }).click();
+    const add = models.getByRole('button', { name: 'Add tool', exact: true });
+    await add.click();
+    await add.waitFor({ state: 'detached' });
+    expect(await models.getByRole('textbox', { name: 'Models' }).inputValue()).toBe('lab-small = ok\ntool');
+    expect(await models.getByRole('button', { name: 'Add ok', exact: true }).count()).toBe(0);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await press('Replace models');
+    await models.waitFor({ state: 'detached' });
+    const { json } = await api.ask('GET /accounts/default/models');
+    expect(json.models.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(['lab-small', 'tool']),
+    );
+  });
+});
