@@ -10,12 +10,7 @@ import { HEADER_NAME, HEADER_VALUE, parseBaseUrl } from './file/scalar-schema.ts
 import type { TelemetryShape } from './file/telemetry-schema.ts';
 import type { Environment } from './file/yaml-tree.ts';
 import {
-  DEFAULT_LOG_LEVEL,
-  DEFAULT_OTLP_INTERVAL,
-  DEFAULT_OTLP_SIGNAL,
-  DEFAULT_OTLP_TIMEOUT,
-  DEFAULT_REQUEST_LOG,
-  DEFAULT_SERVICE_NAME,
+  TELEMETRY_DEFAULTS as DEFAULTS,
   type OtlpConfig,
   type OtlpDestination,
   type OtlpSignal,
@@ -30,8 +25,8 @@ export function resolveTelemetry(
   problems: ConfigProblem[],
 ): TelemetryConfig {
   return {
-    logLevel: shape?.log_level ?? DEFAULT_LOG_LEVEL,
-    requestLog: (shape?.request_log ?? DEFAULT_REQUEST_LOG) === 'on',
+    logLevel: shape?.log_level ?? DEFAULTS.logLevel,
+    requestLog: (shape?.request_log ?? DEFAULTS.requestLog) === 'on',
     otlp: resolveOtlp(shape?.otlp, new StandardVariables(environment, problems)),
   };
 }
@@ -54,10 +49,10 @@ function resolveOtlp(shape: OtlpShape, variables: StandardVariables): OtlpConfig
     intervalMs:
       variables.milliseconds('OTEL_METRIC_EXPORT_INTERVAL') ??
       shape?.interval ??
-      parseDurationMs(DEFAULT_OTLP_INTERVAL),
+      parseDurationMs(DEFAULTS.otlpInterval),
     timeoutMs:
-      variables.milliseconds('OTEL_EXPORTER_OTLP_TIMEOUT') ?? shape?.timeout ?? parseDurationMs(DEFAULT_OTLP_TIMEOUT),
-    serviceName: variables.text('OTEL_SERVICE_NAME') ?? shape?.service_name ?? DEFAULT_SERVICE_NAME,
+      variables.milliseconds('OTEL_EXPORTER_OTLP_TIMEOUT') ?? shape?.timeout ?? parseDurationMs(DEFAULTS.otlpTimeout),
+    serviceName: variables.text('OTEL_SERVICE_NAME') ?? shape?.service_name ?? DEFAULTS.serviceName,
     resource: variables.pairs('OTEL_RESOURCE_ATTRIBUTES', /^[^\p{Cc}]{1,255}$/u, /^[^\p{Cc}]{0,255}$/u),
   };
 }
@@ -79,7 +74,7 @@ function resolveSignal(signal: OtlpSignal, shape: OtlpShape, variables: Standard
   const [exporter, endpoint, headers] = SIGNAL_VARIABLES[signal];
   const common = variables.address('OTEL_EXPORTER_OTLP_ENDPOINT') ?? shape?.endpoint.url;
   const url = variables.address(endpoint) ?? (common === undefined ? null : common + SIGNAL_PATHS[signal]);
-  if (url === null || (shape?.[signal] ?? DEFAULT_OTLP_SIGNAL) === 'off') return null;
+  if (url === null || (shape?.[signal] ?? DEFAULTS.otlpSignal) === 'off') return null;
   if (variables.choice(exporter, ['otlp', 'none']) === 'none') return null;
   const lines = new Map(Object.entries(shape?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', headers]) {
@@ -92,7 +87,7 @@ function resolveSignal(signal: OtlpSignal, shape: OtlpShape, variables: Standard
 
 function resolveSampling(shape: OtlpShape, variables: StandardVariables): TraceSampling {
   const sampler = variables.choice('OTEL_TRACES_SAMPLER', SAMPLERS) ?? 'parentbased_traceidratio';
-  const ratio = variables.ratio('OTEL_TRACES_SAMPLER_ARG') ?? shape?.sample ?? 1;
+  const ratio = variables.ratio('OTEL_TRACES_SAMPLER_ARG') ?? shape?.sample ?? DEFAULTS.sample;
   return {
     ratio: sampler.endsWith('always_on') ? 1 : sampler.endsWith('always_off') ? 0 : ratio,
     followsParent: sampler.startsWith('parentbased_'),

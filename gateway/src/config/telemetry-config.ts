@@ -4,12 +4,16 @@ import type { Secret } from '../lib/secret.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const DEFAULT_LOG_LEVEL: LogLevel = 'info';
-export const DEFAULT_REQUEST_LOG = 'on';
-export const DEFAULT_SERVICE_NAME = 'tollgate';
-export const DEFAULT_OTLP_INTERVAL = '60s';
-export const DEFAULT_OTLP_TIMEOUT = '10s';
-export const DEFAULT_OTLP_SIGNAL = 'on';
+/** As the file writes them. */
+export const TELEMETRY_DEFAULTS = {
+  logLevel: 'info',
+  requestLog: 'on',
+  serviceName: 'tollgate',
+  otlpInterval: '60s',
+  otlpTimeout: '10s',
+  otlpSignal: 'on',
+  sample: 1,
+} as const;
 /** The path of each signal below a common address (https://opentelemetry.io/docs/specs/otlp/#otlphttp-request). */
 export const SIGNAL_PATHS = { traces: '/v1/traces', metrics: '/v1/metrics' } as const;
 export type OtlpSignal = keyof typeof SIGNAL_PATHS;
