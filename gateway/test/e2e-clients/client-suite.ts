@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { rejection } from '../e2e/sdk-rig.ts';
-import type { Protocol } from '../fake-upstream/protocol.ts';
+import type { ClientFormat } from '../fake-upstream/protocol.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
@@ -35,7 +35,7 @@ const LOOP: readonly Scenario[] = [
 ];
 
 /** Each format's upstream error for a prompt that is too long, and the words that clients look for. */
-const TOO_LONG: Readonly<Record<Protocol, { readonly body: object; readonly wording: RegExp }>> = {
+const TOO_LONG: Readonly<Record<ClientFormat, { readonly body: object; readonly wording: RegExp }>> = {
   'chat-completions': {
     body: {
       error: {
@@ -63,7 +63,7 @@ function holdRequest(route: Route, body: unknown): void {
 }
 
 /** Tests one library. `speaks` is its format; the routes are that format's. */
-export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: Protocol): void {
+export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: ClientFormat): void {
   describe.skipIf(!clientsInstalled)(`${name} ${NEEDS_CLIENTS}`, () => {
     let pair: Pair;
     let driver: ClientDriver;

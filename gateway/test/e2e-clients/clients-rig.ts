@@ -1,5 +1,5 @@
 /** Starts the gateway for the client suites and maps its models to upstreams. */
-import type { Protocol } from '../fake-upstream/protocol.ts';
+import type { ClientFormat } from '../fake-upstream/protocol.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
@@ -8,7 +8,7 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 export interface Route {
   readonly model: string;
   readonly upstreamModel: string;
-  readonly upstream: Protocol;
+  readonly upstream: ClientFormat;
   readonly translated: boolean;
 }
 
@@ -19,7 +19,7 @@ const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as c
  * Routes by the client's format. Messages clients derive a model's abilities from its name, so the self-hosted model
  * has a name of that form for them.
  */
-export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
+export const ROUTES: Readonly<Record<ClientFormat, readonly Route[]>> = {
   'chat-completions': [
     { model: 'public-model', ...OWN, translated: false },
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },

@@ -1,6 +1,6 @@
 /** Normalizes a conversation that upstream received, whatever its format, so that tests can compare it. */
 import { z } from 'zod';
-import type { Protocol } from '../fake-upstream/protocol.ts';
+import type { ClientFormat } from '../fake-upstream/protocol.ts';
 
 /** A text, a tool call, or a tool result. */
 export type ReceivedPart =
@@ -58,6 +58,6 @@ function receivedInMessages(body: unknown): ReceivedPart[] {
 }
 
 /** Returns the turns of a request body, without thinking and the instructions of messages. Throws if it has none. */
-export function receivedIn(format: Protocol, body: unknown): ReceivedPart[] {
+export function receivedIn(format: ClientFormat, body: unknown): ReceivedPart[] {
   return format === 'messages' ? receivedInMessages(body) : receivedInChat(body);
 }

@@ -1,8 +1,10 @@
-/** Defines the fake's view of the two protocols: paths, endpoints and error formats. */
+/** Defines the fake's view of the protocols: paths, endpoints and error formats. */
 import { type BodyPart, plainPart, recordPart, utf8 } from './answer/body-part.ts';
 
-export type Protocol = 'chat-completions' | 'messages';
-export type Endpoint = Protocol | 'count-tokens' | 'models' | 'unknown';
+export type Protocol = 'chat-completions' | 'messages' | 'gemini';
+/** The formats in which clients call. */
+export type ClientFormat = Exclude<Protocol, 'gemini'>;
+export type Endpoint = Protocol | 'count-tokens' | 'gemini-count' | 'models' | 'unknown';
 
 /** Returns the endpoint of a request path, with any prefix, with or without `/v1`, and with any query string. */
 export function endpointOf(target: string): Endpoint {
@@ -11,12 +13,21 @@ export function endpointOf(target: string): Endpoint {
   if (path.endsWith('/chat/completions')) return 'chat-completions';
   if (path.endsWith('/messages')) return 'messages';
   if (path.endsWith('/messages/count_tokens')) return 'count-tokens';
+  if (/:(?:stream)?generateContent$/i.test(path)) return 'gemini';
+  if (path.endsWith(':countTokens')) return 'gemini-count';
   return /\/models(\/[^/]+)?$/.test(path) ? 'models' : 'unknown';
 }
 
 /** The protocol whose error shape an endpoint answers in. */
 export function protocolOf(endpoint: Endpoint): Protocol {
+  if (endpoint === 'gemini' || endpoint === 'gemini-count') return 'gemini';
   return endpoint === 'messages' || endpoint === 'count-tokens' ? 'messages' : 'chat-completions';
+}
+
+/** The model in the path of a Gemini request, and whether it asks for a stream. */
+export function geminiTarget(target: string): { readonly model: string; readonly stream: boolean } {
+  const [, path = '', method] = /\/v1(?:beta)?\/(?:models\/)?(.+):(\w+)(?:\?.*)?$/.exec(target) ?? [];
+  return { model: decodeURIComponent(path), stream: method === 'streamGenerateContent' };
 }
 
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
@@ -38,6 +49,16 @@ const CHAT_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
+const GEMINI_WORDS: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
 /** The error object of a protocol, in its provider's words for this status. */
 function errorObject(protocol: Protocol, status: number, message: string): Record<string, unknown> {
   const byClass = status >= 500 ? 'api_error' : 'invalid_request_error';
@@ -45,6 +66,7 @@ function errorObject(protocol: Protocol, status: number, message: string): Recor
     const type = MESSAGES_TYPES[status] ?? byClass;
     return { type: 'error', error: { type, message }, request_id: 'req_fake' };
   }
+  if (protocol === 'gemini') return { error: { code: status, message, status: GEMINI_WORDS[status] ?? 'INTERNAL' } };
   const type = CHAT_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   return { error: { message, type, param: null, code: status === 429 ? 'rate_limit_exceeded' : null } };
 }
@@ -62,6 +84,7 @@ export function errorRecord(protocol: Protocol): BodyPart {
 
 /** A record whose JSON breaks off in the middle of a string. */
 export function malformedRecord(protocol: Protocol): BodyPart {
+  if (protocol === 'gemini') return recordPart('data: {"candidates":[{"content":{"parts":[{"te\r\n\r\n');
   return recordPart(
     protocol === 'messages'
       ? 'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_del\n\n'

@@ -100,10 +100,12 @@ export function decideCall(rig: Rig, request: FakeRequest): DecidedCall {
     return { ...refused(endpoint, refusal?.status ?? 400, refusal?.message ?? 'no model'), model };
   }
   const wanted: AnswerWanted = { protocol: protocolOf(endpoint), model, stream, includeUsage };
-  const scenario = takeScenario(rig, endpoint === 'count-tokens' ? `count-tokens:${model}` : model);
+  const isCount = endpoint === 'count-tokens' || endpoint === 'gemini-count';
+  const scenario = takeScenario(rig, isCount ? `count-tokens:${model}` : model);
   if (scenario === null) {
-    if (endpoint === 'count-tokens') {
-      const answer = jsonAnswer(200, { input_tokens: Math.ceil(request.body.byteLength / 4) });
+    if (isCount) {
+      const tokens = Math.ceil(request.body.byteLength / 4);
+      const answer = jsonAnswer(200, endpoint === 'count-tokens' ? { input_tokens: tokens } : { totalTokens: tokens });
       return { endpoint, model, stream, status: 200, scenario: UNSCRIPTED, steps: planAnswer(answer, UNSCRIPTED) };
     }
     return { endpoint, model, stream, scenario: UNSCRIPTED, ...unscriptedSteps(rig, wanted) };

@@ -47,11 +47,11 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Returns the usage that a JSON text reports: top-level `usage` of both protocols, or `message.usage` of
+ * Returns the usage that a JSON text reports: top-level `usage` or `usageMetadata`, or `message.usage` of
  * `message_start`.
  */
 function usageIn(json: string): WireUsage | null {
-  if (!json.includes('"usage"')) return null;
+  if (!json.includes('"usage"') && !json.includes('"usageMetadata"')) return null;
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
@@ -60,6 +60,7 @@ function usageIn(json: string): WireUsage | null {
   }
   if (!isObject(parsed)) return null;
   if (isObject(parsed.usage)) return parsed.usage;
+  if (isObject(parsed.usageMetadata)) return parsed.usageMetadata;
   if (isObject(parsed.message) && isObject(parsed.message.usage)) return parsed.message.usage;
   return null;
 }

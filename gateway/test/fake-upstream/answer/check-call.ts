@@ -1,8 +1,9 @@
 /** Validates a call as real providers do: a JSON body, a version, a model, messages. */
 
 import { type FakeRequest, headerOf } from '../http/parse-request.ts';
-import type { Endpoint } from '../protocol.ts';
+import { type Endpoint, geminiTarget } from '../protocol.ts';
 import { isObject } from './body-part.ts';
+import { signatureFault } from './gemini-answer.ts';
 
 /** The parameters of a call, or why a provider would refuse it. `model` is null if the body names none. */
 export type CheckedCall = {
@@ -30,7 +31,19 @@ function membersAtFault(endpoint: Endpoint, body: Record<string, unknown>): stri
   return null;
 }
 
-/** Validates a POST to one of the three endpoints. */
+/** Models from Gemini 3 on demand the signatures of their calls. */
+function checkGeminiCall(endpoint: Endpoint, request: FakeRequest, body: Record<string, unknown>): CheckedCall {
+  const { model, stream } = geminiTarget(request.target);
+  if (headerOf(request, 'x-goog-api-key') === null) return refuse(403, 'the request has no API key', model);
+  const wrapped = isObject(body.generateContentRequest) ? body.generateContentRequest : null;
+  const { contents } = endpoint === 'gemini-count' && wrapped !== null ? wrapped : body;
+  if (!Array.isArray(contents) || contents.length === 0) return refuse(400, 'contents is not specified', model);
+  const fault = model.startsWith('gemini-3') ? signatureFault(contents) : null;
+  if (fault !== null) return refuse(400, fault, model);
+  return { model, stream, includeUsage: true, refusal: null };
+}
+
+/** Validates a POST to one of the endpoints. */
 export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall {
   if (request.method !== 'POST') return refuse(405, `method ${request.method} is not allowed here, use POST`);
   const contentType = headerOf(request, 'content-type') ?? '';
@@ -44,6 +57,7 @@ export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall
     return refuse(400, `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isObject(body)) return refuse(400, 'the body is not a JSON object');
+  if (endpoint === 'gemini' || endpoint === 'gemini-count') return checkGeminiCall(endpoint, request, body);
   const model = typeof body.model === 'string' && body.model !== '' ? body.model : null;
   if (model === null) return refuse(400, 'model: a non-empty string is required');
   if (endpoint !== 'chat-completions' && headerOf(request, 'anthropic-version') === null) {

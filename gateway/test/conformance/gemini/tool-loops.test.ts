@@ -1,0 +1,196 @@
+/**
+ * Tests tool loops of ten turns with thinking against an upstream that refuses a missing or altered signature, as Gemini 3
+ * does, from clients of both formats, plain and streamed.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { type Pair, startPair } from '../../harness/start-pair.ts';
+import { type Json, list, object } from '../wire-text.ts';
+
+const MODEL = 'gemini-3-harbor';
+const TURNS = 10;
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair((fakeUrl) => ({
+    providers: { google: { kind: 'gemini', base_url: fakeUrl, api_key: 'AIza-upstream-0123456789' } },
+    models: { [MODEL]: { targets: [{ provider: 'google' }], price: { input: 1, output: 5 } } },
+  }));
+}, 20_000);
+beforeEach(() => pair.fake.reset());
+afterAll(() => pair.stop());
+
+/** Every turn but the last calls two tools after some thinking. */
+function scriptLoop(): void {
+  const turns = Array.from({ length: TURNS }, (_, turn) => ({
+    say: {
+      reasoning: `Turn ${turn}: I have to look.`,
+      ...(turn % 3 === 0 ? { text: 'I look.' } : {}),
+      calls: ['pier', 'sky'].map((where) => ({ id: `call_${turn}_${where}`, name: 'look', input: { where, turn } })),
+    },
+  }));
+  pair.fake.script(MODEL, [...turns, { say: { text: 'The ferry leaves at noon.' } }]);
+}
+
+async function send(path: string, body: object): Promise<string> {
+  const headers = {
+    authorization: `Bearer ${pair.gateway.key}`,
+    'content-type': 'application/json',
+    'anthropic-version': '2023-06-01',
+  };
+  const response = await fetch(`${pair.gateway.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, expect.any(String)]);
+  return text;
+}
+
+function dataOf(stream: string): Json[] {
+  const lines = stream.split('\n').filter((line) => line.startsWith('data: {'));
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)));
+}
+
+/** The assistant's message as a chat client puts it together from deltas, keeping members that it does not know. */
+function chatMessageOf(stream: string): Json {
+  const calls: Record<string, unknown>[] = [];
+  let content = '';
+  for (const chunk of dataOf(stream)) {
+    const delta = object(object(list(chunk.choices)[0])?.delta) ?? {};
+    content += typeof delta.content === 'string' ? delta.content : '';
+    for (const piece of list(delta.tool_calls).map((one) => object(one) ?? {})) {
+      const { index, function: called, ...rest } = piece;
+      const before = calls[Number(index)] ?? {};
+      const [old, more] = [object(before.function) ?? {}, object(called) ?? {}];
+      const text = `${old.arguments ?? ''}${more.arguments ?? ''}`;
+      calls[Number(index)] = { ...before, ...rest, function: { ...old, ...more, arguments: text } };
+    }
+  }
+  return { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+}
+
+/** The blocks of a message from its events. */
+function messagesBlocksOf(stream: string): Json[] {
+  const blocks: Record<string, unknown>[] = [];
+  for (const event of dataOf(stream)) {
+    const index = Number(event.index);
+    if (event.type === 'content_block_start') blocks[index] = { ...object(event.content_block), json: '' };
+    if (event.type !== 'content_block_delta') continue;
+    const block = blocks[index] ?? {};
+    const delta = object(event.delta) ?? {};
+    if (delta.type === 'text_delta') block.text = `${block.text ?? ''}${delta.text}`;
+    if (delta.type === 'thinking_delta') block.thinking = `${block.thinking ?? ''}${delta.thinking}`;
+    if (delta.type === 'signature_delta') block.signature = delta.signature;
+    if (delta.type === 'input_json_delta') block.json = `${block.json}${delta.partial_json}`;
+  }
+  return blocks.map(({ json, ...block }) =>
+    block.type === 'tool_use' ? { ...block, input: JSON.parse(`${json}`) } : block,
+  );
+}
+
+const CHAT_TOOLS = [
+  {
+    type: 'function',
+    function: { name: 'look', parameters: { type: 'object', properties: { where: { type: 'string' } } } },
+  },
+];
+const TOOLS = [{ name: 'look', input_schema: { type: 'object', properties: { where: { type: 'string' } } } }];
+
+/** Runs a loop; `drop` removes from a message what the client cannot keep. */
+async function runChatLoop(stream: boolean, drop: (message: Json) => Json = (message) => message): Promise<string> {
+  const messages: Json[] = [{ role: 'user', content: 'When does the ferry leave?' }];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    const body = { model: MODEL, messages, tools: CHAT_TOOLS, reasoning_effort: 'high', stream };
+    const text = await send('/v1/chat/completions', body);
+    const message = stream ? chatMessageOf(text) : (object(object(list(JSON.parse(text).choices)[0])?.message) ?? {});
+    const calls = list(message.tool_calls).map((call) => object(call) ?? {});
+    if (calls.length === 0) return String(message.content);
+    messages.push(drop(message), ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'fog' })));
+  }
+  throw new Error('the loop has no end');
+}
+
+async function runMessagesLoop(stream: boolean): Promise<string> {
+  const messages: Json[] = [{ role: 'user', content: 'When does the ferry leave?' }];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    const thinking = { type: 'enabled', budget_tokens: 4096 };
+    const body = { model: MODEL, max_tokens: 8192, messages, tools: TOOLS, thinking, stream };
+    const text = await send('/v1/messages', body);
+    const blocks = stream ? messagesBlocksOf(text) : list(JSON.parse(text).content).map((block) => object(block) ?? {});
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    if (calls.length === 0) return String(blocks.find(({ type }) => type === 'text')?.text);
+    expect(String(blocks[0]?.signature)).toStartWith('gw1.');
+    const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'fog' }));
+    messages.push({ role: 'assistant', content: blocks }, { role: 'user', content: results });
+  }
+  throw new Error('the loop has no end');
+}
+
+/** Every request reached the upstream once, was accepted, and none needed a stand-in. */
+function expectNoRefusal(): void {
+  const served = pair.fake.served(MODEL);
+  expect(served.map(({ status }) => status)).toEqual(Array.from({ length: TURNS + 1 }, () => 200));
+  for (const { requestBody } of served) expect(Buffer.from(requestBody).toString()).not.toContain('skip_thought');
+}
+
+describe.each([false, true])('ten turns with thinking, stream %p', (stream) => {
+  beforeEach(scriptLoop);
+
+  test('of a chat client that keeps extra_content need no stand-in', async () => {
+    expect(await runChatLoop(stream)).toBe('The ferry leaves at noon.');
+    expectNoRefusal();
+  });
+
+  test('of a chat client that drops extra_content get the signatures back from the gateway', async () => {
+    const drop = (message: Json) => ({
+      ...message,
+      tool_calls: list(message.tool_calls).map((call) => {
+        const { extra_content: _, ...rest } = object(call) ?? {};
+        return rest;
+      }),
+    });
+    expect(await runChatLoop(stream, drop)).toBe('The ferry leaves at noon.');
+    expectNoRefusal();
+  });
+
+  test('of a messages client get the signatures back from the gateway', async () => {
+    expect(await runMessagesLoop(stream)).toBe('The ferry leaves at noon.');
+    expectNoRefusal();
+  });
+});
+
+test('a history of another model is accepted with the stand-in', async () => {
+  pair.fake.script(MODEL, [{ say: { text: 'At noon.' } }]);
+  const call = { id: 'x', type: 'function', function: { name: 'look', arguments: '{"where":"pier"}' } };
+  const messages = [
+    { role: 'user', content: 'When does the ferry leave?' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'x', content: 'fog' },
+  ];
+  await send('/v1/chat/completions', { model: MODEL, messages, tools: CHAT_TOOLS });
+  expect(Buffer.from(pair.fake.served(MODEL)[0]?.requestBody ?? []).toString()).toContain('skip_thought');
+});
+
+test('a signature that the client altered is replaced after the refusal', async () => {
+  pair.fake.script(MODEL, [{ say: { text: 'At noon.' } }]);
+  const extra_content = { google: { thought_signature: 'YWx0ZXJlZA==' } };
+  const call = { id: 'x', type: 'function', function: { name: 'look', arguments: '{"where":"sea"}' }, extra_content };
+  const messages = [
+    { role: 'user', content: 'When does the ferry leave?' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'x', content: 'fog' },
+  ];
+  await send('/v1/chat/completions', { model: MODEL, messages, tools: CHAT_TOOLS });
+  expect(pair.fake.served(MODEL).map(({ status }) => status)).toEqual([400, 200]);
+});
+
+test('the request names its model in the path and its key in the header alone', async () => {
+  pair.fake.script(MODEL, [{ say: { text: 'At noon.' } }]);
+  const text = await send('/v1/chat/completions', { model: MODEL, messages: [{ role: 'user', content: 'When?' }] });
+  const [served] = pair.fake.served(MODEL);
+  expect(served?.requestLine).toBe(`POST /v1beta/models/${MODEL}:generateContent HTTP/1.1`);
+  expect(served?.headers.find(([name]) => name === 'x-goog-api-key')?.[1]).toBe('AIza-upstream-0123456789');
+  expect(JSON.parse(text)).toMatchObject({
+    model: MODEL,
+    usage: { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 },
+  });
+  const [record] = await pair.gateway.calls('--limit', '1');
+  expect(record).toMatchObject({ usage: { input: 11, output: 2 }, usage_source: 'upstream', cost_nano_usd: '21000' });
+});
