@@ -261,8 +261,18 @@ export class AttemptRow {
     this.#mark(error === null && status !== null);
   }
 
-  /** Notes why an attempt failed. After `note`. */
-  lose(failure: FailureKind, failureClass: string): void {
+  /** Puts the row last, as that of the attempt by which the call is settled, where another one ended after it. */
+  putLast(): void {
+    const { attempts, trace } = this.#call;
+    const at = this.#row === null ? -1 : attempts.indexOf(this.#row);
+    if (at === -1) return;
+    this.#call.dispatched = true;
+    attempts.push(...attempts.splice(at, 1));
+    trace?.attemptIds.push(...trace.attemptIds.splice(at, 1));
+  }
+
+  /** Notes why an attempt failed; `failure` null: another one of the call was faster. After `note`. */
+  lose(failure: FailureKind | null, failureClass: string): void {
     const row = this.#row;
     if (row === null) return;
     row.error ??= failure;

@@ -93,6 +93,8 @@ export interface RoutingConfig {
   readonly maxExtraAttempts: number;
   /** The sum of estimated costs up to which attempts that the upstream may have billed are followed by another. */
   readonly uncertainRetry: NanoUsd;
+  /** A late first attempt gets a second one beside it. */
+  readonly hedge: boolean;
   /** Refusals of the request itself that another target may answer. */
   readonly fallbackOn: readonly (typeof FALLBACK_CLASSES)[number][];
 }
@@ -107,6 +109,7 @@ export const DEFAULT_ROUTING: RoutingDefaults = {
   affinity: 'session',
   maxExtraAttempts: 2,
   uncertainRetry: 500_000_000n,
+  hedge: false,
   fallbackOn: [],
 };
 

@@ -132,7 +132,7 @@ describe('routing', () => {
 
   test('takes what a model does not set from the defaults of the file', () => {
     const defaults =
-      'defaults: { routing: { affinity: off, max_extra_attempts: 4, uncertain_retry: 0.000001, fallback_on: [overflow, policy] } }\n';
+      'defaults: { routing: { affinity: off, max_extra_attempts: 4, uncertain_retry: 0.000001, hedge: on, fallback_on: [overflow, policy] } }\n';
     const routing = modelOf(
       'routing: { strategy: latency, max_extra_attempts: 0 }, targets: [{ provider: lab }]',
       defaults,
@@ -142,10 +142,11 @@ describe('routing', () => {
       affinity: 'off',
       maxExtraAttempts: 0,
       uncertainRetry: 1_000n,
+      hedge: true,
       fallbackOn: ['overflow', 'policy'],
     });
-    const back = modelOf('routing: { fallback_on: [] }, targets: [{ provider: lab }]', defaults)?.routing;
-    expect(back).toMatchObject({ fallbackOn: [], uncertainRetry: 1_000n });
+    const back = modelOf('routing: { hedge: off, fallback_on: [] }, targets: [{ provider: lab }]', defaults)?.routing;
+    expect(back).toMatchObject({ hedge: false, fallbackOn: [], uncertainRetry: 1_000n });
   });
 
   test('of a default strategy applies to models without routing', () => {
@@ -187,11 +188,12 @@ describe('routing', () => {
       'uncertain_retry: 1000.1',
       "uncertain_retry: found '1000.1', expected USD: a number from 0 to 1000 with at most 6 decimals, such as 0.50. Correct the number.",
     ],
+    ['hedge: true', "hedge: found 'true', expected one of off, on. Choose one of these."],
     ['fallback_on: [rate]', "fallback_on[0]: found 'rate', expected one of overflow, policy. Choose one of these."],
     ['fallback_on: [policy, policy]', 'fallback_on[1]: found policy twice, expected each once. Remove one of them.'],
     [
       'retries: 3',
-      "retries: found the unknown member 'retries', expected one of strategy, affinity, max_extra_attempts, uncertain_retry, fallback_on. This version does not know it: remove it.",
+      "retries: found the unknown member 'retries', expected one of strategy, affinity, max_extra_attempts, uncertain_retry, hedge, fallback_on. This version does not know it: remove it.",
     ],
   ])('with %s is refused', (member, problem) => {
     const places = [

@@ -21,6 +21,7 @@ export function resolveRouting(
     affinity: shape?.affinity ?? outer.affinity,
     maxExtraAttempts: shape?.max_extra_attempts ?? outer.maxExtraAttempts,
     uncertainRetry: shape?.uncertain_retry ?? outer.uncertainRetry,
+    hedge: shape?.hedge === undefined ? outer.hedge : shape.hedge === 'on',
     fallbackOn,
   };
 }

@@ -151,15 +151,37 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     this.#close(health);
   }
 
+  /** Notes the failure of the attempt before its first content, where another plan's attempt goes on. */
+  lost(failure: Failure, nowMs: number): void {
+    this.#noteFailed(failure, nowMs);
+  }
+
+  /** Notes the failure of another plan's attempt of the same call: its target is left out from now on. */
+  leaveOut(target: Target, failure: Failure): void {
+    this.#troubles.note(failure);
+    this.#troubles.barred.bar(target, null);
+  }
+
+  /** Whether the attempt, which the provider may bill, leaves money for another beside it. `atRisk`: as in a failure. */
+  allowsAnother(atRisk: bigint | null): boolean {
+    return this.#riskAllows(atRisk, (this.#past?.atRisk ?? 0n) + (atRisk ?? 0n));
+  }
+
+  #noteFailed(failure: Failure, nowMs: number): UpstreamHealth {
+    const health = this.#health;
+    if (health === null) throw new Error('no attempt is under way');
+    this.#noteFault(failure, health, this.#troubles, nowMs);
+    this.#close(health);
+    this.#troubles.note(failure);
+    return health;
+  }
+
   /** Notes the failure of the attempt before its first content; the next step. */
   failed(failure: Failure, nowMs: number): Step {
     const { target, credential } = this;
-    const health = this.#health;
-    if (target === null || health === null) throw new Error('no attempt is under way');
+    if (target === null) throw new Error('no attempt is under way');
+    const health = this.#noteFailed(failure, nowMs);
     const troubles = this.#troubles;
-    this.#noteFault(failure, health, troubles, nowMs);
-    this.#close(health);
-    troubles.note(failure);
     const row = FAILURES[failure.class];
     if (!this.#mayGoOn(failure.atRisk, row)) return this.#end(nowMs);
 
@@ -199,8 +221,7 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
       this.#keepFault(health, health.noteOverdue(this, nowMs));
     }
     const wasOff = !health.target.isClosed || health.target.hasChangedSince(this.begunMs);
-    const mayMove =
-      wasOff && this.#riskAllows(atRisk, (this.#past?.atRisk ?? 0n) + (atRisk ?? 0n)) && this.#extraLeft();
+    const mayMove = wasOff && this.allowsAnother(atRisk) && this.#extraLeft();
     if (mayMove && this.#find(nowMs, this.target)?.verdict === 'usable') return null;
     return nowMs + OVERDUE_AGAIN_MS;
   }

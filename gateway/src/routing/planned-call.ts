@@ -4,7 +4,15 @@ import type { FailureClass } from './health/failure-table.ts';
 import type { Route, Target } from './route.ts';
 
 /** Why an attempt goes where it goes. `retry`: the target that failed just before, once more. */
-export type AttemptWhy = RoutingConfig['strategy'] | 'pin' | 'pin_cooling' | 'probe' | 'fallback' | 'retry' | 'limp';
+export type AttemptWhy =
+  | RoutingConfig['strategy']
+  | 'pin'
+  | 'pin_cooling'
+  | 'probe'
+  | 'fallback'
+  | 'retry'
+  | 'limp'
+  | 'hedge';
 
 /** A target of the route, as the choice sees it. */
 export interface PlanCandidate {

@@ -44,9 +44,9 @@ describe('the targets of a route', () => {
 });
 
 test('a changed strategy keeps the other members of the routing', () => {
-  const before = { strategy: 'order', affinity: 'off' };
-  expect(withStrategy(before, 'latency')).toEqual({ strategy: 'latency', affinity: 'off' });
-  expect(withStrategy(before, '')).toEqual({ affinity: 'off' });
+  const before = { strategy: 'order', hedge: 'on' };
+  expect(withStrategy(before, 'latency')).toEqual({ strategy: 'latency', hedge: 'on' });
+  expect(withStrategy(before, '')).toEqual({ hedge: 'on' });
   expect(withStrategy({ strategy: 'order' }, '')).toBeNull();
   expect(withStrategy(undefined, 'weight')).toEqual({ strategy: 'weight' });
 });

@@ -14,18 +14,12 @@ import { CallStream, type StreamedCall } from '../stream/open-relay.ts';
 import { CallTargets, type NextRequest, type NoTarget } from './call-targets.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { FirstByteWatch, firstByteDueMs, type WatchedAttempt } from './first-byte-watch.ts';
+import { type Hedge, hedgeAtMs, openHedge } from './hedge.ts';
 import { type LostRequest, loseRequest, riskOfWaiting } from './lost-request.ts';
-import {
-  type NotAnswered,
-  notAnswered,
-  type ReadAnswer,
-  type Reply,
-  readCollected,
-  readFolded,
-} from './read-answer.ts';
+import { type NotAnswered, notAnswered, type ReadAnswer, type Reply, readFolded } from './read-answer.ts';
 import { RequestForms } from './request-forms.ts';
 import { type AttemptListener, RunningAttempt } from './running-attempt.ts';
-import { AttemptFailure, failureOf, withRetryAfter } from './upstream-outcome.ts';
+import { failureOf, withRetryAfter } from './upstream-outcome.ts';
 
 /** How the attempts ended: with a stream to the client, which goes on, or with a reply in one piece. */
 export type AttemptOutcome =
@@ -39,7 +33,7 @@ export function attempt(call: Held, plan: UpstreamCall): Promise<AttemptOutcome>
 
 class Attempts implements AttemptListener, StreamedCall, Interruptible, EventListenerObject, WatchedAttempt {
   readonly #call: Held;
-  readonly #targets: CallTargets<LostRequest>;
+  #targets: CallTargets<LostRequest>;
   #forms: RequestForms;
   #resolve!: (outcome: AttemptOutcome) => void;
   #reject!: (reason: unknown) => void;
@@ -56,6 +50,8 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   /** The client's side of a streamed call, across attempts. */
   #stream: CallStream | null = null;
   #watch: FirstByteWatch | null = null;
+  /** A second attempt beside `#attempt`; null: there is one attempt. */
+  #hedge: Hedge | null = null;
 
   constructor(call: Held, plan: UpstreamCall) {
     this.#call = call;
@@ -137,43 +133,77 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     attempt.start(this.#targets);
   }
 
+  get isCommitted(): boolean {
+    return this.#stream?.client.committed === true;
+  }
+
   openStream(): CallStream {
     this.#stream ??= new CallStream(this.#call, this);
     return this.#stream;
   }
 
   #watchFirstByte(): void {
-    const dueMs = firstByteDueMs(this.#targets.plan, performance.now());
-    if (dueMs === Number.POSITIVE_INFINITY) {
+    const { plan } = this.#targets;
+    const nowMs = performance.now();
+    const lateAtMs = firstByteDueMs(plan, nowMs);
+    const slowAtMs = hedgeAtMs(this.#call, plan, nowMs);
+    if (Math.min(lateAtMs, slowAtMs) === Number.POSITIVE_INFINITY) {
       this.#watch?.stop();
       return;
     }
-    this.#watch ??= new FirstByteWatch(this.#targets.plan, this);
-    this.#watch.start(dueMs);
+    this.#watch ??= new FirstByteWatch(plan, this);
+    this.#watch.start(lateAtMs, slowAtMs);
   }
 
   get isSilent(): boolean {
-    return this.#state === 'sent' && this.#attempt?.isSilent === true;
+    return this.#state === 'sent' && this.#lost === null && this.#attempt?.isSilent === true;
   }
 
   get atRisk(): bigint | null {
     return this.#attempt === null ? null : riskOfWaiting(this.#call, this.#attempt.row);
   }
 
+  /** Another target may be faster: it gets the request too, and the first content is the answer. */
+  onSlow(): void {
+    if (this.#attempt === null) return;
+    const hedge = openHedge(this.#call, this.#attempt.row, this.#targets, this);
+    this.#hedge = hedge;
+    hedge?.attempt.start(hedge.targets);
+  }
+
+  /** Goes on with one of two attempts; the other one ends. */
+  #decide(winner: RunningAttempt): void {
+    const hedge = this.#hedge;
+    const first = this.#attempt;
+    if (hedge === null || first === null) return;
+    this.#hedge = null;
+    const loser = winner === first ? hedge.attempt : first;
+    if (loser === first && this.#lost !== null) {
+      this.#targets.lost(this.#lost);
+      this.#priceLost();
+    } else hedge.beat(loser, loser === first ? this.#targets : hedge.targets);
+    hedge.enter(winner);
+    winner.row.putLast();
+    this.#stream?.choose(winner.row);
+    if (winner === first) return;
+    this.#attempt = winner;
+    this.#targets = hedge.targets;
+    this.#forms = new RequestForms(this.#call, winner.plan);
+  }
+
   /** The target is switched off, and another one can be used. */
-  onLate(): void {
-    const message = 'the model provider did not begin to answer in time';
-    const failure = new AttemptFailure('upstream_timeout', 'timeout', message);
+  onLate(failure: CallFailure): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
+    this.#hedge?.enter(attempt);
     const broken = attempt.broken(failure);
     attempt.abort(failure);
-    this.#lose(broken);
+    this.#lose(attempt, broken);
   }
 
   /** The client left. */
   handleEvent(): void {
-    if (this.#stream?.client.committed === true) this.#stream.client.leave();
+    if (this.isCommitted) this.#stream?.client.leave();
     else this.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   }
 
@@ -192,6 +222,9 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
 
   /** Aborts the running attempt. */
   #stop(failure: CallFailure): NotAnswered {
+    if (this.#hedge !== null && this.#attempt !== null) {
+      this.#decide(this.#lost === null ? this.#attempt : this.#hedge.attempt);
+    }
     const attempt = this.#state === 'sent' ? this.#attempt : null;
     const broken = attempt?.broken(failure) ?? notAnswered(failure, null);
     this.#state = 'over';
@@ -203,19 +236,21 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     return broken;
   }
 
-  onHead(_attempt: RunningAttempt, head: ResponseHead): void {
+  onHead(attempt: RunningAttempt, head: ResponseHead): void {
+    this.#hedge?.enter(attempt);
     this.#call.firstByteMs = performance.now();
-    this.#targets.onHead(head.headers);
+    (this.#hedge?.attempt === attempt ? this.#hedge.targets : this.#targets).onHead(head.headers);
   }
 
   onAnswer(attempt: RunningAttempt, answer: CollectedAnswer): void {
     if (this.#state !== 'sent') return;
+    this.#hedge?.enter(attempt);
     try {
       const read = this.#judge(attempt, answer);
-      if (!(read instanceof Promise)) this.#takeAnswer(read);
+      if (!(read instanceof Promise)) this.#takeAnswer(attempt, read);
       else
         read.then(
-          (late) => this.#takeAnswer(late),
+          (late) => this.#takeAnswer(attempt, late),
           (error: unknown) => this.onFailed(attempt, failureOf(error)),
         );
     } catch (error) {
@@ -225,41 +260,46 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
 
   /** What an answer is; null: another request is on its way. */
   #judge(attempt: RunningAttempt, answer: CollectedAnswer): ReadAnswer | null | Promise<ReadAnswer | null> {
+    if (attempt === this.#hedge?.attempt) return attempt.read(answer);
     const { status } = answer.head;
     this.#forms.noteOnePiece(answer);
     if (status === 200) {
       this.#forms.noteAccepted();
-      return this.#read(attempt, answer);
+      return attempt.read(answer);
     }
     const next = this.#forms.next(answer);
-    if (next === null) return this.#read(attempt, answer);
+    if (next === null) return attempt.read(answer);
     if (!(next instanceof Promise)) return this.#resend(attempt, next, status);
-    return next.then((late) => (late === null ? this.#read(attempt, answer) : this.#resend(attempt, late, status)));
+    return next.then((late) => (late === null ? attempt.read(answer) : this.#resend(attempt, late, status)));
   }
 
-  #read({ row, plan }: RunningAttempt, answer: CollectedAnswer): ReadAnswer | Promise<ReadAnswer> {
-    row.note(answer.head.status, null);
-    return readCollected(this.#call, answer, plan, this.#stream?.client.committed === true);
+  onContent(attempt: RunningAttempt): void {
+    if (this.#hedge !== null && this.#state === 'sent') this.#decide(attempt);
   }
 
   onFolded(attempt: RunningAttempt, folding: Folding, { head, cut }: FoldedStreamEnd): void {
     if (this.#state !== 'sent') return;
+    this.#decide(attempt);
     attempt.row.note(200, null);
     this.#forms.noteStreamed();
     this.#forms.noteAccepted();
     try {
-      this.#takeAnswer(readFolded(this.#call, folding, head, cut, attempt.plan));
+      this.#takeAnswer(attempt, readFolded(this.#call, folding, head, cut, attempt.plan));
     } catch (error) {
       this.onFailed(attempt, failureOf(error));
     }
   }
 
   onFailed(attempt: RunningAttempt, failure: CallFailure): void {
-    if (this.#state === 'sent') this.#lose(attempt.broken(failure));
+    if (this.#state !== 'sent') return;
+    this.#hedge?.enter(attempt);
+    this.#lose(attempt, attempt.broken(failure));
   }
 
   /** The stream has content: it is the answer. */
-  onBegun({ row }: RunningAttempt): void {
+  onBegun(attempt: RunningAttempt): void {
+    const { row } = attempt;
+    this.#decide(attempt);
     this.#state = 'answering';
     this.#targets.answered(row.marks?.headAtMs ?? 0);
     row.note(200, null);
@@ -276,10 +316,12 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     this.#close();
   }
 
-  #takeAnswer(read: ReadAnswer | null): void {
+  #takeAnswer(attempt: RunningAttempt, read: ReadAnswer | null): void {
     if (read === null || this.#state !== 'sent') return;
-    if (read.kind === 'not_answered') this.#lose(read);
+    this.#hedge?.enter(attempt);
+    if (read.kind === 'not_answered') this.#lose(attempt, read);
     else {
+      this.#decide(attempt);
       this.#targets.answered(this.#attempt?.row.marks?.headAtMs ?? 0);
       this.#targets.ended(false);
       this.#close();
@@ -288,15 +330,31 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   }
 
   /** The attempt did not become an answer: another one may. */
-  #lose(lost: NotAnswered): void {
-    const attempt = this.#attempt;
-    if (this.#state === 'over' || attempt === null) return;
+  #lose(attempt: RunningAttempt, lost: NotAnswered): void {
+    if (this.#state === 'over') return;
     const request = loseRequest(this.#call, attempt.row, lost, attempt.isCut);
+    const hedge = this.#hedge;
     if (request.class === 'client') {
+      this.#decide(attempt);
       this.#targets.abandoned();
       this.#finish(lost);
-      return;
-    }
+    } else if (hedge === null) this.#retry(request);
+    else if (attempt === hedge.attempt) this.#loseHedge(hedge, request);
+    // The other attempt may still answer.
+    else this.#lost = request;
+  }
+
+  /** The second attempt did not become an answer: the first goes on, if it has not failed before. */
+  #loseHedge(hedge: Hedge, request: LostRequest): void {
+    this.#hedge = null;
+    hedge.attempt.row.price(request.cost);
+    hedge.targets.lost(request);
+    if (this.#attempt !== null) hedge.enter(this.#attempt);
+    this.#targets.plan.leaveOut(request.target, request);
+    if (this.#lost !== null) this.#retry(this.#lost);
+  }
+
+  #retry(request: LostRequest): void {
     this.#state = 'waiting';
     this.#lost = request;
     this.#follow(this.#targets.failed(request));

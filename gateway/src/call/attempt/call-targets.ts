@@ -10,7 +10,7 @@ import { type Candidate, isUsable, type UsableCandidate } from '../../routing/ch
 import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
 import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
-import type { AttemptFailure as FailedAttempt, Step } from '../../routing/planned-call.ts';
+import type { AttemptFailure as FailedAttempt, PlannedCall, Step } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
 import { type AttemptChoice, type Held, type Routed, setPriced, setTarget } from '../call.ts';
 import { pricedMembersAt, switchTarget } from '../money/switch-target.ts';
@@ -88,16 +88,21 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   #skipped: CallFailure | null = null;
   #isOver = false;
 
-  /** `first`: the request as planned for `call.target`. */
-  constructor(call: Held, first: UpstreamCall) {
-    const { target, deps, candidates } = call;
+  /** `first`: the request as planned for `call.target`; null: it is not planned yet. */
+  constructor(
+    call: Held,
+    first: UpstreamCall | null,
+    candidates: readonly Candidate[] = call.candidates,
+    routing: PlannedCall['routing'] = call.route.routing,
+  ) {
+    const { target, deps } = call;
     this.#call = call;
     this.#first = first;
     this.#firstUpstream = target.upstream;
     this.#endMs = call.startMs + (target.upstream.timeouts?.totalMs ?? Number.POSITIVE_INFINITY);
     this.#plan = new AttemptPlan<Failure>(deps.routing, candidates, {
       route: call.route,
-      routing: call.route.routing,
+      routing,
       workspace: call.principal.workspaceId,
       isStream: call.facts.stream,
       requestBytes: call.outline.bytes.length,
@@ -132,6 +137,12 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   failed(failure: Failure): NextRequest<Failure> | Promise<NextRequest<Failure>> {
     this.#leave();
     return this.#follow(this.#plan.failed(failure, performance.now()));
+  }
+
+  /** The present attempt failed before its first content, and another one of the call goes on. */
+  lost(failure: Failure): void {
+    this.#leave();
+    this.#plan.lost(failure, performance.now());
   }
 
   /** The head of an answer has arrived. */

@@ -37,6 +37,13 @@ export function riskOfWaiting(call: Held, row: AttemptRow): bigint | null {
   return atRiskOf(costOf(call, row, false, null));
 }
 
+/** Completes the row of an attempt that another one of the call has beaten; the provider may bill it. */
+export function noteBeaten(call: Held, row: AttemptRow, facts: NotAnswered['facts']): void {
+  row.note(null, null);
+  row.lose(null, 'beaten');
+  row.price(costOf(call, row, false, facts));
+}
+
 function costOf(call: Held, row: AttemptRow, refused: boolean, facts: NotAnswered['facts']) {
   const dispatched = (row.marks?.sentAtMs ?? 0) > 0;
   return priceLostAttempt(call, { dispatched, refused, facts });

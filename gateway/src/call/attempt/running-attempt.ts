@@ -11,7 +11,7 @@ import { type FoldedStream, type FoldedStreamEnd, openFold } from '../stream/fol
 import type { CallStream } from '../stream/open-relay.ts';
 import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
-import { brokenStream, type NotAnswered, notAnswered } from './read-answer.ts';
+import { brokenStream, type NotAnswered, notAnswered, type ReadAnswer, readCollected } from './read-answer.ts';
 import { type SendingPlace, sendRequest } from './send-request.ts';
 import { failureOf } from './upstream-outcome.ts';
 
@@ -19,9 +19,13 @@ import { failureOf } from './upstream-outcome.ts';
 export interface AttemptListener {
   /** The client's side of a streamed call, the same for all its attempts. */
   openStream(): CallStream;
+  /** The client has the status of a stream. */
+  readonly isCommitted: boolean;
   onHead(attempt: RunningAttempt, head: ResponseHead): void;
   /** An answer in one piece, or an error body. */
   onAnswer(attempt: RunningAttempt, answer: CollectedAnswer): void;
+  /** A stream for a client that gets one piece has content. */
+  onContent(attempt: RunningAttempt): void;
   /** A stream for a client that gets one piece has ended. */
   onFolded(attempt: RunningAttempt, folding: Folding, end: FoldedStreamEnd): void;
   onFailed(attempt: RunningAttempt, failure: CallFailure): void;
@@ -75,6 +79,12 @@ export class RunningAttempt implements RelayListener {
     return this.#observer === null ? notAnswered(failure, null) : brokenStream(failure, this.#observer);
   }
 
+  /** Reads a complete answer of any status. Throws CallFailure if it is none. */
+  read(answer: CollectedAnswer): ReadAnswer | Promise<ReadAnswer> {
+    this.row.note(answer.head.status, null);
+    return readCollected(this.#call, answer, this.plan, this.#loop.isCommitted);
+  }
+
   /** Ends the attempt at its upstream; its listener hears nothing more. */
   abort(failure: CallFailure): void {
     this.#isAborted = true;
@@ -118,7 +128,7 @@ export class RunningAttempt implements RelayListener {
 
   #startFold(folding: Folding, place: SendingPlace): void {
     const { row } = this;
-    const { stream, listener } = openFold(this.#call, folding);
+    const { stream, listener } = openFold(this.#call, folding, () => this.#loop.onContent(this));
     this.#observer = folding.observer;
     this.#fold = stream;
     stream.done.then(

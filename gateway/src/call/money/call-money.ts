@@ -118,14 +118,31 @@ export class CallMoney {
    * Goes on with another target, before any output: at its price, and with the hold extended to `amount` if it is less.
    * False: the caps do not cover that, and nothing changes. Rejects like `extend`.
    */
-  async moveTo({ price, holdRequest, slice, draft }: TargetHold, amount: NanoUsd): Promise<boolean> {
+  async moveTo(hold: TargetHold, amount: NanoUsd): Promise<boolean> {
     const missing = missingFromHold(this.#held, amount);
-    if (missing > 0n && !(await this.extend({ ...slice, amount: missing }))) return false;
+    if (missing > 0n && !(await this.extend({ ...hold.slice, amount: missing }))) return false;
+    this.take(hold);
+    return true;
+  }
+
+  /** `moveTo` where the hold covers the other target as it is; false: it does not, and nothing changes. */
+  moveWithin(hold: TargetHold, amount: NanoUsd): boolean {
+    if (missingFromHold(this.#held, amount) > 0n) return false;
+    this.take(hold);
+    return true;
+  }
+
+  /** How the call is held for its present target. */
+  get hold(): TargetHold {
+    return { price: this.#price, holdRequest: this.#holdRequest, slice: this.#slice, draft: this.#draft };
+  }
+
+  /** Goes back to a target that the hold has covered, before any output. */
+  take({ price, holdRequest, slice, draft }: TargetHold): void {
     this.#price = price;
     this.#holdRequest = holdRequest;
     this.#slice = slice;
     this.#draft = draft;
-    return true;
   }
 
   /** Whether the stream must stay within its slices. */

@@ -2,6 +2,7 @@
  * Switches a call to another target before its next attempt, with its money: there is one hold around all attempts, and
  * a dearer target extends it first. Source: routing design, section 6.
  */
+import { CallFailure } from '../../errors/call-failure.ts';
 import { speaks } from '../../protocols/names.ts';
 import type { Target } from '../../routing/route.ts';
 import { InsufficientFunds } from '../../store/ports/store-errors.ts';
@@ -33,6 +34,32 @@ export async function switchTarget(call: Held, target: Target): Promise<boolean>
   return isCovered;
 }
 
+/**
+ * Like `switchTarget`, at once: false also where the hold would have to be extended, or the target cannot serve the
+ * request.
+ */
+export function switchWithinHold(call: Held, target: Target): boolean {
+  const { target: before, priced } = call;
+  setTarget(call, target);
+  setPriced(call, null);
+  let isCovered = false;
+  try {
+    setPriced(call, pricedMembersAt(call, target));
+    const { price, holdRequest, slice, claim, form } = claimFor(call);
+    const draft = draftRecord(call, price?.version ?? null);
+    isCovered = call.money.moveWithin({ price, holdRequest, slice, draft }, claim.room ?? slice.amount);
+    if (isCovered) call.folded = form.stream && !call.facts.stream;
+  } catch (failure) {
+    if (!(failure instanceof CallFailure)) throw failure;
+  } finally {
+    if (!isCovered) {
+      setTarget(call, before);
+      setPriced(call, priced);
+    }
+  }
+  return isCovered;
+}
+
 /** The models that the request names beside its own, at the target's provider; null: none, or the request is translated. */
 export function pricedMembersAt(call: Routed, target: Target): PricedRequest | null {
   const { settings, principal, route, protocol, facts } = call;
@@ -41,10 +68,14 @@ export function pricedMembersAt(call: Routed, target: Target): PricedRequest | n
 }
 
 async function coverTarget(call: Held): Promise<boolean> {
-  const claim = prepareClaim(call.settings.config.defaults, call.deps.billing, describeCall(call));
+  const claim = claimFor(call);
   if (await holdFor(call, claim)) return true;
   const other = prepareOtherwise(claim, { kind: 'balance' });
   return other !== null && holdFor(call, other);
+}
+
+function claimFor(call: Held): PreparedClaim {
+  return prepareClaim(call.settings.config.defaults, call.deps.billing, describeCall(call));
 }
 
 async function holdFor(call: Held, { price, holdRequest, slice, claim, form }: PreparedClaim): Promise<boolean> {

@@ -225,8 +225,9 @@ interface OpenFold {
   readonly listener: ExchangeListener;
 }
 
-/** Connects a folded stream to its call: meter, limits, clock. */
-export function openFold(call: Held, folding: Folding): OpenFold {
+/** Connects a folded stream to its call: meter, limits, clock. `onContent`: called at its first content, before its end. */
+export function openFold(call: Held, folding: Folding, onContent: () => void): OpenFold {
+  let hasContent = false;
   const { settings, target } = call;
   const meter = openMeter(call, folding.observer, {
     onGranted: () => metered?.goOn(),
@@ -249,7 +250,13 @@ export function openFold(call: Held, folding: Folding): OpenFold {
     onFirstByte() {
       call.firstByteMs = performance.now();
     },
-    onRead: () => void meter?.covers(),
+    onRead() {
+      if (!hasContent && folding.observer.begun) {
+        hasContent = true;
+        onContent();
+      }
+      meter?.covers();
+    },
   });
   const metered = meter === null ? null : new MeteredBody(stream, meter, framing);
   return { stream, listener: metered ?? stream };

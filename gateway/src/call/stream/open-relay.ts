@@ -51,6 +51,8 @@ export class CallStream {
   readonly #call: Held;
   #attempt: StreamedAttempt | null = null;
   #meter: StreamMeter | null = null;
+  /** The attempt before, which may run beside the present one; null: there was none. */
+  #before: { readonly attempt: StreamedAttempt; readonly meter: StreamMeter | null } | null = null;
 
   constructor(call: Held, calls: StreamedCall) {
     const { protocol, run, content } = call;
@@ -89,6 +91,13 @@ export class CallStream {
     });
   }
 
+  /** Goes on with the attempt of this row, where two run beside each other. */
+  choose(row: StreamedAttempt['row']): void {
+    if (this.#before?.attempt.row !== row) return;
+    this.#attempt = this.#before.attempt;
+    this.#meter = this.#before.meter;
+  }
+
   /** Starts the relay of the next attempt, not yet connected to an upstream, and its listener for the upstream side. */
   openRelay(
     attempt: StreamedAttempt,
@@ -110,6 +119,7 @@ export class CallStream {
         metered?.drop();
       },
     });
+    if (this.#attempt !== null) this.#before = { attempt: this.#attempt, meter: this.#meter };
     this.#attempt = attempt;
     this.#meter = meter;
     const relay = new StreamRelay({

@@ -15,6 +15,7 @@ interface RouteFlags {
   readonly affinity?: string;
   readonly maxExtraAttempts?: number;
   readonly uncertainRetry?: string;
+  readonly hedge?: string;
   readonly fallbackOn?: string[] | RemovedLimit;
   readonly alias?: string[] | RemovedLimit;
   readonly file?: string;
@@ -129,6 +130,7 @@ function addRouteFlags(command: Command): Command {
     .option('--affinity <name>', 'what keeps a conversation at its target: session, prefix or off')
     .option('--max-extra-attempts <count>', 'attempts after the first one failed', parseAttempts)
     .option('--uncertain-retry <usd>', 'USD per request for attempts that the provider may have billed')
+    .option('--hedge <on|off>', 'whether a late first attempt gets a second one at another target')
     .option('--fallback-on <list>', 'overflow, policy, or none', parseListOr('none'))
     .option('--alias <list>', 'further public names, or none', parseListOr('none'))
     .option('--file <path>', FILE_HELP);
@@ -142,6 +144,7 @@ function definitionOf(flags: RouteFlags): object {
     affinity: flags.affinity,
     max_extra_attempts: flags.maxExtraAttempts,
     uncertain_retry: flags.uncertainRetry,
+    hedge: flags.hedge,
     fallback_on: orNull(flags.fallbackOn) === null ? [] : flags.fallbackOn,
   };
   const isRouted = Object.values(routing).some((value) => value !== undefined);

@@ -67,6 +67,13 @@ export const routingSchema = z.strictObject({
       default: defaultRetryUsd,
     })
     .optional(),
+  hedge: choice(['off', 'on'])
+    .meta({
+      description:
+        'Whether a late first attempt gets a second one at another target, at most 5% of the requests; the first answer wins, and the operator pays for the other.',
+      default: DEFAULT_ROUTING.hedge ? 'on' : 'off',
+    })
+    .optional(),
   fallback_on: z
     .array(choice(FALLBACK_CLASSES))
     .meta({

@@ -59,6 +59,7 @@ const routing = z.looseObject({
   affinity: z.string().optional(),
   max_extra_attempts: z.number().optional(),
   uncertain_retry: rate.optional(),
+  hedge: z.string().optional(),
   fallback_on: z.array(z.string()).optional(),
 });
 

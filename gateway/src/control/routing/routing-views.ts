@@ -30,7 +30,7 @@ export function viewRoutes(served: Served): RouteView[] {
 
 /** Renders a served model; `definition`: as it was entered; null: it was not entered in the console. */
 export function viewRoute(model: ServedModel, served: Served): RouteView {
-  const { strategy, affinity, maxExtraAttempts, uncertainRetry, fallbackOn } = model.routing;
+  const { strategy, affinity, maxExtraAttempts, uncertainRetry, hedge, fallbackOn } = model.routing;
   const entered = served.routes.find((route) => route.model === model);
   return {
     model: model.name,
@@ -43,6 +43,7 @@ export function viewRoute(model: ServedModel, served: Served): RouteView {
       affinity,
       max_extra_attempts: maxExtraAttempts,
       uncertain_retry: formatNanoUsd(uncertainRetry),
+      hedge,
       fallback_on: [...fallbackOn],
     },
     targets: model.targets.map((target) => viewTarget(model, target, served)),

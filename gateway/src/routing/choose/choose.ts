@@ -9,6 +9,7 @@ import { type CredentialChoice, chooseCredentials } from './credentials/choose-c
 import { Headroom } from './credentials/headroom.ts';
 import { AnswerLengths, type ExpectedCost, expectCost, paysToReturn } from './expected-cost.ts';
 import { countMisfits, filterReason, isTooLong, noTarget } from './filter-target.ts';
+import { Hedging } from './hedging.ts';
 import { hasIssuer } from './issuer.ts';
 import { usualCandidates } from './prepared-candidates.ts';
 import { Dice } from './random.ts';
@@ -23,6 +24,7 @@ export class ChoiceState {
   readonly headroom = new Headroom();
   readonly queues = new TargetQueues();
   readonly answerLengths = new AnswerLengths();
+  readonly hedging = new Hedging();
 
   constructor(health: HealthView) {
     this.health = health;
