@@ -201,7 +201,10 @@ export const HEADERS: OpenapiPart = {
   'x-tollgate-attempts': { description: 'Number of attempts.', schema: COUNT },
   'x-tollgate-route': {
     description: 'Why the request went to this target. Absent where a stream began before its target was final.',
-    schema: { type: 'string', enum: ['weight', 'order', 'latency', 'price', 'pin', 'probe', 'fallback', 'limp'] },
+    schema: {
+      type: 'string',
+      enum: ['weight', 'order', 'latency', 'price', 'pin', 'probe', 'fallback', 'limp', 'hedge'],
+    },
   },
   'x-tollgate-cost-usd': {
     description: 'Cost in US dollars. Absent on streams and for models without a price.',
