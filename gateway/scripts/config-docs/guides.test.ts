@@ -24,7 +24,7 @@ function filesOf(guide: string): readonly string[] {
 
 test.each([
   ['add-a-provider.md', 2],
-  ['fallback.md', 5],
+  ['fallback.md', 6],
 ])('every configuration in %s loads', (guide, count) => {
   const files = filesOf(guide);
   expect(files).toHaveLength(count);
