@@ -18,6 +18,7 @@ import { type AttemptListener, RunningAttempt } from './running-attempt.ts';
 interface Lane {
   readonly target: Target;
   readonly priced: PricedRequest | null;
+  readonly credential: number;
   readonly hold: TargetHold;
   readonly why: string | null;
   readonly dropped: readonly string[];
@@ -26,13 +27,14 @@ interface Lane {
 }
 
 function laneOf(call: Held): Lane {
-  const { target, priced, money, why, dropped, folded, firstByteMs } = call;
-  return { target, priced, hold: money.hold, why, dropped, folded, firstByteMs };
+  const { target, priced, credential, money, why, dropped, folded, firstByteMs } = call;
+  return { target, priced, credential, hold: money.hold, why, dropped, folded, firstByteMs };
 }
 
-function takeLane(call: Held, { target, priced, hold, why, dropped, folded, firstByteMs }: Lane): void {
+function takeLane(call: Held, { target, priced, credential, hold, why, dropped, folded, firstByteMs }: Lane): void {
   setTarget(call, target);
   setPriced(call, priced);
+  call.credential = credential;
   call.money.take(hold);
   call.why = why;
   call.dropped = dropped;
