@@ -124,13 +124,11 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
 
   /** Sends the request in its present form. */
   #start(choice: AttemptChoice | null): void {
-    const call = this.#call;
     this.#state = 'sent';
-    call.attempted = true;
+    this.#call.attempted = true;
     this.#forms.noteSent();
-    const attempt = new RunningAttempt(call, this.#forms.plan, new AttemptRow(call, choice), this);
-    this.#attempt = attempt;
-    attempt.start(this.#targets);
+    this.#attempt = new RunningAttempt(this.#call, this.#forms.plan, new AttemptRow(this.#call, choice), this);
+    this.#attempt.start(this.#targets);
   }
 
   get isCommitted(): boolean {

@@ -79,7 +79,7 @@ export class RunningAttempt implements RelayListener {
     return this.#observer === null ? notAnswered(failure, null) : brokenStream(failure, this.#observer);
   }
 
-  /** Reads a complete answer of any status. Throws CallFailure if it is none. */
+  /** Reads a complete answer of any status. Throws CallFailure where it cannot be read. */
   read(answer: CollectedAnswer): ReadAnswer | Promise<ReadAnswer> {
     this.row.note(answer.head.status, null);
     return readCollected(this.#call, answer, this.plan, this.#loop.isCommitted);
