@@ -32,6 +32,7 @@ const DOCUMENT: SecretMember = {
   title: 'Credentials (JSON)',
   description:
     'A credentials file of Google: the absolute path, or the JSON text, of a service account, a user, an impersonated or an external account.',
+  hint: 'The text of the JSON file of a service account. It needs a project.',
   mayBeNone: false,
   document: true,
 };
@@ -40,6 +41,7 @@ const EXPRESS_KEY: SecretMember = {
   name: 'api_key',
   title: 'API key (express mode)',
   description: 'An API key of Vertex AI in express mode, without `project`.',
+  hint: 'Instead of a project and credentials.',
   mayBeNone: false,
 };
 
@@ -58,6 +60,7 @@ const LOCATION: SettingMember = {
   // It becomes a part of the host's name.
   pattern: /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
   expected: 'a location such as global, eu or europe-west4',
+  hint: 'Leave blank for global, or enter eu, us or a region such as europe-west4.',
 };
 
 /** The Messages API there has a version of its own, unless the client names one from which it is the same everywhere. */

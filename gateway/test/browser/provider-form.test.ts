@@ -103,6 +103,20 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await page.unroute(PROVIDERS);
   });
 
+  test('of Vertex AI has its project, location and credentials, each with its error', async () => {
+    await openForm('vertex');
+    await field('Project').fill('my-project-1');
+    await field('Location').fill('evil.com/#');
+    await press('Add and test');
+    await dialog().getByText("Found 'evil.com/#', expected a location such as global").waitFor();
+    await field('Location').fill('eu');
+    await field('Credentials (JSON)').fill('{ "type": "no account" }');
+    await press('Add and test');
+    await dialog().locator('[aria-invalid="true"]').waitFor();
+    expect(await field('Credentials (JSON)').getAttribute('aria-invalid')).toBe('true');
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+
   test('adds a provider, tests it, and says what the provider answered', async () => {
     fake?.script('models', { status: 401, json: { error: { message: 'no such key' } } });
     await openForm('openai-compatible');

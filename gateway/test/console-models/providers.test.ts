@@ -31,7 +31,15 @@ describe('a provider entered in the console', () => {
     const made = await rig.admin.ask('POST', providers, entryAt(rig.fake));
     expect(made).toMatchObject({
       status: 200,
-      json: { name: 'entered', source: 'console', last4: '55aa', models: 1, problem: null, tested: null },
+      json: {
+        name: 'entered',
+        source: 'console',
+        last4: '55aa',
+        models: 1,
+        entered_models: [{ name: 'entered-model', upstream: 'their-model' }],
+        problem: null,
+        tested: null,
+      },
     });
     expect(await call(rig.gateway, 'entered-model')).toBe(200);
     const [served] = rig.fake.served('their-model');

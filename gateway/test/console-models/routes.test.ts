@@ -22,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 
 type RouteView = Reply<'GET /accounts/{account}/routes/{model}'>;
+type Models = Reply<'GET /accounts/{account}/models'>;
 type States = Reply<'GET /accounts/{account}/routing/states'>;
 
 /** Calls the model, and returns the upstream model that answered. */
@@ -35,6 +36,8 @@ const TARGETS = [
   { provider: 'entered', model: 'second-of-theirs', name: 'main' },
   { provider: 'filed', model: 'of-the-file', priority: 2 },
 ];
+
+const NO_RATES = { cache_read: null, cache_write_5m: null, cache_write_1h: null, reasoning: null };
 
 describe('a route entered in the console', () => {
   test('applies from the next call, as do changes of it', async () => {
@@ -65,6 +68,18 @@ describe('a route entered in the console', () => {
     });
     expect((back.json as RouteView).targets[0]?.out_of_rotation_since).toBeNull();
     expect(await servedBy('new')).toBe('of-the-file');
+  });
+
+  test('sets a price that is the console’s own, and is changed there', async () => {
+    const target = { ...TARGETS[0], price: { input: 1, output: 5 } };
+    expect((await rig.admin.ask('POST', ROUTES, { model: 'priced', targets: [target] })).status).toBe(200);
+    const { models } = (await rig.admin.ask('GET', `${ACCOUNT}/models`)).json as Models;
+    expect(models.find(({ name }) => name === 'priced')?.price).toMatchObject({ input: '1', source: 'console' });
+    expect(models.find(({ name }) => name === 'file-priced')?.price).toMatchObject({ source: 'file' });
+    const price = { from: null, free: true, input: null, output: null };
+    const refused = await rig.admin.ask('PUT', `${ACCOUNT}/models/priced/price`, { ...price, ...NO_RATES });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('its route in the console sets the')]);
+    expect((await rig.admin.ask('DELETE', `${ROUTES}/priced`)).status).toBe(200);
   });
 
   test('is refused with the member and the words of the configuration, each fault by itself', async () => {

@@ -21,7 +21,7 @@ import {
 } from './route-form.ts';
 
 const STRATEGIES: readonly (readonly [value: Strategy | '', words: string])[] = [
-  ['', 'Default: by weight, or in order without weights'],
+  ['', 'Default: by weight, else in order'],
   ['order', 'In order'],
   ['weight', 'By weight'],
   ['latency', 'Lowest latency'],
@@ -156,7 +156,7 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
           value={row.model}
           onChange={(event) => onChange({ ...row, model: event.target.value })}
         />
-        <div className="flex">
+        <div className="ml-auto flex">
           {/* At the top it stays, with the focus. */}
           <IconButton
             label={`Move ${title.toLowerCase()} up`}

@@ -1,6 +1,6 @@
 /** Tests how the lines of a provider's models are read. */
 import { describe, expect, test } from 'bun:test';
-import { freeName, parseModelLines } from './provider-form.ts';
+import { freeName, parseModelLines, renderModelLines } from './provider-form.ts';
 
 describe('parseModelLines', () => {
   test('a single name is also the provider’s name', () => {
@@ -11,6 +11,10 @@ describe('parseModelLines', () => {
       ],
       fault: null,
     });
+  });
+  test('the lines of models are those that they were read from', () => {
+    const lines = 'gpt-5\nfast = gpt-5-mini';
+    expect(renderModelLines(parseModelLines(lines).models)).toBe(lines);
   });
   test.each([
     ['a\n= b', 2],

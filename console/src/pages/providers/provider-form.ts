@@ -46,6 +46,11 @@ export function parseModelLines(text: string): {
   return { models, fault: null };
 }
 
+/** The lines of models, from which `parseModelLines` gets them again. */
+export function renderModelLines(models: readonly ServedModel[]): string {
+  return models.map(({ name, upstream }) => (name === upstream ? name : `${name} = ${upstream}`)).join('\n');
+}
+
 /** An unused name for a provider of the given kind. */
 export function freeName(kind: string, taken: readonly string[]): string {
   const stem =

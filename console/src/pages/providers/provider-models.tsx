@@ -2,14 +2,14 @@
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { counted } from '../../lib/format.ts';
-import { useAction, useReply } from '../../lib/queries.ts';
+import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { type ProviderView, parseModelLines, TOUCHES } from './provider-form.ts';
+import { type ProviderView, parseModelLines, renderModelLines, TOUCHES } from './provider-form.ts';
 
 export const MODELS_HINT = 'One per line: the provider’s model name, or “public name = provider’s name”.';
 
@@ -26,12 +26,10 @@ interface ReplaceProps {
 
 export function ReplaceModels({ provider, onClose }: ReplaceProps) {
   const { account } = useAccount();
-  const [lines, setLines] = useState<string | null>(null);
-  const known = useServed(provider.name);
+  const [text, setText] = useState(() => renderModelLines(provider.entered_models));
   const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
-  const text = lines ?? known ?? '';
   const submit = () => {
-    if (known === null || linesError(text) !== null) return;
+    if (linesError(text) !== null) return;
     change.mutate(
       { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models] } },
       {
@@ -57,17 +55,16 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
         label="Models"
         rows={10}
         spellCheck={false}
-        disabled={known === null}
-        hint={`${MODELS_HINT} Models not listed become unavailable.`}
+        hint={`${MODELS_HINT} Models not listed become unavailable; with none, those that the catalog lists are served.`}
         value={text}
         error={linesError(text) ?? memberError(change.error, 'models')}
         errorStays={linesError(text) !== null}
-        onChange={(event) => setLines(event.target.value)}
+        onChange={(event) => setText(event.target.value)}
       />
       <OfferedModels
         provider={provider.name}
         served={parseModelLines(text).models.map(({ upstream }) => upstream)}
-        onAdd={(model) => setLines(text.trim() === '' ? model : `${text.trimEnd()}\n${model}`)}
+        onAdd={(model) => setText(text.trim() === '' ? model : `${text.trimEnd()}\n${model}`)}
       />
     </FormDialog>
   );
@@ -127,18 +124,4 @@ function OfferedModels({ provider, served, onAdd }: OfferedProps) {
       {more > 0 && <p className="text-sm text-ink-3">And {counted(more, 'more model')}.</p>}
     </fieldset>
   );
-}
-
-/** The model lines that the provider serves now; null until loaded. */
-function useServed(provider: string): string | null {
-  const { account } = useAccount();
-  const { data } = useReply('GET /accounts/{account}/models', { path: { account } });
-  if (data === undefined) return null;
-  return data.models
-    .flatMap(({ name, targets }) =>
-      targets
-        .filter((target) => target.provider === provider)
-        .map(({ model }) => (model === name ? name : `${name} = ${model}`)),
-    )
-    .join('\n');
 }

@@ -71,6 +71,8 @@ const providerView = z.object({
     ttfb_p50_ms: z.number().nullable(),
   }),
   models: z.int(),
+  /** As entered in the console; empty: those of the catalog, or of the configuration. */
+  entered_models: z.array(z.object({ name: z.string(), upstream: z.string() })),
   /** Why a console entry is not used, or only in part, in sentences; null: no problem. */
   problem: z.string().nullable(),
 });

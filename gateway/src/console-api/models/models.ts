@@ -38,7 +38,9 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
   if (route === undefined) throw new Error(`the model ${model.name} is served and has no route`);
   const [target] = route.targets;
   const known = target.catalog === null ? null : parts.describe(target.catalog);
-  const fromFile = (model.targets[0].price ?? model.price) !== null;
+  const source = sourceOfModel(model, running);
+  const definedIn = source === 'console' ? source : 'file';
+  const fixedIn = (model.targets[0].price ?? model.price) === null ? null : definedIn;
   const inForce = periodAt(target.prices, parts.nowMs());
   return {
     name: model.name,
@@ -49,9 +51,9 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
     context_tokens: known?.inputTokensMax ?? null,
     output_tokens_max: known?.outputTokensMax ?? null,
     capabilities: known === null ? [] : [...known.modalities.filter((one) => one !== 'text'), ...known.capabilities],
-    price: renderPeriod(inForce, fromFile),
-    prices: [...renderPrices(target.prices, fromFile)],
-    source: sourceOfModel(model, running),
+    price: renderPeriod(inForce, fixedIn),
+    prices: [...renderPrices(target.prices, fixedIn)],
+    source,
     keys: groups.reduce((sum, group) => sum + (mayUseModel(group, route.names) ? group.keys : 0), 0),
   };
 }

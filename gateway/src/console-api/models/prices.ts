@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { formatUsdPerMillion, formatUsdPerThousand, PriceError } from '../../billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type Price, type PriceTier, type Rates } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, parseSetPrice, priceAt } from '../../billing/price-book.ts';
+import { sourceOfModel } from '../../config/console-entries.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../generation/usage.ts';
 import type { StoredRates } from '../../store/ports/providers.ts';
@@ -21,14 +22,16 @@ type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[n
 /** Stores the price and applies it from the next call. */
 export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
   const { path, body, actor, address } = call;
-  const { models, settings } = parts.running();
+  const running = parts.running();
+  const { models, settings } = running;
   const model = models.get(path.model);
   if (model === undefined)
     throw new ConsoleFailure('not_found', 'there is no such model; GET models lists the served models');
   if (model.price !== null || model.targets.every(({ price }) => price !== null)) {
+    const place = sourceOfModel(model, running) === 'console' ? 'its route in the console' : 'the configuration file';
     throw new ConsoleFailure(
       'conflict',
-      `the configuration file sets the price of ${model.name}; change it there, or remove the price from the file first`,
+      `${place} sets the price of ${model.name}; change it there, or remove the price from there first`,
       { page: '/app/models' },
     );
   }
@@ -56,7 +59,7 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
     after: { from, ...(rates ?? { free: true }) },
   });
   await parts.book.save([{ of: 'price', price: stored }], [entry]);
-  const view = renderPeriod({ fromMs, price }, false);
+  const view = renderPeriod({ fromMs, price }, null);
   if (view === null) throw new Error('a price that was set is a price');
   return { ...view, left_out: leftOut(before, rates) };
 }
@@ -136,13 +139,16 @@ function leftOut(before: Price | null, rates: StoredRates | null): string[] {
 
 type PriceView = z.output<typeof priceView>;
 
-/** Every version of a model's price, newest first; unknown prices are omitted. `fromFile`: the file sets the price. */
-export function renderPrices(book: PriceBook, fromFile: boolean): readonly PriceView[] {
-  return book.flatMap((period) => renderPeriod(period, fromFile) ?? []).reverse();
+/** Where the definition of a model or its target sets the price; null: it does not. */
+type FixedIn = 'file' | 'console' | null;
+
+/** Every version of a model's price, newest first; unknown prices are omitted. */
+export function renderPrices(book: PriceBook, fixedIn: FixedIn): readonly PriceView[] {
+  return book.flatMap((period) => renderPeriod(period, fixedIn) ?? []).reverse();
 }
 
 /** Null: the price of the period is unknown. */
-export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean): PriceView | null {
+export function renderPeriod({ fromMs, price }: PricePeriod, fixedIn: FixedIn): PriceView | null {
   if (price === null) return null;
   return {
     version: price.version,
@@ -151,7 +157,7 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean):
     ...renderRates(price),
     ...(price.fees === null || price.fees.size === 0 ? {} : { per_1000_requests: renderFees(price.fees) }),
     ...(price.tiers.length === 0 ? {} : { tiers: price.tiers.map(renderTier) }),
-    source: sourceOf(price, fromMs, fromFile),
+    source: sourceOf(price, fromMs, fixedIn),
   };
 }
 
@@ -181,10 +187,13 @@ function isFree(price: Price): boolean {
   return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0;
 }
 
-/** Read from the prefix of the version. `free` is ambiguous: the file, the console and the demo all use it. */
-function sourceOf({ version }: Price, fromMs: number, fromFile: boolean): PriceView['source'] {
+/**
+ * Read from the prefix of the version. `free` is ambiguous: the file, the console and the demo all use it; so is
+ * `config`: routes are also defined in the console.
+ */
+function sourceOf({ version }: Price, fromMs: number, fixedIn: FixedIn): PriceView['source'] {
   if (version.startsWith('console:')) return 'console';
-  if (/^config[:@]/.test(version)) return 'file';
+  if (/^config[:@]/.test(version)) return fixedIn ?? 'file';
   if (!version.startsWith('free@')) return 'catalogue';
-  return fromFile ? 'file' : Number.isFinite(fromMs) ? 'console' : 'catalogue';
+  return fixedIn ?? (Number.isFinite(fromMs) ? 'console' : 'catalogue');
 }
