@@ -21,21 +21,22 @@ interface Average {
 
 /** The usual length of the answers of each route to each key. */
 export class AnswerLengths {
-  /** By key and route; the one that answered last is last. */
+  /** By key and route, in the order of their first answers. */
   readonly #averages = new Map<string, Average>();
 
   learn(model: string, keyId: string, outputTokens: number): void {
     const caller = callerOf(model, keyId);
-    const known = this.#averages.get(caller);
-    const average = known ?? { tokens: 0, answers: 0 };
+    let average = this.#averages.get(caller);
+    if (average === undefined) {
+      average = { tokens: 0, answers: 0 };
+      if (this.#averages.size >= CALLERS_MAX) {
+        const [oldest] = this.#averages.keys();
+        if (oldest !== undefined) this.#averages.delete(oldest);
+      }
+      this.#averages.set(caller, average);
+    }
     average.answers = Math.min(ANSWERS_COUNTED, average.answers + 1);
     average.tokens += (outputTokens - average.tokens) / average.answers;
-    if (known !== undefined) this.#averages.delete(caller);
-    else if (this.#averages.size >= CALLERS_MAX) {
-      const [oldest] = this.#averages.keys();
-      if (oldest !== undefined) this.#averages.delete(oldest);
-    }
-    this.#averages.set(caller, average);
   }
 
   /** The tokens of output that an answer to the key is expected to have: a whole number. */
