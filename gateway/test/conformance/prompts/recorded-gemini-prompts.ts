@@ -1,6 +1,6 @@
 /**
- * Parses recorded calls of Gemini's native API into prompts with their counted tokens. The product does not support
- * that format; its models are reached through chat completions, with too few recordings to learn from.
+ * Parses recorded calls of Gemini's native API into prompts with their counted tokens. No client of the product uses
+ * that format; of its models' calls through chat completions too few are recorded to learn from.
  */
 import { type Part, type ToolCallPart, type ToolResultPart, textPart } from '../../../src/generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../../../src/generation/request.ts';

@@ -45,7 +45,9 @@ describe('our estimate of the prompts of the corpus', () => {
   });
 
   test('reads prompts of Gemini, in one piece and streamed, with their counts', () => {
-    const read = readPrompts(loadCorpus('gemini-generate')).map(({ id, model, promptTokens, answer, request }) => {
+    const plain = ['plain-text', 'call-without-id', 'call-with-id', 'stream'];
+    const cases = loadCorpus('gemini-generate').filter(({ id }) => plain.includes(id.slice('corpus-gemini/'.length)));
+    const read = readPrompts(cases).map(({ id, model, promptTokens, answer, request }) => {
       return [id, model, promptTokens, answer, request.tools.length];
     });
     const prompt = { text: 'At nine.', tokens: 4 };
