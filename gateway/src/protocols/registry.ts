@@ -2,6 +2,7 @@
 import { chatClient } from './chat/client/client-protocol.ts';
 import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol } from './client-protocol.ts';
+import { converseUpstream } from './converse/upstream/upstream-protocol.ts';
 import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
@@ -17,6 +18,7 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in UpstreamProtocolName]: Upst
   chat: chatUpstream,
   messages: messagesUpstream,
   gemini: geminiUpstream,
+  converse: converseUpstream,
 };
 
 /** The format of calls to one host, by the client's. */

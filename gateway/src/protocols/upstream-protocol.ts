@@ -176,5 +176,6 @@ export interface UpstreamProtocol {
   readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
   /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
   streamOfAnswer(body: Buffer): Buffer | null;
-  readError(body: Buffer): UpstreamError;
+  /** `headers`: those of the response; absent: not known. */
+  readError(body: Buffer, headers?: HeaderLines): UpstreamError;
 }

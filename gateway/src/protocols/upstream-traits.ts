@@ -21,6 +21,7 @@ export interface UpstreamTraits {
   readonly chat: ChatTraits;
   readonly messages: MessagesTraits;
   readonly gemini: GeminiTraits;
+  readonly converse: ConverseTraits;
 }
 
 /** What a chat-completions provider accepts. */
@@ -85,3 +86,17 @@ export interface GeminiTraits {
   /** Google AI Studio or Vertex AI. */
   readonly platform: 'ai_studio' | 'vertex';
 }
+
+/** The operator's settings for models reached through Bedrock's Converse; null: not set. */
+export interface ConverseTraits {
+  readonly guardrail: {
+    readonly identifier: string;
+    readonly version: string;
+    readonly trace: 'enabled' | 'disabled' | 'enabled_full' | null;
+    readonly streamProcessing: 'sync' | 'async' | null;
+  } | null;
+  readonly serviceTier: 'priority' | 'default' | 'flex' | 'reserved' | null;
+  readonly latency: 'standard' | 'optimized' | null;
+}
+
+export const NO_CONVERSE_SETTINGS: ConverseTraits = { guardrail: null, serviceTier: null, latency: null };

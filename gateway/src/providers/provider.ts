@@ -8,7 +8,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { ChatTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
+import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './chained-exchange.ts';
 import type { ChatQuirks, ProviderQuirks } from './quirks.ts';
@@ -178,6 +178,8 @@ interface KindBase {
   chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
   /** Which of Google's doors it is, for translated requests in Gemini's format; absent: AI Studio, or another format. */
   readonly geminiPlatform?: GeminiTraits['platform'];
+  /** What the settings say for requests in Bedrock's Converse; absent: nothing. */
+  converseTraits?(settings: Settings): ConverseTraits;
   /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }

@@ -4,7 +4,12 @@
  */
 import { type Capabilities, NO_CAPABILITIES } from '../config/config.ts';
 import type { ServedTarget } from '../config/served-models.ts';
-import type { MessagesTraits, UpstreamTraits } from '../protocols/upstream-traits.ts';
+import {
+  type ConverseTraits,
+  type MessagesTraits,
+  NO_CONVERSE_SETTINGS,
+  type UpstreamTraits,
+} from '../protocols/upstream-traits.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** The catalog's facts about a model that translations need. */
@@ -90,7 +95,13 @@ export function traitsOf(
       firstParty: firstParty === true,
     },
     gemini: { platform: provider.kind.geminiPlatform ?? 'ai_studio' },
+    converse: converseTraitsOf(provider),
   };
+}
+
+function converseTraitsOf(provider: Provider): ConverseTraits {
+  if (provider.baseUrl === null) return NO_CONVERSE_SETTINGS;
+  return provider.kind.converseTraits?.(provider.settings) ?? NO_CONVERSE_SETTINGS;
 }
 
 /**

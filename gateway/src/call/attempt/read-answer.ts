@@ -101,7 +101,7 @@ export function readOwnRefusal(
   const isJson = !cut && isJsonObject(body);
   const shown =
     isJson || isPlainText(head, body, cut) ? beginning : `the model provider refused the request (HTTP ${head.status})`;
-  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
+  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX), head.headers);
   const message = scrubText(error.message, secrets);
   const failure = failureOfRefusal(head.status, retryAfterOf(head), error, message, shown);
   // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
@@ -212,9 +212,9 @@ function failureOfTranslatedRefusal(
   { head, body }: CollectedAnswer,
   protocol: UpstreamProtocol,
 ): CallFailure {
-  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX));
+  const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX), head.headers);
   const message = scrubText(error.message, target.upstream.secrets);
-  return failureOfTranslatedError(head.status, retryAfterOf(head), error, message);
+  return failureOfTranslatedError(error.status ?? head.status, retryAfterOf(head), error, message);
 }
 
 function failureOfEvent({ target }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {

@@ -281,7 +281,7 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
     };
   }
   if (plan.own.stripReasoning === null || plan.strips === 'all' || answer.head.status !== 400) return null;
-  if (plan.upstream.readError(answer.body).condition !== 'signature') return null;
+  if (plan.upstream.readError(answer.body, answer.head.headers).condition !== 'signature') return null;
   return {
     call: new PassThroughCall({ ...plan, strips: 'all' }),
     why: 'refuses a signature in the history: sent again without reasoning',

@@ -138,7 +138,7 @@ function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: Collected
   const isSigned = request.turns.some(({ parts }) =>
     parts.some(({ kind }) => kind === 'reasoning' || kind === 'tool_call'),
   );
-  const error = plan.upstream.readError(answer.body);
+  const error = plan.upstream.readError(answer.body, answer.head.headers);
   const { condition, message } = error;
   if (condition === 'other') return withoutRefused(plan, sent, answer.head.status, error);
   if (!isSigned || condition !== 'signature') return null;

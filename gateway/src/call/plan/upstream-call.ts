@@ -82,8 +82,8 @@ export function refusesStream({ head, body }: CollectedAnswer): boolean {
 export const USAGE_OPTION = 'stream_options.include_usage';
 
 /** `stream_options`, if the refusal says that upstream does not know it; undefined for any other refusal. */
-export function unknownOption(upstream: UpstreamProtocol, { body }: CollectedAnswer): string | undefined {
-  const refused = findRefusedMember(upstream.readError(body), omissible(upstream));
+export function unknownOption(upstream: UpstreamProtocol, { head, body }: CollectedAnswer): string | undefined {
+  const refused = findRefusedMember(upstream.readError(body, head.headers), omissible(upstream));
   return refused?.member === 'stream_options' && refused.why === 'unknown' ? refused.member : undefined;
 }
 

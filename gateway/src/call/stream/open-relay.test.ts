@@ -23,7 +23,10 @@ function depsOf() {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
-  const protocolViolations = { received: { chat: 0, messages: 0, gemini: 0 }, withheld: { chat: 0, messages: 0 } };
+  const protocolViolations = {
+    received: { chat: 0, messages: 0, gemini: 0, converse: 0 },
+    withheld: { chat: 0, messages: 0 },
+  };
   const billing = {
     ratio: new TokenRatio(),
     limitProofs: new LimitProofs(() => undefined),
@@ -129,7 +132,7 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect([client.slot, told.at(-1)]).toEqual([UNWATCHED, 'closed']);
   // Its first chunk has no role: it is still relayed, and counted.
   expect(deps.protocolViolations).toEqual({
-    received: { chat: 1, messages: 0, gemini: 0 },
+    received: { chat: 1, messages: 0, gemini: 0, converse: 0 },
     withheld: { chat: 0, messages: 0 },
   });
 });
@@ -154,7 +157,7 @@ test("received violations count by upstream's format, withheld ones by the clien
   countViolations(call, { name: 'messages' }, { rewrites: false, protocolViolations: 2 });
   countViolations(call, { name: 'messages' }, { rewrites: true, protocolViolations: 1 });
   expect(deps.protocolViolations).toEqual({
-    received: { chat: 0, messages: 2, gemini: 0 },
+    received: { chat: 0, messages: 2, gemini: 0, converse: 0 },
     withheld: { chat: 1, messages: 0 },
   });
 });

@@ -11,6 +11,8 @@ export interface UpstreamError {
   readonly message: string;
   /** Upstream's error code or type, if it is a string. */
   readonly code: string | null;
+  /** The status that its code means, if the response has another; absent: that of the response. */
+  readonly status?: number;
   /** The path of the request member at fault (`error.param`), as upstream reports it. */
   readonly param: string | null;
   /** The problem with the operator's account at the upstream, by code and message; null if none. */
@@ -314,6 +316,22 @@ const RECOGNIZERS: readonly Recognizer[] = [
       'MissingAuthenticationToken',
     ],
     source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (2026-11-22)',
+  },
+  {
+    trouble: 'account',
+    host: 'Amazon Bedrock',
+    words: ['model use case details have not been submitted', 'you don.t have access to the model'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-access.html (2026-11-22)',
+  },
+  {
+    trouble: 'model',
+    host: 'Amazon Bedrock',
+    words: [
+      'the provided model identifier is invalid',
+      'invocation of model id \\S{1,300} with on-demand throughput isn.t supported',
+      'model `[^`]{1,300}` isn.t supported on this route',
+    ],
+    source: `${RECORDED}; https://github.com/BerriAI/litellm/issues/8851 (2025-02-26)`,
   },
   {
     trouble: 'model',

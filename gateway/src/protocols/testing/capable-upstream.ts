@@ -1,5 +1,5 @@
 /** Defines the traits of an upstream that accepts everything its format has, and variations of it. */
-import type { ChatTraits, MessagesTraits, UpstreamTraits } from '../upstream-traits.ts';
+import { type ChatTraits, type MessagesTraits, NO_CONVERSE_SETTINGS, type UpstreamTraits } from '../upstream-traits.ts';
 
 export const CAPABLE: UpstreamTraits = {
   provider: 'lab',
@@ -37,6 +37,7 @@ export const CAPABLE: UpstreamTraits = {
     firstParty: true,
   },
   gemini: { platform: 'ai_studio' },
+  converse: NO_CONVERSE_SETTINGS,
 };
 
 /** `CAPABLE` as a chat provider, with these traits changed. */

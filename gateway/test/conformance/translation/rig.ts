@@ -7,6 +7,7 @@ import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
+import type { UpstreamProtocolName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
 import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
@@ -94,7 +95,7 @@ export interface WrittenRequest extends RenderedRequest {
  * refused.
  */
 export function writeRequest(
-  format: Format,
+  format: UpstreamProtocolName,
   request: GenerationRequest,
   traits: UpstreamTraits = { ...CAPABLE, model: request.model },
   strict = false,

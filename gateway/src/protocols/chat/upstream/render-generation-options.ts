@@ -117,7 +117,7 @@ const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
 ];
 
 /** The requested effort; null: left to the model. */
-function requestedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
+export function requestedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
   if (mode === 'off') return 'none';
   if (mode === 'between_tools') return 'minimal';
   if (effort !== null) return effort;
@@ -126,7 +126,7 @@ function requestedEffort({ mode, budgetTokens, effort }: ReasoningRequest): Effo
 }
 
 /** The accepted effort nearest to the requested one, the lower on a tie; null: none. Never picks unknown values. */
-function nearestEffort(requested: EffortWord, accepted: readonly string[]): EffortWord | null {
+export function nearestEffort(requested: EffortWord, accepted: readonly string[]): EffortWord | null {
   const aim = ORDER.indexOf(requested);
   let nearest: EffortWord | null = null;
   let least = Number.POSITIVE_INFINITY;

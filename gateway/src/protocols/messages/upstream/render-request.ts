@@ -147,7 +147,7 @@ const DEFAULT = 1;
 const THINKING_TOP_P_MIN = 0.95;
 
 /** `thinks`: the model was asked to think, so the client cannot set the temperature. */
-function renderSampling(
+export function renderSampling(
   request: GenerationRequest,
   traits: UpstreamTraits,
   thinks: boolean,
@@ -155,7 +155,8 @@ function renderSampling(
 ): RenderedSampling {
   const drop = (feature: Feature, why: string) => notes.drop(request.named[feature] ?? feature, why);
   for (const feature of ['frequency_penalty', 'presence_penalty', 'seed'] as const) {
-    if (request[feature] !== null && request[feature] !== 0) drop(feature, 'the messages format has no such member');
+    if (request[feature] !== null && request[feature] !== 0)
+      drop(feature, 'the format of the provider has no such member');
   }
   const { temperature, top_p, top_k } = request;
   const requested = { temperature, top_p, top_k };

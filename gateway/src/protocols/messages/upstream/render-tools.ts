@@ -190,7 +190,8 @@ function nameOf({ named }: GenerationRequest): string {
   return named.tool_choice ?? 'tool_choice';
 }
 
-interface OutputForm {
+/** How the answer gets its form. */
+export interface OutputForm {
   /** For `output_config.format`. */
   readonly schema: JsonText | null;
   /** A tool whose arguments are the response. */
