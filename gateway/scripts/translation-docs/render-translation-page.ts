@@ -5,6 +5,7 @@
 
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
 import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/render-request.ts';
+import { RENDERED_FEATURES as CONVERSE_FEATURES } from '../../src/protocols/converse/upstream/render-request.ts';
 import { RENDERED_FEATURES as GEMINI_FEATURES } from '../../src/protocols/gemini/upstream/render-request.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
 import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/render-request.ts';
@@ -25,6 +26,10 @@ export function renderTranslationPage(): string {
     renderDirection(CHAT_MEMBERS, GEMINI_FEATURES),
     '## From messages to Gemini',
     renderDirection(MESSAGES_MEMBERS, GEMINI_FEATURES),
+    "## From chat completions to Amazon Bedrock's Converse",
+    renderDirection(CHAT_MEMBERS, CONVERSE_FEATURES),
+    "## From messages to Amazon Bedrock's Converse",
+    renderDirection(MESSAGES_MEMBERS, CONVERSE_FEATURES),
   ]
     .join('\n\n')
     .replace(/\n{3,}/g, '\n\n');
