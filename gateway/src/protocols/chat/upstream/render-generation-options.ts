@@ -1,7 +1,7 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import { createHash } from 'node:crypto';
-import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
+import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
@@ -104,40 +104,4 @@ function renderWebSearch({ request }: RenderContext): Draft | undefined {
     search_context_size: search.context_size ?? undefined,
     user_location: location === null ? undefined : { type: 'approximate', approximate: new RawJson(location) },
   };
-}
-
-const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-type EffortWord = (typeof ORDER)[number];
-
-/** The largest token budget for each effort; above the last it is `xhigh`. Wire reference C.5. */
-const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
-  [2048, 'low'],
-  [8192, 'medium'],
-  [24576, 'high'],
-];
-
-/** The requested effort; null: left to the model. */
-export function requestedEffort({ mode, budgetTokens, effort }: ReasoningRequest): EffortWord | null {
-  if (mode === 'off') return 'none';
-  if (mode === 'between_tools') return 'minimal';
-  if (effort !== null) return effort;
-  if (budgetTokens === null) return null;
-  return BUDGETS.find(([most]) => budgetTokens <= most)?.[1] ?? 'xhigh';
-}
-
-/** The accepted effort nearest to the requested one, the lower on a tie; null: none. Never picks unknown values. */
-export function nearestEffort(requested: EffortWord, accepted: readonly string[]): EffortWord | null {
-  const aim = ORDER.indexOf(requested);
-  let nearest: EffortWord | null = null;
-  let least = Number.POSITIVE_INFINITY;
-  for (const [rank, word] of ORDER.entries()) {
-    const distance = Math.abs(rank - aim);
-    // An effort above `minimal` never turns reasoning off.
-    if (word === 'none' && aim > ORDER.indexOf('minimal')) continue;
-    if (accepted.includes(word) && distance < least) {
-      nearest = word;
-      least = distance;
-    }
-  }
-  return nearest;
 }

@@ -1,8 +1,8 @@
 /** Renders how much a model should reason, in the fields of its own vendor. Source: provider reference C.3. */
 import type { GenerationRequest } from '../../../generation/request.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import { nearestEffort, requestedEffort } from '../../chat/upstream/render-generation-options.ts';
-import { type ReasoningContext, renderReasoning as renderThinking } from '../../messages/upstream/render-reasoning.ts';
+import { type ReasoningContext, renderReasoning as renderThinking } from '../../request/anthropic-thinking.ts';
+import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import type { PartContext } from './render-part.ts';
 
 export interface RenderedReasoning {

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import { renderSchema } from '../../messages/upstream/fit-schema.ts';
-import { renderSampling } from '../../messages/upstream/render-request.ts';
-import { chooseOutputForm, type OutputForm } from '../../messages/upstream/render-tools.ts';
+import { renderSampling } from '../../request/anthropic-sampling.ts';
+import { renderSchema } from '../../request/fit-schema.ts';
+import { chooseOutputForm, type OutputForm } from '../../request/output-form.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { ConverseTraits, UpstreamTraits } from '../../upstream-traits.ts';
@@ -210,13 +210,16 @@ export const RENDERED_FEATURES: FeatureFates = {
     note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
   },
   top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
-  top_k: { fate: 'carried', note: "in the vendor's own field; dropped if there is none, or the model thinks" },
+  top_k: {
+    fate: 'carried',
+    note: "in the vendor's own field; dropped if the vendor has no such field, or the model thinks",
+  },
   frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
   presence_penalty: { fate: 'dropped', note: '0 has no effect' },
   seed: { fate: 'dropped', note: '0 has no effect' },
   reasoning: {
     fate: 'carried',
-    note: "in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if there is none",
+    note: "in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if the vendor has no such field",
   },
   output_format: {
     fate: 'carried',

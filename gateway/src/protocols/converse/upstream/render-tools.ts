@@ -5,9 +5,9 @@
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
-import { renderSchema } from '../../messages/upstream/fit-schema.ts';
-import type { OutputForm } from '../../messages/upstream/render-tools.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
+import { renderSchema } from '../../request/fit-schema.ts';
+import type { OutputForm } from '../../request/output-form.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type Block, type PartContext, renderCachePoint, renderToolName } from './render-part.ts';
 

@@ -1,17 +1,19 @@
 /**
- * Renders a canonical request for a messages upstream, including its sampling options and limits, and lists how each
- * feature is handled; tools, conversation and reasoning have their own files. Source: wire reference C.1.
+ * Renders a canonical request for a messages upstream, including its limits, and lists how each feature is handled;
+ * tools, conversation, sampling and reasoning have their own files. Source: wire reference C.1.
  */
-import type { Feature, GenerationRequest } from '../../../generation/request.ts';
+import type { GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { renderSampling } from '../../request/anthropic-sampling.ts';
+import { renderReasoning } from '../../request/anthropic-thinking.ts';
+import { renderSchema } from '../../request/fit-schema.ts';
+import { chooseOutputForm } from '../../request/output-form.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { keepLastMarks, renderCacheMark, type WrittenBlock } from './cache-control.ts';
-import { renderSchema } from './fit-schema.ts';
 import { type Conversation, renderConversation } from './render-conversation.ts';
-import { renderReasoning } from './render-reasoning.ts';
-import { chooseOutputForm, isForced, renderToolChoice, renderTools } from './render-tools.ts';
+import { isForced, renderToolChoice, renderTools } from './render-tools.ts';
 
 /** Output limit if neither the client nor the model's data has one: every model of the format supports it. */
 const OUTPUT_TOKENS_FALLBACK = 8192;
@@ -133,72 +135,6 @@ function limitMarks(
 function withInner(block: WrittenBlock): WrittenBlock[] {
   if (block instanceof RawJson || block.type !== 'tool_result' || !Array.isArray(block.content)) return [block];
   return [...(block.content as WrittenBlock[]), block];
-}
-
-interface RenderedSampling {
-  readonly temperature?: number;
-  readonly top_p?: number | undefined;
-  readonly top_k?: number;
-}
-
-/** Default of `temperature` and `top_p`. */
-const DEFAULT = 1;
-/** The lowest value that Anthropic accepts with thinking. */
-const THINKING_TOP_P_MIN = 0.95;
-
-/** `thinks`: the model was asked to think, so the client cannot set the temperature. */
-export function renderSampling(
-  request: GenerationRequest,
-  traits: UpstreamTraits,
-  thinks: boolean,
-  notes: TranslationNotes,
-): RenderedSampling {
-  const drop = (feature: Feature, why: string) => notes.drop(request.named[feature] ?? feature, why);
-  for (const feature of ['frequency_penalty', 'presence_penalty', 'seed'] as const) {
-    if (request[feature] !== null && request[feature] !== 0)
-      drop(feature, 'the format of the provider has no such member');
-  }
-  const { temperature, top_p, top_k } = request;
-  const requested = { temperature, top_p, top_k };
-  const sent: { temperature?: number; top_p?: number; top_k?: number } = {};
-  for (const feature of ['temperature', 'top_p', 'top_k'] as const) {
-    const value = requested[feature];
-    if (value === null || saysNothing(feature, value, request, traits)) continue;
-    const obstacle = samplingObstacle(feature, value, traits, thinks);
-    if (obstacle !== null) drop(feature, obstacle);
-    else if (feature === 'temperature' && value > 1) {
-      drop(feature, 'it is at most 1 in the messages format; 1 was sent');
-      sent.temperature = 1;
-    } else sent[feature] = value;
-  }
-  if (sent.temperature === undefined || sent.top_p === undefined || traits.messages.samplingPair) return sent;
-  drop('top_p', `${traits.model} takes only one of temperature and top_p; temperature was sent`);
-  return { ...sent, top_p: undefined };
-}
-
-/** Omits a default where it could be refused: at a model without sampling, and next to the other one at some models. */
-function saysNothing(
-  feature: 'temperature' | 'top_p' | 'top_k',
-  value: number,
-  { temperature, top_p }: GenerationRequest,
-  traits: UpstreamTraits,
-): boolean {
-  // Below 1 it means "all", as in vLLM and others.
-  if (feature === 'top_k') return value < 1;
-  if (value !== DEFAULT) return false;
-  return !traits.messages.sampling || (feature === 'temperature' ? top_p : temperature) !== null;
-}
-
-function samplingObstacle(
-  feature: 'temperature' | 'top_p' | 'top_k',
-  value: number,
-  traits: UpstreamTraits,
-  thinks: boolean,
-): string | null {
-  if (feature !== 'top_k' && value === DEFAULT) return null;
-  if (!traits.messages.sampling) return `${traits.model} takes no sampling parameters`;
-  if (!thinks || (feature === 'top_p' && value >= THINKING_TOP_P_MIN)) return null;
-  return 'a model that thinks does not take it';
 }
 
 /** The tests check this table against `renderRequest`. */

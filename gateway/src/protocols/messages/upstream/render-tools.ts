@@ -1,29 +1,14 @@
-/**
- * Renders the tools of a request and the tool choice, and chooses how to request the response format: natively, through
- * a tool, or by an instruction. Source: wire reference B.4 and C.1.
- */
-import type { JsonText } from '../../../generation/part.ts';
-import {
-  forcesTool,
-  type GenerationRequest,
-  type Tool,
-  type ToolChoice,
-  type WebSearchRequest,
-} from '../../../generation/request.ts';
+/** Renders the tools of a request and the tool choice. Source: wire reference B.4 and C.1. */
+import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
-import {
-  describeOutputTool,
-  FREE_TEXT,
-  JSON_INSTRUCTION,
-  nameOutputTool,
-  requireTools,
-} from '../../request/emulated-tools.ts';
+import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
+import { renderSchema } from '../../request/fit-schema.ts';
+import type { OutputForm } from '../../request/output-form.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
-import { renderSchema } from './fit-schema.ts';
 import { NAME_CHARS_MAX, type PartContext, renderToolName } from './render-part.ts';
 
 export interface RenderedTools {
@@ -188,46 +173,4 @@ function writeChoice(choice: ToolChoice): WrittenChoice {
 
 function nameOf({ named }: GenerationRequest): string {
   return named.tool_choice ?? 'tool_choice';
-}
-
-/** How the answer gets its form. */
-export interface OutputForm {
-  /** For `output_config.format`. */
-  readonly schema: JsonText | null;
-  /** A tool whose arguments are the response. */
-  readonly tool: { readonly name: string; readonly schema: JsonText; readonly description: string | null } | null;
-  readonly instruction: string | null;
-  readonly extractsJson: boolean;
-}
-
-const PLAIN: OutputForm = { schema: null, tool: null, instruction: null, extractsJson: false };
-/**
- * Throws CallFailure `invalid_request` for a model that supports neither schemas nor tools, and for plain JSON with a
- * strict API key.
- */
-export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTraits, strict: boolean): OutputForm {
-  const { output_format: format, tool_choice: choice } = request;
-  if (format === null) return PLAIN;
-  if (format.kind === 'json' && strict) {
-    throw refuseMember(
-      request.named.output_format ?? 'output_format',
-      `${traits.model} can only be asked in words for JSON, and this API key is strict. Give a schema, or use a key that is not`,
-    );
-  }
-  if (format.kind === 'json') return { ...PLAIN, instruction: JSON_INSTRUCTION, extractsJson: true };
-  if (traits.takes.structured_output !== false) return { ...PLAIN, schema: format.schema };
-  if (traits.takes.tools === false) {
-    const member = request.named.output_format ?? 'output_format';
-    throw refuseMember(
-      member,
-      `${traits.model} takes neither a schema nor tools; ask for the form in words, or choose another model`,
-    );
-  }
-  // A call that the client forces is the whole response, so no text remains to be formatted.
-  if (forcesTool(choice)) return PLAIN;
-  const name = nameOutputTool(request.tools);
-  const instruction = traits.messages.forcedToolChoice
-    ? null
-    : `Give your final answer only by calling the tool "${name}", and write no text beside it.`;
-  return { ...PLAIN, tool: { name, schema: format.schema, description: format.description }, instruction };
 }

@@ -4,7 +4,7 @@
  * reference C.1, C.2 and C.5.
  */
 import type { GenerationRequest, ReasoningRequest, Tool, ToolChoice } from '../../../../src/generation/request.ts';
-import { fitSchema } from '../../../../src/protocols/messages/upstream/fit-schema.ts';
+import { fitSchema } from '../../../../src/protocols/request/fit-schema.ts';
 import type { Format } from '../format.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
 import { carriedTurns } from './carried-turns.ts';

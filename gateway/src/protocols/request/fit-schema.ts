@@ -4,18 +4,10 @@
  * already fit unchanged. Rules:
  * https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations, read 2026-11-22.
  */
-import type { JsonText } from '../../../generation/part.ts';
-import {
-  children,
-  elements,
-  type JsonNode,
-  jsonText,
-  member,
-  memberName,
-  stringValue,
-} from '../../../wire/json-node.ts';
-import { scanJson } from '../../../wire/json-scan.ts';
-import type { TranslationNotes } from '../../request/translation-notes.ts';
+import type { JsonText } from '../../generation/part.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import type { TranslationNotes } from './translation-notes.ts';
 
 /** A schema that fits, and the keywords, each once, that are no longer enforced. */
 export interface FittedSchema {

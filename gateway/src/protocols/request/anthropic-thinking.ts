@@ -1,13 +1,13 @@
-/** Renders `thinking` and `output_config.effort`. Source: wire reference B.9 and C.5. */
+/** Renders `thinking` and the effort for models of Anthropic. Source: wire reference B.9 and C.5. */
 import {
   EFFORT_ORDER,
   type GenerationRequest,
   type ReasoningEffort,
   type ReasoningRequest,
-} from '../../../generation/request.ts';
-import type { WritableJson } from '../../../wire/json-writer.ts';
-import type { TranslationNotes } from '../../request/translation-notes.ts';
-import type { UpstreamTraits } from '../../upstream-traits.ts';
+} from '../../generation/request.ts';
+import type { WritableJson } from '../../wire/json-writer.ts';
+import type { UpstreamTraits } from '../upstream-traits.ts';
+import type { TranslationNotes } from './translation-notes.ts';
 
 export interface RenderedReasoning {
   readonly thinking: WritableJson | undefined;
