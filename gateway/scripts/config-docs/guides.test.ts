@@ -23,7 +23,7 @@ function filesOf(guide: string): readonly string[] {
 }
 
 test.each([
-  ['add-a-provider.md', 2],
+  ['add-a-provider.md', 3],
   ['fallback.md', 6],
 ])('every configuration in %s loads', (guide, count) => {
   const files = filesOf(guide);

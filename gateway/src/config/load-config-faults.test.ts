@@ -166,7 +166,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: google } }\n',
-      "f.yaml:1:25: providers.a.kind: found 'google', expected one of openai, openai-compatible, anthropic, gemini, vertex, demo. Choose one of these.",
+      "f.yaml:1:25: providers.a.kind: found 'google', expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Choose one of these.",
     ],
     [
       'providers: { a: { kind: gemini } }\n',
@@ -174,11 +174,11 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { api_key: x } }\n',
-      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, gemini, vertex, demo. Add the member kind.',
+      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Add the member kind.',
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
-      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of kind, preset, base_url, api_key, credentials_json, api_keys, credentials, project, location, timeouts. Did you mean timeouts?",
+      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 15 members in docs/configuration.md. Did you mean timeouts?",
     ],
     [
       'providers: { "a/b": { kind: demo } }\n',
@@ -194,7 +194,7 @@ describe('providers', () => {
     ],
     [
       `providers: { a: { kind: "\${K}" } }\n`,
-      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, gemini, vertex, demo. Choose one of these.`,
+      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Choose one of these.`,
     ],
     [
       'providers: { a: canary-1 }\n',

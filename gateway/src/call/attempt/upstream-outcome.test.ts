@@ -4,9 +4,17 @@
  */
 
 import { describe, expect, test } from 'bun:test';
-import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../protocols/registry.ts';
+import { CoolDown } from '../../routing/health/credential-health.ts';
 import { headerOf } from '../../upstream/connection.ts';
-import { failureOfErrorWords, failureOfStatus, failureOfTransport } from './upstream-outcome.ts';
+import {
+  AttemptFailure,
+  failureOfErrorWords,
+  failureOfRefusal,
+  failureOfStatus,
+  failureOfTransport,
+  retryAfterOf,
+} from './upstream-outcome.ts';
 
 describe('a status', () => {
   test.each([
@@ -58,6 +66,37 @@ describe('a status', () => {
   ])('a 429 with retry-after %p has a retry after %d s', (header, seconds) => {
     expect(failureOfStatus(429, header, '').details.retryAfterSeconds).toBe(seconds);
   });
+});
+
+test.each([
+  ['1', '0', '1'],
+  ['0', '1500', '1.5'],
+  [null, '250', '0.25'],
+  ['7', null, '7'],
+  ['Wed, 21 Oct 2099 07:28:00 GMT', '500', '0.5'],
+  ['3', 'soon', '3'],
+])('vector 48: retry-after %p with retry-after-ms %p is %p', (plain, ms, delay) => {
+  const given = [['retry-after', plain] as const, ['retry-after-ms', ms] as const];
+  const headers = given.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  const head = { status: 429, headers, framing: 'none', lengthBytes: 0, keepAlive: true } as const;
+  expect(retryAfterOf(head)).toBe(delay);
+});
+
+test('vector 22: a 429 of Vertex without details pauses for 2 s, then twice as long each time', () => {
+  const body = {
+    error: { code: 429, message: 'Resource has been exhausted (e.g. check quota).', status: 'RESOURCE_EXHAUSTED' },
+  };
+  const error = UPSTREAM_PROTOCOLS.messages.readError(Buffer.from(JSON.stringify([body])));
+  const failure = failureOfRefusal(429, null, error, error.message, error.message);
+  expect(failure).toBeInstanceOf(AttemptFailure);
+  expect(failure).toMatchObject({ failureClass: 'rate', pauseMs: null });
+  const coolDown = new CoolDown(() => 0);
+  const pauses = [1, 2, 3, 4, 5, 6, 7].map((hour) => {
+    const nowMs = hour * 3_600_000;
+    coolDown.set((failure as AttemptFailure).pauseMs, { workspace: 'w', begunMs: nowMs }, nowMs);
+    return (coolDown.untilMs - nowMs) / 1000;
+  });
+  expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
 });
 
 describe('an error in words', () => {

@@ -311,10 +311,18 @@ export function failureOfOnePiece(): CallFailure {
   return new AttemptFailure('upstream_malformed', 'fault', 'the model provider answered a streamed call in one piece');
 }
 
-/** The delay that a head names: `retry-after` in seconds or as a date, or the more exact `retry-after-ms`. */
+const DECIMAL = /^\d+(?:\.\d+)?$/;
+
+/**
+ * The delay that a head names: `retry-after` in seconds or as a date, or the more exact `retry-after-ms`. Azure sends
+ * both, and 0 in one of them (recorded 2026): of two numbers the larger.
+ */
 export function retryAfterOf(head: ResponseHead): string | null {
-  const ms = headerOf(head, 'retry-after-ms');
-  return ms !== null && /^\d+(\.\d+)?$/.test(ms.trim()) ? String(Number(ms) / 1000) : headerOf(head, 'retry-after');
+  const plain = headerOf(head, 'retry-after');
+  const ms = headerOf(head, 'retry-after-ms')?.trim() ?? '';
+  if (!DECIMAL.test(ms)) return plain;
+  const seconds = plain !== null && DECIMAL.test(plain.trim()) ? Number(plain) : 0;
+  return String(Math.max(seconds, Number(ms) / 1000));
 }
 
 const DAY_MS = 86_400_000;

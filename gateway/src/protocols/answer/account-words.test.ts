@@ -10,6 +10,12 @@ test.each([
   ['Your account org-1 <ak-2> is suspended due to insufficient balance, please recharge', null, 'account'],
   ['models/gemini-x is not found for API version v1beta, or is not supported', null, 'model'],
   ['Publisher Model `projects/P/locations/l/publishers/google/models/x` not found.', null, 'model'],
+  [
+    'Project `P` is not allowed to use Publisher Model `projects/P/locations/l/publishers/meta/models/x`',
+    null,
+    'model',
+  ],
+  ['Publisher Model `projects/1/x` was not found or your project does not have access to it.', null, 'model'],
   ['This is not a chat model and thus not supported in the v1/chat/completions endpoint.', null, 'model'],
   ['model "llama9" not found, try pulling it first', null, 'model'],
   ['Not Found', null, 'model'],

@@ -349,6 +349,16 @@ const RECOGNIZERS: readonly Recognizer[] = [
   },
   { trouble: 'model', host: 'Anthropic', words: ['model: \\S{1,300}$'], source: RECORDED },
   { trouble: 'model', host: 'Gemini', words: ['models/\\S{1,300} is not found for api version'], source: RECORDED },
+  {
+    trouble: 'model',
+    host: 'Vertex',
+    words: [
+      'project [^ ]{1,100} is not allowed to use publisher model\\b',
+      'publisher model `[^`]{1,300}` was not found',
+    ],
+    source:
+      'https://github.com/langchain-ai/langchain-google/issues/593 (2024-11-07), https://github.com/genkit-ai/genkit/issues/4688',
+  },
   { trouble: 'model', host: 'Vertex', words: ['publisher model `[^`]{1,300}` not found'], source: RECORDED },
   {
     trouble: 'model',

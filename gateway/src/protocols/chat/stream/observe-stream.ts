@@ -142,6 +142,8 @@ export class ChatStreamObserver implements StreamObserver {
 
   #mendId(record: StreamRecord, chunk: JsonObject): Buffer | null {
     const id = asText(chunk.id);
+    // Azure's first chunk has the filter's results alone; the id comes with the next (recorded 2026).
+    if (this.#id === null && chunk.id === '' && asArray(chunk.choices).length === 0) return null;
     this.#id ??= id ?? this.#settings.fallbackId;
     return id === this.#id ? null : withId(record, this.#id);
   }

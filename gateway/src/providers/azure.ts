@@ -1,0 +1,200 @@
+/**
+ * Provides the kind `azure`: Azure OpenAI and Microsoft Foundry. Chat completions go to the resource's OpenAI address, at
+ * the v1 path or at a deployment's, and Claude goes to the same resource's address of Foundry. The name of a model is
+ * that of its deployment. Source: spec of providers, F; openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
+ */
+import { SSE } from '../framing/sse-decoder.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
+import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
+import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
+import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
+import { openai } from './openai.ts';
+import { API_KEY, compatibleTraits } from './openai-compatible.ts';
+import type {
+  Door,
+  FinalRequest,
+  GivenProvider,
+  MemberFault,
+  Operation,
+  RemoteKind,
+  RequestCredential,
+  SecretMember,
+  SettingMember,
+  Settings,
+} from './provider.ts';
+import { NO_QUIRKS } from './quirks.ts';
+
+const ENTRA: readonly SecretMember[] = [
+  { name: 'tenant_id', title: 'Tenant ID', description: 'The tenant of an application in Entra ID.', mayBeNone: false },
+  { name: 'client_id', title: 'Client ID', description: 'The id of the application.', mayBeNone: false },
+  {
+    name: 'client_secret',
+    title: 'Client secret',
+    description: 'The secret of the application, instead of `api_key`.',
+    mayBeNone: false,
+  },
+];
+
+// They become parts of the host's name and of the path.
+const RESOURCE: SettingMember = {
+  name: 'resource',
+  title: 'Resource',
+  description: 'The name of the resource, from which its addresses follow: `acme` for `https://acme.openai.azure.com`.',
+  pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  expected: 'the name of a resource such as acme',
+};
+
+const PROJECT: SettingMember = {
+  name: 'project',
+  title: 'Project',
+  description: 'A project of Foundry, whose address is used for chat completions.',
+  pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9])?$/,
+  expected: 'the name of a project such as my-project',
+};
+
+const API_VERSION: SettingMember = {
+  name: 'api_version',
+  title: 'API version',
+  description:
+    '`v1` (default) or `preview`: the v1 path. A date such as `2024-10-21`: the path of a deployment, with this version.',
+  pattern: /^(?:v1|preview|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
+  expected: 'v1, preview or a date such as 2024-10-21',
+};
+
+export function createAzure(surroundings: Surroundings): RemoteKind {
+  const tokenOf = perCredential((credential, audience) => {
+    const exchange = () => exchangeEntra(credential, audience, surroundings);
+    return new TokenCache('the Entra ID access token', exchange, surroundings);
+  });
+
+  function authorize(request: FinalRequest, credential: RequestCredential, audience: Audience): Promise<void> | void {
+    const { host } = new URL(request.url);
+    const token = tokenOf(credential, audienceOf(audience, host)).get();
+    if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
+    authorizeBy(token, request, credential);
+  }
+
+  const claude: Door = {
+    addressOf: ({ resource }) => (resource === undefined ? null : foundryOf(resource)),
+    endpoint,
+    authorize(request, credential) {
+      const { api_key } = credential.secrets;
+      if (api_key === undefined) return authorize(request, credential, 'ai');
+      // Anthropic's header beside Azure's.
+      request.headers.push(['x-api-key', api_key.reveal()]);
+    },
+  };
+
+  const kind: RemoteKind = {
+    name: 'azure',
+    title: 'Azure OpenAI and Foundry',
+    speaks: 'chat completions, and messages for Claude',
+    protocols: ['chat', 'messages'],
+    protocolsOf: (model) => [isClaude(model) ? 'messages' : 'chat'],
+    // As at OpenAI and Anthropic: presets.ts.
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+    takes: ['base_url', 'timeouts'],
+    secrets: [{ ...API_KEY, mayBeNone: false }, ...ENTRA],
+    sources: [
+      {
+        word: 'managed_identity',
+        title: 'Managed identity',
+        description: 'the identity of this machine; `AZURE_CLIENT_ID` chooses among several',
+      },
+      {
+        word: 'workload',
+        title: 'Workload identity',
+        description: '`AZURE_TENANT_ID`, `AZURE_CLIENT_ID` and `AZURE_FEDERATED_TOKEN_FILE`',
+      },
+    ],
+    settings: [RESOURCE, PROJECT, API_VERSION],
+    vendorDomains: ['azure.com', 'azure.us', 'azure.cn'],
+    framing: () => SSE,
+    checkConfig,
+    chatTraits: (quirks, model, reasons) =>
+      (/^(?:gpt-|o\d|codex)/.test(model) ? openai.chatTraits : compatibleTraits)(quirks, model, reasons),
+    // Foundry runs none of Anthropic's server tools.
+    vendorHost: null,
+    local: null,
+    completeBaseUrl: (url) => url.replace(/\/openai(?:\/v1)?$/, ''),
+    addressOf({ resource, project }) {
+      if (resource === undefined) return null;
+      return project === undefined ? `https://${resource}.openai.azure.com` : foundryOf(resource);
+    },
+    endpoint,
+    listing: { path: '/openai/v1/models', headers: [] },
+    headers: ({ api_key }) => (api_key === undefined ? [] : [['api-key', api_key.reveal()]]),
+    authorize(request, credential) {
+      if (credential.secrets.api_key !== undefined) return;
+      return authorize(request, credential, credential.settings.project === undefined ? 'cognitiveservices' : 'ai');
+    },
+    openAttempt: (request, tools, listener) =>
+      tools.send(request.protocol === 'messages' ? claude : kind, request)(listener),
+  };
+  return kind;
+}
+
+export const azure: RemoteKind = createAzure(SURROUNDINGS);
+
+function foundryOf(resource: string): string {
+  return `https://${resource}.services.ai.azure.com`;
+}
+
+function isClaude(deployment: string): boolean {
+  return /claude/i.test(deployment);
+}
+
+function endpoint(
+  protocol: UpstreamProtocolName,
+  operation: Operation,
+  model: string,
+  { project, api_version: version = 'v1' }: Settings,
+): string | null {
+  if (protocol === 'messages') return `/anthropic/v1/messages${operation === 'count_tokens' ? '/count_tokens' : ''}`;
+  if (operation === 'count_tokens') return null;
+  const base = project === undefined ? '/openai' : `/api/projects/${project}/openai`;
+  if (version === 'v1') return `${base}/v1/chat/completions`;
+  if (version === 'preview') return `${base}/v1/chat/completions?api-version=preview`;
+  return `${base}/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${version}`;
+}
+
+function authorizeBy({ secret }: Token, request: FinalRequest, { hide }: RequestCredential): void {
+  hide(secret);
+  request.headers.push(['authorization', `Bearer ${secret.reveal()}`]);
+}
+
+function checkConfig({ members, secrets, source, settings }: GivenProvider): readonly MemberFault[] {
+  const faults: MemberFault[] = [];
+  if (settings.resource === undefined && !members.has('base_url')) {
+    faults.push({
+      member: 'resource',
+      found: 'no resource',
+      expected: 'resource or base_url',
+      advice: 'Add resource.',
+    });
+  }
+  if (source !== null) return faults;
+  const missing = ENTRA.filter(({ name }) => secrets[name] === undefined);
+  const { api_key, tenant_id } = secrets;
+  if (api_key !== undefined && missing.length < ENTRA.length) {
+    const found = 'api_key together with an application of Entra ID';
+    faults.push({ member: 'api_key', found, expected: 'one of the two', advice: 'Remove one.' });
+  } else if (api_key === undefined && missing.length === ENTRA.length) {
+    const expected = 'api_key, or tenant_id, client_id and client_secret, or credentials: managed_identity or workload';
+    faults.push({ member: 'api_key', found: 'no credential', expected, advice: 'Add one of them.' });
+  } else if (api_key === undefined) {
+    for (const { name } of missing) {
+      faults.push({
+        member: name,
+        found: `no ${name}`,
+        expected: 'all three of an application',
+        advice: `Add ${name}.`,
+      });
+    }
+  }
+  if (tenant_id !== undefined && !TENANT.test(tenant_id.reveal())) {
+    const expected = 'the id or the domain of a tenant';
+    faults.push({ member: 'tenant_id', found: 'another text', expected, advice: 'Correct it.' });
+  }
+  return faults;
+}
