@@ -33,7 +33,13 @@ export function TargetList({ account, mayWrite }: TargetListProps) {
   const { data, error, refetch } = useRoutingStates(account);
   const zone = useZone();
   const [showsAll, setShowsAll] = useState(false);
-  if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error !== null) {
+    return (
+      <Section title="Targets">
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      </Section>
+    );
+  }
   if (data === undefined || data.targets.length === 0) return null;
   const troubled = data.targets.filter(isTroubled).length;
   const sorted = sortTargets(data.targets);

@@ -101,7 +101,7 @@ describe.skipIf(!HAS_BROWSER)('the credentials of a provider (needs Chromium for
     await press('Actions for default');
     await page.getByRole('menu', { name: 'Actions for default' }).waitFor();
     const items = await page.getByRole('menuitem').filter({ visible: true }).allTextContents();
-    expect(items).toEqual(['Edit…', 'Replace secret…', 'Remove from rotation']);
+    expect(items).toEqual(['Test', 'Edit…', 'Replace secret…', 'Remove from rotation']);
     expect(await page.getByRole('menuitem', { name: 'Remove from rotation' }).isDisabled()).toBe(true);
   });
 });

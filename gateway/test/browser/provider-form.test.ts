@@ -127,6 +127,11 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await press('Add and test');
     await page.getByText('Added lab. It answered 401: no such key. Enter its credential again.').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'lab' }).getByText('Test failed').first().waitFor();
+    await press('Actions for lab');
+    await page.getByRole('menuitem', { name: 'Credentials…' }).click();
+    await press('Actions for default');
+    await page.getByRole('menuitem', { name: 'Test', exact: true }).click();
+    await dialog('Credentials of lab').getByText('Test failed: It answered 401: no such key.').waitFor();
     expect(await page.content()).not.toContain('canary');
   });
 

@@ -112,6 +112,16 @@ describe('a pool of credentials', () => {
   test('takes a further one, whose secret is sent and never shown', async () => {
     const made = await rig.admin.ask('POST', CREDENTIALS, { name: 'spare', secrets: { api_key: SPARE }, weight: 2 });
     expect(made).toMatchObject({ status: 200, json: { name: 'spare', last4: 'd3e7', weight: 2, models: null } });
+    const path = `${ACCOUNT}/providers/entered/test`;
+    expect(await rig.admin.ask('POST', path, { credential: 'spare' })).toMatchObject({
+      status: 200,
+      json: { ok: true },
+    });
+    expect(credentialOf()).toBe(SPARE);
+    expect((await rig.admin.ask('GET', `${ACCOUNT}/providers`)).json).toMatchObject({
+      providers: [{ name: 'filed' }, { name: 'entered', tested: null }],
+    });
+    expect((await rig.admin.ask('POST', path, { credential: 'nobody' })).status).toBe(404);
     await rig.admin.ask('POST', `${CREDENTIALS}/default/rotation`, { in_rotation: false });
     expect(await call(rig.gateway, 'entered-model')).toBe(200);
     expect(credentialOf()).toBe(SPARE);

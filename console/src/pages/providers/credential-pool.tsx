@@ -16,6 +16,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { AddCredential, EditCredential, ReplaceSecrets } from './credential-dialogs.tsx';
 import { CREDENTIALS, type CredentialView, findSharedLimits, listModels, TOUCHES } from './credential-form.ts';
 import type { ProvidersReply, ProviderView } from './provider-form.ts';
+import { TestResult } from './test-result.tsx';
 
 interface CredentialPoolProps {
   readonly provider: ProviderView;
@@ -103,6 +104,7 @@ function CredentialRow({ credential, provider, kind, states, isOnly }: Credentia
   const [asked, setAsked] = useState<Asked | null>(null);
   const path = { account, provider: provider.name, credential: credential.name };
   const rotate = useAction('POST /accounts/{account}/providers/{provider}/credentials/{credential}/rotation', TOUCHES);
+  const test = useAction('POST /accounts/{account}/providers/{provider}/test', TOUCHES);
   const remove = useAction('DELETE /accounts/{account}/providers/{provider}/credentials/{credential}', TOUCHES);
   const { name, last4, weight, organisation, models, out_of_rotation_since: outSince } = credential;
   const isOwn = credential.source === 'console';
@@ -144,6 +146,11 @@ function CredentialRow({ credential, provider, kind, states, isOnly }: Credentia
             </IconButton>
           }
         >
+          <MenuItem
+            onSelect={() => test.mutate({ path: { account, provider: provider.name }, body: { credential: name } })}
+          >
+            Test
+          </MenuItem>
           {isOwn && <MenuItem onSelect={() => setAsked('edit')}>Edit…</MenuItem>}
           {isOwn && <MenuItem onSelect={() => setAsked('replace')}>Replace secret…</MenuItem>}
           <MenuItem
@@ -180,6 +187,11 @@ function CredentialRow({ credential, provider, kind, states, isOnly }: Credentia
           mayWrite={may('operator.write')}
         />
       )}
+      <p role="status" className="text-sm text-ink-2">
+        {test.isPending && 'Testing…'}
+        {test.data !== undefined && <TestResult {...test.data} at={null} />}
+      </p>
+      {test.error !== null && <ErrorNote error={test.error} />}
       {rotate.error !== null && <ErrorNote error={rotate.error} />}
       {asked === 'edit' && <EditCredential provider={provider.name} credential={credential} onClose={close} />}
       {asked === 'replace' && (

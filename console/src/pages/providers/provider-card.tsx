@@ -7,7 +7,6 @@ import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { CredentialBadge } from '../../routing/credential-status.tsx';
 import { type CredentialState, explainCredential } from '../../routing/routing-states.ts';
-import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -20,6 +19,7 @@ import { CredentialPool } from './credential-pool.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { type ProvidersReply, type ProviderView, TOUCHES } from './provider-form.ts';
 import { ReplaceModels } from './provider-models.tsx';
+import { TestResult } from './test-result.tsx';
 
 const SOURCES = {
   file: 'Configuration file',
@@ -110,18 +110,7 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
               </>
             )}
           </p>
-          <p className="text-sm text-ink-2">
-            {tested === null ? (
-              'Never tested'
-            ) : (
-              <>
-                <span className={tested.ok ? 'text-green' : 'text-red'}>
-                  {tested.ok ? 'Test passed' : 'Test failed'}
-                </span>
-                , <When at={tested.at} />: {tested.message}
-              </>
-            )}
-          </p>
+          <p className="text-sm text-ink-2">{tested === null ? 'Never tested' : <TestResult {...tested} />}</p>
         </div>
         {canWrite && (
           <Button

@@ -105,7 +105,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
         member="credentials"
         entered={secrets}
         error={error}
-        hint="Encrypted; can’t be viewed again. Leave blank if the provider needs none."
+        hint={secretsHint(kind)}
         onChange={setSecrets}
       />
       <TextField
@@ -129,6 +129,12 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       />
     </FormDialog>
   );
+}
+
+/** A kind with an address of its own, or with several secrets, says itself what it needs. */
+function secretsHint(kind: Kind | undefined): string {
+  const mayNeedNone = kind?.base_url === null && kind.secrets.length === 1;
+  return `Encrypted; can’t be viewed again.${mayNeedNone ? ' Leave blank if the provider needs none.' : ''}`;
 }
 
 function addressHint(kind: Kind | undefined): string {

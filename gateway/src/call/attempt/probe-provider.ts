@@ -2,7 +2,7 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { asObject } from '../../protocols/json.ts';
-import type { Provider, RemoteProvider } from '../../providers/provider.ts';
+import type { Credential, Provider, RemoteProvider } from '../../providers/provider.ts';
 import { openListing } from '../../providers/upstream.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { scrubText } from './scrub.ts';
@@ -28,19 +28,21 @@ const ERROR_BODY_BYTES_MAX = 16 * 1024;
 const MODELS_MAX = 5_000;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 
-/** Times out after 10 seconds; follows no redirect. Never rejects because of the provider's behavior. */
-export async function probeProvider(provider: Provider): Promise<Probe> {
+/**
+ * Times out after 10 seconds; follows no redirect. Never rejects because of the provider's behavior. `credential`: one of
+ * its own; default: the first.
+ */
+export async function probeProvider(provider: Provider, credential?: Credential): Promise<Probe> {
   if (provider.baseUrl === null) {
     const { models } = provider.kind.local;
     return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models };
   }
   const startMs = performance.now();
-  const outcome = await ask(provider);
+  const outcome = await ask(provider, credential ?? provider.credentials.pool[0]);
   return { ...outcome, durationMs: Math.round(performance.now() - startMs) };
 }
 
-async function ask(provider: RemoteProvider): Promise<Omit<Probe, 'durationMs'>> {
-  const [credential] = provider.credentials.pool;
+async function ask(provider: RemoteProvider, credential: Credential): Promise<Omit<Probe, 'durationMs'>> {
   const secrets = Object.values(credential.secrets);
   const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
   const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();

@@ -183,9 +183,9 @@ export const modelRoutes = {
     reply: nothing,
   },
   'POST /accounts/{account}/providers/{provider}/test': {
-    summary: 'Tests a provider: requests its model list with its credential.',
+    summary: 'Tests a provider: requests its model list with its first credential, or the named one.',
     access: 'operator.write',
-    body: nothing,
+    body: z.strictObject({ credential: z.string().max(64).optional() }),
     reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
   },
   'GET /status': {

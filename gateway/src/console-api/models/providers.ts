@@ -168,6 +168,14 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
   const provider = config.providers.get(name) ?? entered?.provider ?? null;
   if (provider === null && entered === undefined) throw notThere();
   if (provider === null) throw new ConsoleFailure('conflict', `${name} is not used. ${entered?.problem ?? ''}`);
+  const pool = provider.credentials?.pool ?? [];
+  const wanted = call.body.credential ?? pool[0]?.name;
+  const credential = pool.find((one) => one.name === wanted);
+  if (call.body.credential !== undefined && credential === undefined) {
+    throw new ConsoleFailure('not_found', `${name} has no credential of this name; GET credentials lists them`, {
+      member: 'credential',
+    });
+  }
   if (testing.has(name)) {
     throw new ConsoleFailure('too_many', `a test of ${name} is already running; wait for its result`, {
       retryAfterSeconds: 10,
@@ -176,16 +184,24 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
   testing.add(name);
   let probe: Probe;
   try {
-    probe = await probeProvider(provider);
+    probe = await probeProvider(provider, credential);
   } finally {
     testing.delete(name);
   }
   const { ok, message, durationMs } = probe;
   const result = { provider: name, origin: originOf(provider), atMs: parts.nowMs(), ok, message, durationMs };
-  await parts.book.save(
-    [{ of: 'test', test: result }],
-    [auditEntry(parts, call, 'providers.test', name, null, { ok, message })],
-  );
+  // The state of the provider is that of its first credential.
+  const isFirst = credential === pool[0];
+  await parts.book.save(isFirst ? [{ of: 'test', test: result }] : [], [
+    auditEntry(
+      parts,
+      call,
+      'providers.test',
+      name,
+      null,
+      isFirst ? { ok, message } : { credential: wanted, ok, message },
+    ),
+  ]);
   return { ok, message, duration_ms: durationMs, models: [...probe.models] };
 }
 
