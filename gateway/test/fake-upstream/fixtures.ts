@@ -32,9 +32,11 @@ export interface Fixture {
 
 const FIXTURES_DIR = resolve(import.meta.dir, '../fixtures');
 
-/** Returns the names of a protocol's fixtures, sorted. */
+/** Returns the names of a protocol's fixtures, sorted; a protocol of providers only has none. */
 export function listFixtures(protocol: Protocol): string[] {
-  return readdirSync(join(FIXTURES_DIR, protocol), { withFileTypes: true })
+  const dir = join(FIXTURES_DIR, protocol);
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort();

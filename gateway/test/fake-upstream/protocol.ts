@@ -1,9 +1,10 @@
 /** Defines the fake's view of the protocols: paths, endpoints and error formats. */
+import { encodeEvent, encodeException } from '../../src/framing/testing/encode-frame.ts';
 import { type BodyPart, plainPart, recordPart, utf8 } from './answer/body-part.ts';
 
-export type Protocol = 'chat-completions' | 'messages' | 'gemini';
+export type Protocol = 'chat-completions' | 'messages' | 'gemini' | 'converse';
 /** The formats in which clients call. */
-export type ClientFormat = Exclude<Protocol, 'gemini'>;
+export type ClientFormat = Exclude<Protocol, 'gemini' | 'converse'>;
 export type Endpoint = Protocol | 'count-tokens' | 'gemini-count' | 'models' | 'unknown';
 
 /** Returns the endpoint of a request path, with any prefix, with or without `/v1`, and with any query string. */
@@ -15,12 +16,14 @@ export function endpointOf(target: string): Endpoint {
   if (path.endsWith('/messages/count_tokens')) return 'count-tokens';
   if (/:(?:stream)?generateContent$/i.test(path)) return 'gemini';
   if (path.endsWith(':countTokens')) return 'gemini-count';
+  if (/\/model\/[^/]+\/converse(?:-stream)?$/.test(path)) return 'converse';
   return /\/models(\/[^/]+)?$/.test(path) ? 'models' : 'unknown';
 }
 
 /** The protocol whose error shape an endpoint answers in. */
 export function protocolOf(endpoint: Endpoint): Protocol {
   if (endpoint === 'gemini' || endpoint === 'gemini-count') return 'gemini';
+  if (endpoint === 'converse') return 'converse';
   return endpoint === 'messages' || endpoint === 'count-tokens' ? 'messages' : 'chat-completions';
 }
 
@@ -28,6 +31,12 @@ export function protocolOf(endpoint: Endpoint): Protocol {
 export function geminiTarget(target: string): { readonly model: string; readonly stream: boolean } {
   const [, path = '', method] = /\/v1(?:beta)?\/(?:models\/)?(.+):(\w+)(?:\?.*)?$/.exec(target) ?? [];
   return { model: decodeURIComponent(path), stream: method === 'streamGenerateContent' };
+}
+
+/** The model in the path of a Converse request, and whether it asks for a stream. */
+export function converseTarget(target: string): { readonly model: string; readonly stream: boolean } {
+  const [, model = '', stream] = /\/model\/([^/]+)\/converse(-stream)?$/.exec(target) ?? [];
+  return { model: decodeURIComponent(model), stream: stream !== undefined };
 }
 
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
@@ -66,6 +75,7 @@ function errorObject(protocol: Protocol, status: number, message: string): Recor
     const type = MESSAGES_TYPES[status] ?? byClass;
     return { type: 'error', error: { type, message }, request_id: 'req_fake' };
   }
+  if (protocol === 'converse') return { message };
   if (protocol === 'gemini') return { error: { code: status, message, status: GEMINI_WORDS[status] ?? 'INTERNAL' } };
   const type = CHAT_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   return { error: { message, type, param: null, code: status === 429 ? 'rate_limit_exceeded' : null } };
@@ -78,12 +88,20 @@ export function errorPart(protocol: Protocol, status: number, message: string): 
 
 /** An error inside a stream, after a status of 200: the shape of an overloaded provider. */
 export function errorRecord(protocol: Protocol): BodyPart {
+  if (protocol === 'converse') {
+    return { bytes: encodeException('serviceUnavailableException', 'Overloaded'), usage: null };
+  }
   const json = JSON.stringify(errorObject(protocol, protocol === 'messages' ? 529 : 503, 'Overloaded'));
   return recordPart(protocol === 'messages' ? `event: error\ndata: ${json}\n\n` : `data: ${json}\n\n`);
 }
 
-/** A record whose JSON breaks off in the middle of a string. */
+/** A record whose JSON breaks off in the middle of a string, or a frame whose checksum is wrong. */
 export function malformedRecord(protocol: Protocol): BodyPart {
+  if (protocol === 'converse') {
+    const frame = encodeEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } });
+    frame.writeUInt32BE(0, frame.length - 4);
+    return { bytes: frame, usage: null };
+  }
   if (protocol === 'gemini') return recordPart('data: {"candidates":[{"content":{"parts":[{"te\r\n\r\n');
   return recordPart(
     protocol === 'messages'
@@ -94,5 +112,6 @@ export function malformedRecord(protocol: Protocol): BodyPart {
 
 /** True for the record that ends a stream of the protocol. */
 export function isEndRecord(protocol: Protocol, recordText: string): boolean {
+  if (protocol === 'converse') return recordText.includes('messageStop');
   return protocol === 'messages' ? /^event: ?message_stop\b/m.test(recordText) : /^data: ?\[DONE\]/m.test(recordText);
 }

@@ -34,8 +34,23 @@ export function streamAnswer(parts: Iterable<BodyPart>): Answer {
   return { status: 200, headers: STREAM_HEADERS, stream: true, parts };
 }
 
+/** Bedrock names its exceptions in a header, with an address after the name. */
+const EXCEPTIONS: Readonly<Record<number, string>> = {
+  400: 'ValidationException',
+  403: 'AccessDeniedException',
+  404: 'ResourceNotFoundException',
+  408: 'ModelTimeoutException',
+  424: 'ModelErrorException',
+  429: 'ThrottlingException',
+  500: 'InternalServerException',
+  503: 'ServiceUnavailableException',
+};
+
 export function errorAnswer(protocol: Protocol, status: number, message: string): Answer {
-  return { status, headers: JSON_HEADERS, stream: false, parts: [errorPart(protocol, status, message)] };
+  const exception = protocol === 'converse' ? EXCEPTIONS[status] : undefined;
+  const named: readonly HeaderLine[] =
+    exception === undefined ? [] : [['x-amzn-errortype', `${exception}:http://internal.invalid/coral/`]];
+  return { status, headers: [...JSON_HEADERS, ...named], stream: false, parts: [errorPart(protocol, status, message)] };
 }
 
 const PADDING = utf8('x'.repeat(16_384));

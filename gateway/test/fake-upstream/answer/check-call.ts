@@ -1,8 +1,9 @@
 /** Validates a call as real providers do: a JSON body, a version, a model, messages. */
 
 import { type FakeRequest, headerOf } from '../http/parse-request.ts';
-import { type Endpoint, geminiTarget } from '../protocol.ts';
+import { converseTarget, type Endpoint, geminiTarget } from '../protocol.ts';
 import { isObject } from './body-part.ts';
+import { converseFault } from './converse-answer.ts';
 import { signatureFault } from './gemini-answer.ts';
 
 /** The parameters of a call, or why a provider would refuse it. `model` is null if the body names none. */
@@ -43,6 +44,15 @@ function checkGeminiCall(endpoint: Endpoint, request: FakeRequest, body: Record<
   return { model, stream, includeUsage: true, refusal: null };
 }
 
+/** Bedrock knows the exact shape of its requests, and Claude its own signatures. */
+function checkConverseCall(request: FakeRequest, body: Record<string, unknown>): CheckedCall {
+  const { model, stream } = converseTarget(request.target);
+  if (headerOf(request, 'authorization') === null) return refuse(403, 'Missing Authentication Token', model);
+  const fault = converseFault(body, stream);
+  if (fault !== null) return refuse(400, fault, model);
+  return { model, stream, includeUsage: true, refusal: null };
+}
+
 /** Validates a POST to one of the endpoints. */
 export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall {
   if (request.method !== 'POST') return refuse(405, `method ${request.method} is not allowed here, use POST`);
@@ -58,6 +68,7 @@ export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall
   }
   if (!isObject(body)) return refuse(400, 'the body is not a JSON object');
   if (endpoint === 'gemini' || endpoint === 'gemini-count') return checkGeminiCall(endpoint, request, body);
+  if (endpoint === 'converse') return checkConverseCall(request, body);
   const model = typeof body.model === 'string' && body.model !== '' ? body.model : null;
   if (model === null) return refuse(400, 'model: a non-empty string is required');
   if (endpoint !== 'chat-completions' && headerOf(request, 'anthropic-version') === null) {

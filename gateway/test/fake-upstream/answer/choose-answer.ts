@@ -7,6 +7,7 @@ import { loadRecording } from '../recordings.ts';
 import { type Answer, errorAnswer, type HeaderLine, JSON_HEADERS, STREAM_HEADERS } from './answer.ts';
 import { type BodyPart, plainPart, splitRecords } from './body-part.ts';
 import { plainChatAnswer, streamedChatAnswer } from './chat-answer.ts';
+import { plainConverseAnswer, streamedConverseAnswer } from './converse-answer.ts';
 import { plainGeminiAnswer, streamedGeminiAnswer } from './gemini-answer.ts';
 import { plainMessagesAnswer, streamedMessagesAnswer } from './messages-answer.ts';
 import { LONG_PLAIN_MAX, type Speech, speechOf } from './speech.ts';
@@ -32,6 +33,9 @@ function storedParts(bytes: Uint8Array, stream: boolean): BodyPart[] {
 export function speechAnswer(wanted: AnswerWanted, speech: Speech): Answer {
   if (wanted.protocol === 'messages') {
     return wanted.stream ? streamedMessagesAnswer(wanted.model, speech) : plainMessagesAnswer(wanted.model, speech);
+  }
+  if (wanted.protocol === 'converse') {
+    return wanted.stream ? streamedConverseAnswer(speech) : plainConverseAnswer(speech);
   }
   if (wanted.protocol === 'gemini') {
     return wanted.stream ? streamedGeminiAnswer(wanted.model, speech) : plainGeminiAnswer(wanted.model, speech);

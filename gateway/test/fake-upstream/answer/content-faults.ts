@@ -34,6 +34,8 @@ function partWithoutUsage(part: BodyPart, stream: boolean): BodyPart | null {
 function* bentParts(answer: Answer, scenario: Scenario, protocol: Protocol): Generator<BodyPart> {
   let event = 0;
   for (const original of answer.parts) {
+    // The usage of Converse is a frame of its own.
+    if (scenario.omitUsage === true && protocol === 'converse' && original.usage !== null && answer.stream) continue;
     const part = scenario.omitUsage === true ? partWithoutUsage(original, answer.stream) : original;
     if (part === null) continue;
     if (scenario.omitEnd === true && answer.stream && isEndRecord(protocol, textOf(part.bytes))) continue;
