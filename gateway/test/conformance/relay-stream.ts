@@ -5,6 +5,7 @@ import { ClientStream } from '../../src/call/stream/client-stream.ts';
 import { Outbox } from '../../src/call/stream/outbox.ts';
 import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
 import { resolveLimits } from '../../src/config/resolve-settings.ts';
+import type { Framing } from '../../src/framing/framing.ts';
 import { SSE } from '../../src/framing/sse-decoder.ts';
 import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
@@ -37,6 +38,7 @@ export async function relayed(
   format: keyof typeof PASSED,
   parts: readonly Uint8Array[],
   end: 'clean' | 'lost' = 'clean',
+  framing: Framing = SSE,
 ): Promise<Relayed> {
   let outcome: Outcome | null = null;
   const started = Promise.withResolvers<string | null>();
@@ -59,7 +61,7 @@ export async function relayed(
     onClosed: () => undefined,
   });
   const relay = new StreamRelay({
-    framing: SSE,
+    framing,
     observer: PASSED[format].passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     limits: LIMITS,
     client,

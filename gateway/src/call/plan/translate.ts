@@ -101,6 +101,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
 function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (generation.reported === 'compaction') losses.push('compaction');
+  if (generation.parts.some((part) => part.kind === 'opaque' && part.type === 'image')) losses.push('image');
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
   return losses;
 }
