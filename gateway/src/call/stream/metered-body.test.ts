@@ -1,7 +1,10 @@
 /** Tests that a burst is read record by record, at most one record beyond what is held, and that none of it is lost. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { BEDROCK_MESSAGES } from '../../framing/bedrock-messages.ts';
+import type { Framing } from '../../framing/framing.ts';
 import { SSE, startSseDecoder } from '../../framing/sse-decoder.ts';
+import { encodeChunk } from '../../framing/testing/encode-frame.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 
 const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false } as const;
@@ -18,21 +21,21 @@ function preview(bytes: Uint8Array, start: number) {
  * A reader that counts each byte of an event's data as a byte of output, with a hold for this many. `knows`: the
  * output of unread records is known.
  */
-function rig(held: number, knows = false) {
+function rig(held: number, knows = false, framing: Framing = SSE) {
   const reports: string[] = [];
   const shares: number[] = [];
-  const decoder = startSseDecoder();
+  const decoder = framing.startDecoder(1_000_000, null);
   const state = { held, output: 0, largest: 0, text: '' };
   const reader: MeteredReader = {
     onHead: ({ status }) => reports.push(`head ${status}`),
     onBody(span) {
-      state.text += Buffer.from(span).toString();
-      for (const record of decoder.push(span)) {
-        if (record.kind !== 'event') continue;
+      state.text += Buffer.from(span).toString('latin1');
+      decoder.feed(span, (record) => {
+        if (record.kind !== 'event') return;
         const size = record.dataEnd - record.dataStart;
         state.output += size;
         state.largest = Math.max(state.largest, size);
-      }
+      });
     },
     onEnd: () => reports.push('end'),
     onFailure: ({ kind }) => reports.push(kind),
@@ -49,7 +52,7 @@ function rig(held: number, knows = false) {
     },
     expect: (share: number) => shares.push(share),
   };
-  const body = new MeteredBody(reader, meter, SSE);
+  const body = new MeteredBody(reader, meter, framing);
   body.onHead(HEAD);
   return { body, state, reports, shares };
 }
@@ -102,29 +105,38 @@ test('dropped bytes are never read, and the end is reported', () => {
   expect([state.output, reports.at(-1)]).toEqual([12, 'reset']);
 });
 
-test('for any division and any time of an extension: in order, complete, and at most one record beyond the hold', () => {
-  const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
-  const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
-    minLength: 1,
-  });
-  fc.assert(
-    fc.property(sizes, steps, fc.nat(3_000), fc.boolean(), (records, cuts, held, knows) => {
-      const text = records.map(record).join('');
-      const { body, state, reports } = rig(held, knows);
-      const expectWithin = () => expect(state.output).toBeLessThanOrEqual(state.held + 2 * state.largest);
-      for (let at = 0, step = 0; at < text.length; step++) {
-        const { bytes, more } = cuts[step % cuts.length] ?? { bytes: 1, more: 0 };
-        body.onBody(Buffer.from(text.slice(at, at + bytes)));
-        at += bytes;
-        expectWithin();
-        state.held += more;
+/** A record as Bedrock wraps it; one character per byte. */
+const wrapped = (size: number) => encodeChunk(`{"type":"ping","x":"${'x'.repeat(size)}"}`).toString('latin1');
+
+test.each([
+  [SSE, record],
+  [BEDROCK_MESSAGES, wrapped],
+] as const)(
+  'for any division and any time of an extension: in order, complete, and at most one record beyond the hold (%#)',
+  (framing, render) => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
+    const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(sizes, steps, fc.nat(3_000), fc.boolean(), (records, cuts, held, knows) => {
+        const text = records.map(render).join('');
+        const { body, state, reports } = rig(held, knows && framing === SSE, framing);
+        const expectWithin = () => expect(state.output).toBeLessThanOrEqual(state.held + 2 * state.largest);
+        for (let at = 0, step = 0; at < text.length; step++) {
+          const { bytes, more } = cuts[step % cuts.length] ?? { bytes: 1, more: 0 };
+          body.onBody(Buffer.from(text.slice(at, at + bytes), 'latin1'));
+          at += bytes;
+          expectWithin();
+          state.held += more;
+          body.goOn();
+          expectWithin();
+        }
+        body.onEnd();
+        state.held = text.length;
         body.goOn();
-        expectWithin();
-      }
-      body.onEnd();
-      state.held = text.length;
-      body.goOn();
-      expect([state.text, reports.filter((one) => one === 'end')]).toEqual([text, ['end']]);
-    }),
-  );
-});
+        expect([state.text, reports.filter((one) => one === 'end')]).toEqual([text, ['end']]);
+      }),
+    );
+  },
+);
