@@ -7,8 +7,8 @@ import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
- * The record with `at` as ISO 8601 and its members always in this order. `reason` is present only where there is one,
- * the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them,
+ * The record with `at` as ISO 8601 and its members always in this order. `reason` and `trace_id` are present only where
+ * there is one, the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them,
  * `usage_flags` only for anomalies. Rare `usage` members are present only above 0; `unpriced_server_tools` only where the
  * price had no fee for a tool that was used.
  */
@@ -22,6 +22,7 @@ export function renderCallRecord(record: CallRecord) {
     key_name: record.key_name,
     end_user: record.end_user,
     session: record.session,
+    ...(record.trace_id === null ? {} : { trace_id: record.trace_id }),
     protocol: record.protocol,
     model: record.model,
     served_model: record.served_model,

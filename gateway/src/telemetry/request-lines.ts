@@ -11,7 +11,6 @@ export interface EndedRequest {
   /** The operator's name of the route; null: none. */
   readonly model: string | null;
   readonly payer: Payer;
-  readonly traceId: string | null;
 }
 
 const FULL_BYTES = 64 * 1024;
@@ -83,14 +82,14 @@ export class RequestLines {
   }
 
   /** Adds the line with its line break. Its time is the end of the request. */
-  add({ record, model, payer, traceId }: EndedRequest): void {
-    const { usage, error, finish_reason, cost_nano_usd: cost, ttfb_ms } = record;
+  add({ record, model, payer }: EndedRequest): void {
+    const { usage, error, finish_reason, cost_nano_usd: cost, ttfb_ms, trace_id } = record;
     this.#time(Math.round(record.at_ms + record.duration_ms));
     this.#part(PART.requestId);
     this.#ascii(record.request_id);
-    if (traceId !== null) {
+    if (trace_id !== null) {
       this.#part(PART.traceId);
-      this.#ascii(traceId);
+      this.#ascii(trace_id);
     }
     this.#part(this.#key(record));
     this.#word(PART.protocol, record.protocol);

@@ -13,14 +13,14 @@ import { RequestLog } from './request-log.ts';
 const newFolder = temporaryFolders();
 
 /** The members of a line, built without the renderer. */
-function membersOf({ record, model, payer, traceId }: EndedRequest): object {
+function membersOf({ record, model, payer }: EndedRequest): object {
   const { usage, attempts } = record;
   const last = attempts.at(-1);
   const members = {
     level: 30,
     time: new Date(Math.round(record.at_ms + record.duration_ms)).toISOString(),
     request_id: record.request_id,
-    trace_id: traceId,
+    trace_id: record.trace_id,
     account: record.account,
     workspace: record.workspace,
     key_id: record.key_id,
@@ -65,6 +65,7 @@ const count = fc.nat({ max: 10_000_000 });
 
 const ended: fc.Arbitrary<EndedRequest> = fc
   .record({
+    trace_id: fc.constantFrom(null, '0af7651916cd43dd8448eb211c80319c'),
     model: orNull(hostile),
     account: hostile,
     workspace: hostile,
@@ -103,7 +104,6 @@ const ended: fc.Arbitrary<EndedRequest> = fc
       ),
       model: fc.oneof(fc.constant(changes.model), orNull(hostile)),
       payer: fc.constantFrom('account', 'operator'),
-      traceId: fc.constantFrom(null, '0af7651916cd43dd8448eb211c80319c'),
     }),
   );
 
@@ -131,8 +131,14 @@ test('the longest lines fit, also where the buffer is all but full', () => {
   const texts = { account: text, workspace: text, key_id: text, model: text, provider: text, error: text };
   const last = { provider: text, model: text, status: 200, error: null, duration_ms: 1 };
   const numbers = { at_ms: 1_790_000_000_000, duration_ms: Number.MAX_SAFE_INTEGER / 1_000, ttfb_ms: 0.1 + 0.2 };
-  const record = sampleRecord('req_1', { ...texts, ...numbers, finish_reason: text, attempts: [last] });
-  const longest: EndedRequest = { record, model: text, payer: 'operator', traceId: '0'.repeat(32) };
+  const record = sampleRecord('req_1', {
+    ...texts,
+    ...numbers,
+    finish_reason: text,
+    attempts: [last],
+    trace_id: '0'.repeat(32),
+  });
+  const longest: EndedRequest = { record, model: text, payer: 'operator' };
   const lines = new RequestLines();
   let count = 0;
   for (; !lines.isFull; count++) lines.add(longest);
@@ -141,7 +147,7 @@ test('the longest lines fit, also where the buffer is all but full', () => {
   expect(given.map((line) => JSON.parse(line))).toEqual(Array(count).fill(membersOf(longest)));
 });
 
-const PLAIN: EndedRequest = { record: sampleRecord('req_1'), model: 'm', payer: 'account', traceId: null };
+const PLAIN: EndedRequest = { record: sampleRecord('req_1'), model: 'm', payer: 'account' };
 
 test('members that do not apply are left out, and a model without a price costs null', () => {
   const nothing = { attempts: [], provider: null, error: null, ttfb_ms: null, cost_nano_usd: null };

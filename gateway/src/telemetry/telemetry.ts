@@ -64,7 +64,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     observer: {
       ended(record, model, payer, trace) {
         counter.count(record, model, payer);
-        if (logsRequests) requestLog.add({ record, model, payer, traceId: trace?.traceId ?? null });
+        if (logsRequests) requestLog.add({ record, model, payer });
         if (trace !== null) otlp?.addCall(record, model, trace);
       },
       turnedAway: (kind) => counter.countTurnedAway(kind),

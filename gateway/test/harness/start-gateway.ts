@@ -72,6 +72,8 @@ export interface CallLine {
   readonly finish_reason: string | null;
   readonly end_user: string | null;
   readonly session: string | null;
+  /** Only of a request in a trace. */
+  readonly trace_id?: string;
   readonly usage: Readonly<Record<string, number>>;
   readonly usage_source: string;
   /** Only for anomalies. */

@@ -65,6 +65,8 @@ test('a line names the request, its trace, its target and its cost; never conten
     cost_nano_usd: '8000',
   });
   expect(line.request_id).toMatch(/^req_/);
+  const [record, ...others] = await gateway.calls('--trace-id', TRACE);
+  expect([record?.request_id, record?.trace_id, others.length]).toEqual([line.request_id, TRACE, 0]);
   for (const secret of ['the secret', 'sk-hidden', gateway.key]) expect(gateway.stderr()).not.toContain(secret);
 });
 

@@ -8,6 +8,7 @@ import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime, Money } from '../../ui/amounts.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
+import { CopyIcon } from '../../ui/code-block.tsx';
 import type { CallDetail } from './call-cost.tsx';
 import type { CallView } from './use-call-list.ts';
 import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
@@ -83,6 +84,16 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
         <Fact name="Finish reason">{call.finish_reason ?? 'None'}</Fact>
         {call.end_user !== null && <Fact name="End user">{call.end_user}</Fact>}
         {call.session !== null && <Fact name="Session">{call.session}</Fact>}
+        {call.trace_id !== undefined && (
+          <Fact name="Trace ID">
+            <span className="flex min-w-0 items-center gap-1">
+              <code className="min-w-0 truncate" title={call.trace_id}>
+                {call.trace_id}
+              </code>
+              <CopyIcon text={call.trace_id} what="trace ID" />
+            </span>
+          </Fact>
+        )}
         <Fact name="Token count source">{SOURCE_LABELS[call.usage_source] ?? call.usage_source}</Fact>
       </dl>
     </div>

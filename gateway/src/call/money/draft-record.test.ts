@@ -8,7 +8,7 @@ import { draftRecord, redactKeys } from './settle.ts';
 test('a draft states the caller, the model and the price', () => {
   const call = routedCall({
     facts: { model: 'asked', endUser: 'ann', stream: true },
-    headers: { 'x-session-id': 's1' },
+    headers: { 'x-session-id': 's1', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00' },
   });
   expect(draftRecord(call, 'config@1')).toEqual({
     request_id: call.requestId,
@@ -19,6 +19,7 @@ test('a draft states the caller, the model and the price', () => {
     key_name: 'first',
     end_user: 'ann',
     session: 's1',
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
     protocol: 'chat',
     model: 'asked',
     served_model: 'm-upstream',
@@ -34,6 +35,7 @@ test('a call that ended before its body was read has null members', () => {
   const nothing = {
     model: null,
     end_user: null,
+    trace_id: null,
     served_model: null,
     provider: null,
     stream: false,

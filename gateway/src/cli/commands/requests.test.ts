@@ -8,6 +8,7 @@ import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from '../testing/run-program.ts';
 
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const newFolder = temporaryFolders();
 let dataDir: string;
 let store: Store;
@@ -20,7 +21,12 @@ beforeAll(async () => {
     sampleRecord(idOf('new', 1_000), { at_ms: NOW_MS - 1_000, key_id: 'key_2', cost_nano_usd: '-9007199254740993' }),
   );
   await store.recorder.append(
-    sampleRecord(idOf('unpriced', 2_000), { at_ms: NOW_MS - 2_000, cost_nano_usd: null, model: 'x\u001b[2J' }),
+    sampleRecord(idOf('unpriced', 2_000), {
+      at_ms: NOW_MS - 2_000,
+      cost_nano_usd: null,
+      model: 'x\u001b[2J',
+      trace_id: TRACE_ID,
+    }),
   );
 });
 
@@ -77,6 +83,11 @@ describe('requests', () => {
     );
   });
 
+  test('prints a trace id only if there is one', async () => {
+    const traced = JSON.parse((await runProgram(dataDir, 'calls', '--json', '--trace-id', TRACE_ID)).stdout);
+    expect(traced.trace_id).toBe(TRACE_ID);
+  });
+
   test('prints usage anomalies only if there are any', () => {
     const json = JSON.stringify(renderCallRecord(sampleRecord('req_1', { usage_flags: ['sum', 'far_output'] })));
     expect(json).toContain('"usage_source":"upstream","usage_flags":["sum","far_output"],"price_version"');
@@ -98,12 +109,14 @@ describe('requests', () => {
     await otherStore.close();
   });
 
-  test('finds by time, by key, by request and up to a limit, newest first', async () => {
+  test('finds by time, by key, by request, by trace and up to a limit, newest first', async () => {
     expect(await idsOf()).toEqual(['new', 'unpriced', 'old']);
     expect(await idsOf('--since', '1h')).toEqual(['new', 'unpriced']);
     expect(await idsOf('--limit', '1')).toEqual(['new']);
     expect(await idsOf('--key', 'key_2')).toEqual(['new']);
     expect(await idsOf('--request-id', 'gone')).toEqual([]);
+    expect(await idsOf('--trace-id', TRACE_ID)).toEqual(['unpriced']);
+    expect(await idsOf('--trace-id', '0'.repeat(32))).toEqual([]);
   });
 
   test('prints a table for people, with money to the nano-dollar and nothing that acts on the terminal', async () => {

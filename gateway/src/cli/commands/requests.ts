@@ -12,6 +12,7 @@ interface Flags {
   readonly since?: number;
   readonly requestId?: string;
   readonly key?: string;
+  readonly traceId?: string;
   readonly json?: true;
 }
 
@@ -28,6 +29,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--since <span>', 'only requests within this duration, such as 1h', parseSpan)
     .option('--request-id <id>', 'only the request with this id')
     .option('--key <id>', 'only requests made with this key')
+    .option('--trace-id <id>', 'only the requests of this W3C trace')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => {
       const records = await withReading(environment, async (reading) => {
@@ -36,6 +38,7 @@ export function register(program: Command, environment: CliEnvironment): void {
           sinceMs: flags.since === undefined ? null : environment.nowMs() - flags.since,
           requestId: flags.requestId ?? null,
           keyId: flags.key ?? null,
+          ...(flags.traceId !== undefined && { traceId: flags.traceId }),
         });
         if (found.length === 0 && flags.key !== undefined) findKey(await reading.readKeys(), flags.key);
         return found;

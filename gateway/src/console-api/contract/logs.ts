@@ -121,6 +121,8 @@ export const callView = z.object({
   key_name: z.string(),
   end_user: z.string().nullable(),
   session: z.string().nullable(),
+  /** The W3C trace that the request is part of. Absent: none. */
+  trace_id: z.string().optional(),
   protocol: z.enum(CLIENT_PROTOCOL_NAMES),
   model: z.string().nullable(),
   served_model: z.string().nullable(),

@@ -17,7 +17,7 @@ export function testRecords(name: string, openRig: () => Promise<StoreRig<'recor
     test('come back as they were given, to the last digit', async () => {
       const { store } = await open();
       const records = [
-        sampleRecord('c', { at_ms: 3 }),
+        sampleRecord('c', { at_ms: 3, trace_id: '0af7651916cd43dd8448eb211c80319c' }),
         sampleRecord('b', {
           at_ms: 2,
           cost_nano_usd: '9223372036854775807',
@@ -41,11 +41,14 @@ export function testRecords(name: string, openRig: () => Promise<StoreRig<'recor
       expect(await store.calls.readCalls(EVERYTHING)).toEqual(records);
     });
 
-    test('are found newest first, by time, by key and by request', async () => {
+    test('are found newest first, by time, by key, by request and by trace', async () => {
       const { store } = await open();
       const keys = ['k1', 'k2', 'k1', 'k2'];
       await Promise.all(
-        keys.map((key_id, at_ms) => store.recorder.append(sampleRecord(requestIdFloor(at_ms), { at_ms, key_id }))),
+        keys.map((key_id, at_ms) => {
+          const trace_id = at_ms === 0 ? null : key_id;
+          return store.recorder.append(sampleRecord(requestIdFloor(at_ms), { at_ms, key_id, trace_id }));
+        }),
       );
       const ids = async (filter: object) =>
         (await store.calls.readCalls({ ...EVERYTHING, ...filter })).map(({ request_id }) =>
@@ -56,6 +59,8 @@ export function testRecords(name: string, openRig: () => Promise<StoreRig<'recor
       expect(await ids({ sinceMs: 2 })).toEqual(['r3', 'r2']);
       expect(await ids({ keyId: 'k1' })).toEqual(['r2', 'r0']);
       expect(await ids({ requestId: requestIdFloor(1) })).toEqual(['r1']);
+      expect(await ids({ traceId: 'k1' })).toEqual(['r2']);
+      expect(await ids({ traceId: 'k2' })).toEqual(['r3', 'r1']);
       expect(await ids({ requestId: "' OR 1=1 --" })).toEqual([]);
     });
 

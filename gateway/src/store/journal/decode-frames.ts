@@ -129,6 +129,7 @@ class Members {
   amount: bigint | null = null;
   note: string | null = null;
   audit: NewAuditEntry | null = null;
+  traceId: string | null = null;
 
   constructor(reader: FrameReader) {
     this.#reader = reader;
@@ -138,7 +139,7 @@ class Members {
   read(): void {
     const reader = this.#reader;
     this.#clear();
-    const { audit: knownMax, attempt } = MEMBER;
+    const { traceId: knownMax, attempt } = MEMBER;
     for (let member = reader.next(knownMax, attempt); member !== 0; member = reader.next(knownMax, attempt)) {
       this.#take(reader, member);
     }
@@ -147,7 +148,7 @@ class Members {
   #clear(): void {
     this.callId = this.account = this.workspace = this.keyId = this.keyName = this.protocol = null;
     this.model = this.servedModel = this.provider = this.finishReason = this.usageSource = null;
-    this.endUser = this.session = this.error = this.priceVersion = this.cost = this.note = null;
+    this.endUser = this.session = this.error = this.priceVersion = this.cost = this.note = this.traceId = null;
     this.atMs = this.ttfbMs = this.endedMs = this.nth = null;
     this.status = this.input = this.output = this.cacheRead = this.cacheWrite5m = this.cacheWrite1h = 0;
     this.reasoning = this.durationMs = this.of = 0;
@@ -286,6 +287,9 @@ class Members {
       case MEMBER.audit:
         this.audit = readAudit(reader);
         break;
+      case MEMBER.traceId:
+        this.traceId = reader.text();
+        break;
       default:
         reader.skip();
     }
@@ -307,6 +311,7 @@ class Members {
       key_name: this.given(this.keyName, 'keyName'),
       end_user: this.endUser,
       session: this.session,
+      trace_id: this.traceId,
       protocol: this.given(this.protocol, 'protocol') as ClientProtocolName,
       model: this.model,
       served_model: this.servedModel,
@@ -327,6 +332,7 @@ class Members {
       key_name: this.given(this.keyName, 'keyName'),
       end_user: this.endUser,
       session: this.session,
+      trace_id: this.traceId,
       protocol: this.given(this.protocol, 'protocol') as ClientProtocolName,
       model: this.model,
       served_model: this.servedModel,

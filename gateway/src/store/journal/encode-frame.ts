@@ -29,12 +29,15 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
     case 'end':
       encodeRecord(writer, frame.record);
       encodeEnd(writer, frame);
+      writer.writeText(MEMBER.traceId, frame.record.trace_id);
       break;
     case 'hold':
       encodeHold(writer, frame);
+      writer.writeText(MEMBER.traceId, frame.draft.trace_id);
       break;
     case 'refused':
       encodeRecord(writer, frame.record);
+      writer.writeText(MEMBER.traceId, frame.record.trace_id);
       break;
     case 'extend':
       writer.writeText(MEMBER.callId, frame.call_id);

@@ -72,6 +72,8 @@ export const MEMBER = {
   amount: 40,
   note: 41,
   audit: 42,
+  /** Of a hold, an end or a refusal. */
+  traceId: 43,
 } as const;
 
 /** Of an attempt. Every member from `cost` on may be absent. */

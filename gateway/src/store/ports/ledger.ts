@@ -31,6 +31,7 @@ export type CallDraft = Pick<
   | 'key_name'
   | 'end_user'
   | 'session'
+  | 'trace_id'
   | 'protocol'
   | 'model'
   | 'served_model'

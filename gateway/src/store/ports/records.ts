@@ -146,6 +146,8 @@ export interface CallRecord {
   readonly key_name: string;
   readonly end_user: string | null;
   readonly session: string | null;
+  /** The W3C trace that the call is part of, 32 hex digits; null: none, or its record is from before 2026-11-23. */
+  readonly trace_id: string | null;
   readonly protocol: ClientProtocolName;
   readonly model: string | null;
   readonly served_model: string | null;
@@ -182,6 +184,8 @@ export interface CallFilter {
   readonly sinceMs: number | null;
   readonly requestId: string | null;
   readonly keyId: string | null;
+  /** Omitted: any, or none. */
+  readonly traceId?: string;
 }
 
 /** Reads records that are already on disk. */

@@ -73,14 +73,15 @@ function readAfter(folder: string, mark: JournalEnd): { readonly frames: readonl
 export function withRecordsOf(
   tail: readonly Frame[],
   stored: readonly CallRecord[],
-  { limit, sinceMs, requestId, keyId }: CallFilter,
+  { limit, sinceMs, requestId, keyId, traceId }: CallFilter,
 ): readonly CallRecord[] {
   const records = tail.flatMap((frame) => (frame.kind === 'end' || frame.kind === 'refused' ? [frame.record] : []));
   const matching = records.filter(
-    ({ at_ms, request_id, key_id }) =>
+    ({ at_ms, request_id, key_id, trace_id }) =>
       (sinceMs === null || at_ms >= sinceMs) &&
       (requestId === null || request_id === requestId) &&
-      (keyId === null || key_id === keyId),
+      (keyId === null || key_id === keyId) &&
+      (traceId === undefined || trace_id === traceId),
   );
   return [...stored, ...matching].sort((one, other) => (one.request_id < other.request_id ? 1 : -1)).slice(0, limit);
 }

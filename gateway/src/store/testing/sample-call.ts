@@ -29,6 +29,7 @@ function draftOf(request_id: string, changes: Partial<CallDraft> = {}): CallDraf
     key_name: record.key_name,
     end_user: record.end_user,
     session: record.session,
+    trace_id: record.trace_id,
     protocol: record.protocol,
     model: record.model,
     served_model: record.served_model,

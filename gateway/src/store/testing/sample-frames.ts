@@ -26,11 +26,16 @@ type FrameOf = {
   readonly movement: MovementFrame;
   readonly fallback: RefusedFrame;
   readonly moved: CheckpointFrame;
+  readonly traced: HoldFrame;
+  readonly tracedEnd: EndFrame;
 };
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
 /**
  * One of each kind. The end is that of a plain request, with its own hold. Then what calls of several targets have: an
- * attempt with all its members, and a checkpoint at another target than the hold's.
+ * attempt with all its members, and a checkpoint at another target than the hold's. Then a
+ * hold and an end of a call in a trace.
  */
 export const SAMPLE_FRAMES: FrameOf = {
   hold: { kind: 'hold', draft: heldCall('req_1', 5_000_000n).draft, amount: 5_000_000n, prepaid: true },
@@ -139,6 +144,16 @@ export const SAMPLE_FRAMES: FrameOf = {
     cost: 100n,
     target: { provider: 'lab', served_model: 'gpt-5', price_version: 'config@1' },
   },
+  traced: { kind: 'hold', draft: { ...heldCall('req_4', 0n).draft, trace_id: TRACE_ID }, amount: 0n, prepaid: false },
+  tracedEnd: {
+    kind: 'end',
+    record: sampleRecord('req_4', { trace_id: TRACE_ID, attempts: [] }),
+    hold: null,
+    posted: 0n,
+    released: 0n,
+    writtenOff: 0n,
+    at_ms: 1_790_000_001_830,
+  },
 };
 
 const text = fc.oneof(
@@ -239,6 +254,7 @@ const draft = {
   key_name: text,
   end_user: textOrNull,
   session: textOrNull,
+  trace_id: textOrNull,
   protocol: fc.constantFrom<ClientProtocolName>('chat', 'messages'),
   model: textOrNull,
   served_model: textOrNull,

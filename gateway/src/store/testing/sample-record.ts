@@ -12,6 +12,7 @@ export function sampleRecord(requestId: string, changes: Partial<CallRecord> = {
     key_name: 'first',
     end_user: 'user-7',
     session: null,
+    trace_id: null,
     protocol: 'chat',
     model: 'gpt-5-mini',
     served_model: 'gpt-5-mini-2026-01-01',

@@ -73,7 +73,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
 
   /** `settlement`: the values of the columns from `held` to `block`. */
   function keep(record: CallRecord, settlement: readonly (bigint | number | null)[]): void {
-    insertRecord.run(...callRecordValues(record), renderAttempts(record), ...settlement);
+    insertRecord.run(...callRecordValues(record), renderAttempts(record), record.trace_id, ...settlement);
     usage.take(summedOf(record));
   }
 

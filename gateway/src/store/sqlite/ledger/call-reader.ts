@@ -8,7 +8,7 @@ import { callRecordOfRow } from './call-record-row.ts';
 /** Implements the port over Kysely. */
 export function createCallReader(queries: Kysely<Tables>): CallReader {
   return {
-    async readCalls({ limit, sinceMs, requestId, keyId }) {
+    async readCalls({ limit, sinceMs, requestId, keyId, traceId }) {
       let calls = queries
         .selectFrom('call_record')
         .selectAll()
@@ -21,6 +21,7 @@ export function createCallReader(queries: Kysely<Tables>): CallReader {
         calls = calls.where('request_id', '>=', requestIdFloor(sinceMs)).where('at_ms', '>=', sinceMs);
       if (requestId !== null) calls = calls.where('request_id', '=', requestId);
       if (keyId !== null) calls = calls.where('key_id', '=', keyId);
+      if (traceId !== undefined) calls = calls.where('trace_id', '=', traceId);
       return (await calls.execute()).map(callRecordOfRow);
     },
   };

@@ -8,12 +8,13 @@ import { CALL_RECORD_COLUMNS, callRecordOfRow, callRecordValues, renderAttempts 
 /** The row that the insert statement makes of a record. */
 function rowOf(record: CallRecord): CallRecordRow {
   const values = [...callRecordValues(record), renderAttempts(record)];
-  return Object.fromEntries(CALL_RECORD_COLUMNS.map((column, at) => [column, values[at]])) as unknown as CallRecordRow;
+  const columns = Object.fromEntries(CALL_RECORD_COLUMNS.map((column, at) => [column, values[at]]));
+  return { ...columns, trace_id: record.trace_id } as unknown as CallRecordRow;
 }
 
 test('a record survives its row', () => {
   for (const error of [null, 'upstream_failed']) {
-    const record = sampleRecord('req_1', { error });
+    const record = sampleRecord('req_1', { error, trace_id: error });
     expect(callRecordOfRow(rowOf(record))).toEqual(record);
   }
 });

@@ -8,7 +8,7 @@ import type { CallDraft, Checkpoint, CheckpointTarget } from '../../ports/ledger
 import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 
-/** In the order of the insert statement. */
+/** In the order of the insert statement. Those that the hash of an entry from before the journal covers. */
 export const CALL_RECORD_COLUMNS = [
   'request_id',
   'at_ms',
@@ -43,10 +43,10 @@ export const CALL_RECORD_COLUMNS = [
   'attempts',
 ] as const;
 
-/** What the journal adds to a record. Null but for `block`: the call held nothing. */
-const SETTLEMENT_COLUMNS = ['held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
+/** What only records of the journal have. From `held` to `ended_ms` null: the call held nothing. */
+const JOURNAL_COLUMNS = ['trace_id', 'held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
 
-const INSERTED = [...CALL_RECORD_COLUMNS, ...SETTLEMENT_COLUMNS];
+const INSERTED = [...CALL_RECORD_COLUMNS, ...JOURNAL_COLUMNS];
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
 
 /** A record's values in the order of the insert statement, without the last, its attempts. */
@@ -182,6 +182,7 @@ const MEMBERS = [
   'provider',
   'stream',
   'price_version',
+  'trace_id',
 ] as const satisfies readonly (keyof CallDraft)[];
 
 const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
@@ -191,9 +192,10 @@ type DraftValues = readonly (string | number | boolean | null)[];
 /** A checkpoint's cost as decimal text, its counters, then `usage.extras` (or null) and `target` where present. */
 type CheckpointValues = readonly [cost: string, ...counters: (number | MediaAndToolUsage | CheckpointTarget | null)[]];
 
-/** Renders the draft as JSON text. */
+/** Renders the draft as JSON text; without its last member where that is null, as drafts of older versions. */
 export function renderDraft(draft: CallDraft): string {
-  return JSON.stringify(MEMBERS.map((member) => draft[member]) satisfies DraftValues);
+  const values: DraftValues = MEMBERS.map((member) => draft[member]);
+  return JSON.stringify(draft.trace_id === null ? values.slice(0, -1) : values);
 }
 
 /** Renders the checkpoint as JSON text. */
@@ -207,7 +209,7 @@ export function renderCheckpoint({ cost, usage, target }: Omit<Checkpoint, 'call
 /** Parses a text made by `renderDraft`. */
 export function parseDraft(request_id: string, account: string, text: string): CallDraft {
   const values = JSON.parse(text) as DraftValues;
-  const members = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
+  const members = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index] ?? null]));
   return { ...members, request_id, account } as unknown as CallDraft;
 }
 

@@ -87,7 +87,8 @@ const CALLS_AND_LEDGER = [
   // `usage_apart`: JSON of audio, images and server tools. `usage_flags`: a JSON list. `reason`: JSON. `held` (all that
   // the call held), `posted`, `written_off` and `ended_ms` are NULL for calls that held nothing, and for records from
   // before the journal, whose ledger lines are in ledger_entry. `block`: the block of the journal with the call's end;
-  // of records from before the journal 0 where they were not rolled up at the upgrade, else NULL.
+  // of records from before the journal 0 where they were not rolled up at the upgrade, else NULL. `trace_id`: few calls
+  // have one, and only those are in its index.
   `CREATE TABLE call_record (
     request_id TEXT PRIMARY KEY NOT NULL,
     at_ms INTEGER NOT NULL,
@@ -124,12 +125,14 @@ const CALLS_AND_LEDGER = [
     posted INTEGER,
     written_off INTEGER,
     ended_ms INTEGER,
-    block INTEGER
+    block INTEGER,
+    trace_id TEXT
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
   // Few calls are in it: all others ended within an hour of the time in their id.
   'CREATE INDEX call_record_long ON call_record (account, ended_ms) WHERE abs(ended_ms - at_ms) > 3600000',
+  'CREATE INDEX call_record_trace ON call_record (trace_id) WHERE trace_id IS NOT NULL',
   `CREATE TRIGGER call_record_keeps BEFORE UPDATE ON call_record
     BEGIN SELECT RAISE(ABORT, 'a call record never changes'); END`,
   `CREATE TRIGGER call_record_stays BEFORE DELETE ON call_record
@@ -335,7 +338,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 28,
+  version: 29,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

@@ -36,6 +36,8 @@ test('a real folder of version 20 opens: its ledger verifies, and accounts, keys
   expect(store.recovered).toEqual({ posted: 0, voided: 1 });
   const calls = await store.calls.readCalls({ limit: 100, sinceMs: null, requestId: null, keyId: null });
   expect(calls.length).toBe(16);
+  // Also the one whose draft an older version wrote.
+  expect(new Set(calls.map(({ trace_id }) => trace_id))).toEqual(new Set([null]));
   expect((await store.ledger.readBalances()).map(({ account, held }) => [account, held])).toEqual([
     ['default', 0n],
     ['solo', 0n],

@@ -240,4 +240,12 @@ export const UPGRADES: readonly Migration[] = [
     version: 28,
     statements: [`ALTER TABLE provider_entry ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`],
   },
+  // Records keep the trace that their call is part of.
+  {
+    version: 29,
+    statements: [
+      'ALTER TABLE call_record ADD COLUMN trace_id TEXT',
+      'CREATE INDEX call_record_trace ON call_record (trace_id) WHERE trace_id IS NOT NULL',
+    ],
+  },
 ];

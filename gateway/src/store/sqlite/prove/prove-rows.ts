@@ -10,7 +10,7 @@ type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
 
 const SETTLED = ['held', 'posted', 'written_off', 'ended_ms'] as const;
-const COLUMNS = [...CALL_RECORD_COLUMNS, ...SETTLED];
+const COLUMNS = [...CALL_RECORD_COLUMNS, 'trace_id', ...SETTLED];
 /** Amounts as text: beyond 2^53 a number would silently lose its last digits. */
 const AMOUNTS: ReadonlySet<string> = new Set(['cost_nano_usd', 'held', 'posted', 'written_off']);
 const RECORDS = `SELECT block, ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT) AS ${column}` : column)).join(', ')}
@@ -47,12 +47,11 @@ export function openRowsProof(database: Database): RowsProof {
     if (row === undefined) throw new LedgerInvariantError(`call ${request_id} has no record of this block`);
     records.delete(request_id);
     counts.records += 1;
-    const values = callRecordValues(record);
     const settled = frame.kind === 'end' ? settledOf(frame, held) : NOT_HELD;
+    const values = [...callRecordValues(record), renderAttempts(record), record.trace_id, ...settled];
     for (let at = 0; at < COLUMNS.length; at++) {
       const column = COLUMNS[at] as string;
-      const past = at - values.length;
-      const expected = past < 0 ? values[at] : past === 0 ? renderAttempts(record) : settled[past - 1];
+      const expected = values[at];
       if (row[column] === expected) continue;
       throw new LedgerInvariantError(
         `the record of call ${request_id} has ${column} ${render(row[column])}, the frame has ${render(expected)}`,

@@ -120,13 +120,15 @@ export function proveUnframedRecords(database: Database, charged: number | null)
   const row = database
     .query<UnframedRow, []>(
       `SELECT count(*) FILTER (WHERE cost_nano_usd <> 0 AND ${IN_LEDGER}) AS costly,
-        max(request_id) FILTER (WHERE coalesce(held, posted, written_off, ended_ms) IS NOT NULL) AS filled,
+        max(request_id) FILTER (WHERE coalesce(trace_id, held, posted, written_off, ended_ms) IS NOT NULL) AS filled,
         max(request_id) FILTER (WHERE ${IN_LEDGER}) AS newest ${UNFRAMED}`,
     )
     .get();
   if (row === null) return;
   if (row.filled !== null)
-    throw new LedgerInvariantError(`the record of call ${row.filled} names amounts and no block of the journal`);
+    throw new LedgerInvariantError(
+      `the record of call ${row.filled} has amounts or a trace id, and names no block of the journal`,
+    );
   if (charged === null && row.newest !== null)
     throw new LedgerInvariantError(`the record of call ${row.newest} names no block of the journal`);
   if (row.costly === (charged ?? 0)) return;
