@@ -65,6 +65,18 @@ describe('a failure', () => {
     expect(call.made).toBe(3);
   });
 
+  test('a connection that was closed while idle is replaced once, whatever the request may cost', () => {
+    const dear = failure('reset', null, 600_000_000n);
+    const call = rig({ one: {}, two: {} }, { routing: { ...makeCall().routing, maxExtraAttempts: 0 } }).plan();
+    call.begin(0);
+    call.failed(dear, 1);
+    expect([said(call), call.isFresh]).toEqual(['one/0 retry', true]);
+    expect(call.failed(dear, 2)).toBe('end');
+    const never = rig({ one: {} }, { routing: { ...makeCall().routing, uncertainRetry: 0n } }).plan();
+    never.begin(0);
+    expect(never.failed(dear, 1)).toBe('end');
+  });
+
   test.each(['rate', 'quota', 'credential'] as const)('%s goes to another credential first', (name) => {
     const call = rig({ one: { credentials: [{}, {}] }, two: {} }).plan();
     call.begin(0);

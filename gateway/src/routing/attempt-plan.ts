@@ -183,10 +183,13 @@ export class AttemptPlan<Failure extends AttemptFailure = AttemptFailure> implem
     const health = this.#noteFailed(failure, nowMs);
     const troubles = this.#troubles;
     const row = FAILURES[failure.class];
-    if (!this.#mayGoOn(failure.atRisk, row)) return this.#end(nowMs);
+    const isRepeatable = row.same === 'at_once' && troubles.atOnce !== target;
+    // A closed idle connection says nothing of a dear request: its first repetition is not measured by its cost.
+    const isIdleClosed = isRepeatable && failure.class === 'reset' && this.#call.routing.uncertainRetry > 0n;
+    if (!isIdleClosed && !this.#mayGoOn(failure.atRisk, row)) return this.#end(nowMs);
 
     const same: Choice = { target, credential, health, verdict: health.verdict(credential, nowMs) };
-    if (row.same === 'at_once' && troubles.atOnce !== target) {
+    if (isRepeatable) {
       troubles.atOnce = target;
       const isPaid = !this.#isAnyClosed();
       if (this.#hasTime(nowMs) && (!isPaid || health.target.takeRetry(nowMs))) {
