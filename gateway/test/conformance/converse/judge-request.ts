@@ -84,8 +84,10 @@ function judgeInner(block: Json, at: string): string[] {
   const reasoning = object(object(block.reasoningContent)?.reasoningText);
   const faults: string[] = [];
   if (image !== null) {
-    const head = Buffer.from(String(object(image.source)?.bytes).slice(0, 32), 'base64').toString('hex');
-    if (!MAGIC[String(image.format)]?.test(head)) faults.push(`${at} has an image called ${image.format}: ${head}`);
+    const { bytes } = object(image.source) ?? {};
+    const head = Buffer.from(String(bytes).slice(0, 32), 'base64').toString('hex');
+    if (bytes !== undefined && !MAGIC[String(image.format)]?.test(head))
+      faults.push(`${at} has an image called ${image.format}: ${head}`);
   }
   if (reasoning !== null && (typeof reasoning.signature !== 'string' || reasoning.signature === '')) {
     faults.push(`${at} has unsigned reasoning`);

@@ -7,10 +7,11 @@ import fc from 'fast-check';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { UpstreamTraits } from '../../../src/protocols/upstream-traits.ts';
+import { loadRecordings } from '../../fake-upstream/recordings.ts';
 import { SEED } from '../../harness/exhaustive.ts';
 import { randomRequest } from '../translation/conversations/random-requests.ts';
 import { exchangeSets, orRefusal, readRequest, writeRequest } from '../translation/rig.ts';
-import type { Json } from '../wire-text.ts';
+import { type Json, object } from '../wire-text.ts';
 import { judgeConverseRequest } from './judge-request.ts';
 import { judgeShape, SHAPES_SOURCE } from './judge-shape.ts';
 
@@ -94,7 +95,20 @@ describe.each(exchangeSets())('requests of $name', ({ name, exchanges }) => {
   });
 });
 
+/** Requests with what the gateway never sends: guarded content, and blocks of server tools in the history. */
+const OF_OTHERS: readonly string[] = ['bedrock-converse/0080', 'bedrock-converse/0090'];
+
 describe('the judge', () => {
+  test('agrees with Bedrock on the recorded requests that it answered', () => {
+    const answered = (loadRecordings({ api: 'bedrock-converse' }) ?? []).filter(
+      ({ response }) => response.status === 200,
+    );
+    const refused = answered.filter(
+      ({ request, stream }) => judgeConverseRequest(object(request?.body) ?? {}, stream).length > 0,
+    );
+    expect(refused.map(({ id }) => id)).toEqual(answered.length === 0 ? [] : [...OF_OTHERS]);
+  });
+
   const text = (words: string): Json => ({ text: words });
   const use = { toolUse: { toolUseId: 't1', name: 'look', input: {} } };
   const result = { toolResult: { toolUseId: 't1', content: [text('found')] } };
