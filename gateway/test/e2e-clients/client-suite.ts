@@ -72,7 +72,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
       if (found === undefined) throw new Error(`${file}.ts exports no driver ${name}`);
       driver = found;
       pair = await startClientsRig();
-    }, 30_000);
+    });
     beforeEach(() => pair.fake.reset());
     afterAll(() => pair?.stop());
 

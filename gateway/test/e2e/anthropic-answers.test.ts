@@ -12,7 +12,7 @@ let client: Anthropic;
 beforeAll(async () => {
   pair = await startSdkRig();
   client = anthropic(pair);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const TEXT = 'Good day to you.';

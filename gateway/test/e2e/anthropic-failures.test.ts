@@ -2,22 +2,19 @@
  * Tests the official Anthropic SDK on failures: typed errors, errors in streams, disconnects, retries, and their
  * records.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { eventually } from '../harness/eventually.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
-
 let pair: Pair;
 let client: Anthropic;
 beforeAll(async () => {
   pair = await startSdkRig();
   client = anthropic(pair);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const ask = (model: string) => ({

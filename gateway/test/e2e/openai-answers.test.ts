@@ -10,7 +10,7 @@ let client: OpenAI;
 beforeAll(async () => {
   pair = await startSdkRig();
   client = openAi(pair);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const TEXT = 'Good day to you.';

@@ -1,22 +1,19 @@
 /**
  * Tests the official OpenAI SDK on failures: typed errors, errors in streams, disconnects, retries, and their records.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
 import { eventually } from '../harness/eventually.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { drainStream, openAi, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
 
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
-
 let pair: Pair;
 let client: OpenAI;
 beforeAll(async () => {
   pair = await startSdkRig();
   client = openAi(pair);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const ask = (model: string) => ({ model, messages: [{ role: 'user' as const, content: 'Good day.' }] });
@@ -190,7 +187,7 @@ describe('leaving', () => {
 
   test("the SDK's own timeout does as well", async () => {
     const before = leftAt('silent');
-    const failed = rejection(client.chat.completions.create(ask('silent'), { timeout: 200 }));
+    const failed = rejection(client.chat.completions.create(ask('silent'), { timeout: 1_000 }));
     await pair.fake.until(() => leftAt('silent') > before);
     expect(await failed).toBeInstanceOf(OpenAI.APIConnectionTimeoutError);
   });

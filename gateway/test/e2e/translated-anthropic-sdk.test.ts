@@ -23,7 +23,7 @@ let client: Anthropic;
 beforeAll(async () => {
   pair = await startTranslatedRig();
   client = anthropic(pair);
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

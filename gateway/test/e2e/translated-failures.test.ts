@@ -2,7 +2,7 @@
  * Tests both official SDKs when a model of the other format fails: typed errors, errors in streams, disconnects,
  * retries. Wire C.6.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Scenario } from '../fake-upstream/scenario.ts';
@@ -11,9 +11,6 @@ import { pointAt } from '../harness/point-at.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { anthropic, drainStream, openAi, rejection, watchedFetch } from './sdk-rig.ts';
-
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
 
 /** Each call has a model and a provider of its own, because a failure switches off its credential or its target. */
 const MODELS = {
@@ -32,7 +29,7 @@ beforeAll(async () => {
       routing: { max_extra_attempts: 0 },
     }),
   );
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 /** Returns a model that no call has used, with this script. */

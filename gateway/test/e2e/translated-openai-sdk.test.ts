@@ -26,7 +26,7 @@ let client: OpenAI;
 beforeAll(async () => {
   pair = await startTranslatedRig();
   client = openAi(pair);
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

@@ -105,7 +105,6 @@ test.skipIf(!canBound)(
     expect(after.status).toBe(200);
     expect((await recordsById(gateway)).get(after.requestId)?.error).toBe(null);
   },
-  30_000,
 );
 
 test.skipIf(!canBound)(
@@ -126,7 +125,6 @@ test.skipIf(!canBound)(
     );
     await expectBilledOnce(answers);
   },
-  30_000,
 );
 
 test.skipIf(!canBound)(
@@ -153,5 +151,4 @@ test.skipIf(!canBound)(
       };
     }
   },
-  30_000,
 );

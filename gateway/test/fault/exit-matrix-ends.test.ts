@@ -33,7 +33,7 @@ const CELLS = listCells([WAITING, LONG, SHORT]);
 let rig: ExitRig;
 beforeEach(async () => {
   rig = await startExitRig(CELLS, { drain: '0s', drain_streams: '500ms' });
-}, 30_000);
+});
 afterEach(() => rig.stop(), 30_000);
 
 const costOf = ({ usage }: RecordLine) =>
@@ -91,7 +91,7 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
   } finally {
     await next.stop();
   }
-}, 30_000);
+});
 
 test('drained: streams end in-band and pay for the output so far; plain calls pay nothing, because the fault was not theirs', async () => {
   const { gateway, fake } = rig;
@@ -121,4 +121,4 @@ test('drained: streams end in-band and pay for the output so far; plain calls pa
   expect(await rig.books.openHolds()).toEqual([]);
   const { status } = await gateway.run('verify');
   expect(status).toBe(0);
-}, 30_000);
+});

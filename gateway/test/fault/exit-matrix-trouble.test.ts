@@ -94,7 +94,7 @@ describe('the writer thread dies', () => {
     );
     expect((await Promise.all(cells.map((cell) => judgeBalance(cell.id, rig.books)))).flat()).toEqual([]);
     await verified(rig);
-  }, 30_000);
+  });
 
   async function nextOf({ cell, key }: Opened): Promise<number | null> {
     const { status } = await ask({ url: rig.gateway.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));
@@ -165,7 +165,7 @@ describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s'
     // A clock step does not make a running call look lost.
     expect(rig.gateway.stderr()).not.toContain('requests never ended');
     await verified(rig);
-  }, 30_000);
+  });
 
   const call = ({ cell, key }: Opened) =>
     ask({ url: rig.gateway.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));

@@ -113,7 +113,7 @@ beforeAll(async () => {
       },
     };
   });
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 /** Messages providers say in the event of an error that they are overloaded. */
@@ -164,7 +164,6 @@ describe.each(PROTOCOLS.map((protocol) => [protocol] as const))('a %s client', (
         expect(attempts[1]?.format).toBe(second === protocol ? undefined : second);
       }
     },
-    30_000,
   );
 });
 

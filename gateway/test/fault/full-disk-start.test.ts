@@ -75,18 +75,13 @@ test.skipIf(!canMount)(
       rmSync(dataDir, { recursive: true });
     }
   },
-  60_000,
 );
 
-test.skipIf(!canMount)(
-  `a later start waits, and loses nothing${absent}`,
-  async () => {
-    const first = await startGateway();
-    await first.stop(true);
-    const dataDir = join(disk, 'later');
-    cpSync(first.dataDir, dataDir, { recursive: true });
-    rmSync(join(first.dataDir, '..'), { recursive: true });
-    expect(await startInto(dataDir, 0)).toEqual({ ready: 200, key: null });
-  },
-  60_000,
-);
+test.skipIf(!canMount)(`a later start waits, and loses nothing${absent}`, async () => {
+  const first = await startGateway();
+  await first.stop(true);
+  const dataDir = join(disk, 'later');
+  cpSync(first.dataDir, dataDir, { recursive: true });
+  rmSync(join(first.dataDir, '..'), { recursive: true });
+  expect(await startInto(dataDir, 0)).toEqual({ ready: 200, key: null });
+});

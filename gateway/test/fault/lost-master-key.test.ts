@@ -34,7 +34,7 @@ test('a folder without its master key, and a restored backup without it, refuse 
     await again.stop(folder === dataDir);
   }
   rmSync(join(dataDir, '..'), { recursive: true, force: true });
-}, 30_000);
+});
 
 test('a master key that is lost for good is replaced by a command, and keys with new secrets work', async () => {
   const first = await startGateway();
@@ -56,4 +56,4 @@ test('a master key that is lost for good is replaced by a command, and keys with
   expect(await statusOf(again.url, key)).toBe(200);
   await again.stop();
   rmSync(join(dataDir, '..'), { recursive: true, force: true });
-}, 30_000);
+});

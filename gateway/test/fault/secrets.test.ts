@@ -229,4 +229,4 @@ test('no planted secret is found in any reply, log line, record or file', async 
   console.log(`secrets: ${places.length} places, ${replies.length} replies looked through`);
   expect(found).toEqual([]);
   expect(accounts).toEqual([]);
-}, 40_000);
+});

@@ -53,7 +53,7 @@ test(`SIGTERM with ${STREAMS} open streams: all finish whole and the server exit
   const records = await recordsById(gateway);
   await gateway.stop();
   expect(ended.filter(({ answer }) => records.get(answer.requestId)?.error !== null).length).toBe(0);
-}, 20_000);
+});
 
 test('while open streams finish, new requests get 503 with retry-after on connections that close', async () => {
   fake.reset();
@@ -85,7 +85,7 @@ test('while open streams finish, new requests get 503 with retry-after on connec
   expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text))).toEqual([]);
   expect(await gateway.exited).toBe(0);
   await gateway.stop();
-}, 20_000);
+});
 
 test('a second Ctrl-C ends open streams in-band, with a record each, and exits with 0', async () => {
   fake.reset();
@@ -104,29 +104,25 @@ test('a second Ctrl-C ends open streams in-band, with a record each, and exits w
   const records = await recordsById(gateway);
   await gateway.stop();
   expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => 'draining'));
-}, 20_000);
+});
 
 function startAndSignal(signal: NodeJS.Signals) {
   const preload = join(import.meta.dir, 'signal-at-first-words.ts');
   return startGateway({ environment: { BUN_OPTIONS: `--preload=${preload}`, TOLLGATE_TEST_SIGNAL: signal } });
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s at the first words ends the server with 0',
-  async (signal) => {
-    const gateway = await startAndSignal(signal);
-    expect(await gateway.exited).toBe(0);
-    await gateway.stop();
-    expect(gateway.stderr()).toContain(signal);
-  },
-  20_000,
-);
+test.each(['SIGTERM', 'SIGINT'] as const)('%s at the first words ends the server with 0', async (signal) => {
+  const gateway = await startAndSignal(signal);
+  expect(await gateway.exited).toBe(0);
+  await gateway.stop();
+  expect(gateway.stderr()).toContain(signal);
+});
 
 test('SIGHUP at the first words reloads, and the server runs on', async () => {
   const gateway = await startAndSignal('SIGHUP');
   await eventually('the reload', () => (gateway.stderr().includes('the configuration was reloaded') ? true : null));
   expect(await gateway.stop()).toBe(0);
-}, 20_000);
+});
 
 test('a server whose launcher was killed with -9 ends', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-launcher-'));
@@ -151,4 +147,4 @@ test('a server whose launcher was killed with -9 ends', async () => {
     );
   expect(await eventually('the server to be gone', refused, 10_000)).toBe(true);
   rmSync(home, { recursive: true, force: true });
-}, 30_000);
+});

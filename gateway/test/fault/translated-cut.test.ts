@@ -120,7 +120,7 @@ test('a translated stream that is cut at any byte is an error with a record, nev
   expect(answered.length).toBe(total);
   expect(wrong).toEqual([]);
   expect(records.size).toBe(total);
-}, 60_000);
+});
 
 test.each([
   ['chat', false],

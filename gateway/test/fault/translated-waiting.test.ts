@@ -189,7 +189,7 @@ test('vector 35: a client that stops reading pauses upstream, holds bounded memo
       reader.leave('rst');
     }),
   );
-}, 20_000);
+});
 
 /** Returns the bytes upstream could send of an endless answer, once 20 readings in a row show no growth. */
 async function pausedAt(model: string): Promise<number> {

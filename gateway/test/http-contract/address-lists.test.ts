@@ -31,7 +31,7 @@ beforeAll(async () => {
   ]);
   keys = { here: here.key, elsewhere: elsewhere.key, office: office.key };
   officeKey = proxiedOffice.key;
-}, 30_000);
+});
 afterAll(() => proxied.stop());
 
 describe('without trusted proxies the connection counts', () => {

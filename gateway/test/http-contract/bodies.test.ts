@@ -24,7 +24,7 @@ beforeAll(async () => {
     startPair((url) => contractConfig(url, { limits: { body_bytes_max: '4KiB', gzip_ratio_max: RATIO_MAX } })),
   ]);
   scriptContractModels(small.fake);
-}, 20_000);
+});
 afterAll(() => small.stop());
 
 /** Renders a good body of exactly `bytes` bytes. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
     return calls.length === 4 ? calls : null;
   });
   for (const call of found) records.set(call.session ?? '', call);
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 describe.each([...SIDES])('%s', (side) => {

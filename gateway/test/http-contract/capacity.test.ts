@@ -2,7 +2,7 @@
  * Tests the limits of the whole process: open calls, body bytes in memory, time for a body and for headers. Limits
  * table, 503 and 408.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -14,8 +14,6 @@ import { expectRefusal, expectRefusalBody, invalid, type Refusal } from './expec
 import { goodLines, head, nextAnswer, sendWire } from './wire.ts';
 
 /** Some tests wait for limits, and a machine may be busy. */
-setDefaultTimeout(20_000);
-
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const OPEN_CALLS_MAX = 6;
 const MIB = 1024 * 1024;
@@ -25,7 +23,7 @@ beforeAll(async () => {
   const limits = { open_calls_max: OPEN_CALLS_MAX, body_bytes_in_flight_max: '1MiB', body_timeout: '1s' };
   pair = await startPair((url) => contractConfig(url, { limits }));
   scriptContractModels(pair.fake);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const overCapacity: Refusal = { status: 503, type: 'api_error', code: 'internal_error', shouldRetry: null };
@@ -168,7 +166,7 @@ describe('body bytes in flight', () => {
           });
       }
     }
-  }, 15_000);
+  });
 
   test('a body of more than the whole limit is 503, not an endless wait', async () => {
     const response = await post(pair.gateway, 'chat', ' '.repeat(MIB + 1));

@@ -2,15 +2,13 @@
  * Tests how long a client may keep a connection: contract 10.8 with scaled-down times. Each test waits for its own
  * limit.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { callHeaders, goodBody, PATHS, post } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { createKey } from './make-key.ts';
 import { goodLines, head, nextAnswer } from './wire.ts';
-
-setDefaultTimeout(20_000);
 
 /** The minimum setting: two steps of the runtime's clock. A connection is closed after 4 to 8 s. */
 const IDLE_MS = 8_000;
@@ -32,7 +30,7 @@ beforeAll(async () => {
   };
   pair = await startPair((url) => contractConfig(url, { limits }));
   scriptContractModels(pair.fake);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 async function connect(...bytes: readonly string[]): Promise<RawClient> {

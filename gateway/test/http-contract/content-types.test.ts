@@ -27,7 +27,7 @@ beforeAll(async () => {
   const apart = { chat: pageModels('chat'), messages: pageModels('messages') };
   pair = await startPair((url) => contractConfig(url, { apart }));
   scriptContractModels(pair.fake);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 async function expectJson(response: Response, status: number): Promise<Record<string, unknown>> {

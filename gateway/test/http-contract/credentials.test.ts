@@ -2,7 +2,7 @@
  * Tests authentication: credential headers, malformed keys, keys in every state, scopes. Contract 4 and 5, HTTP 401 and
  * 403.
  */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyText } from '../../src/identity/key-format.ts';
 import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -11,9 +11,6 @@ import { GOOD_MODELS, get, goodBody, type HeaderChanges, PATHS, post, type Side 
 import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, expectRefusalBody, type Refusal } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
-
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
 
 let pair: SharedPair;
 let keys: Record<'other' | 'expired' | 'disabled' | 'revoked' | 'usageOnly', MadeKey>;
@@ -31,7 +28,7 @@ beforeAll(async () => {
   await control(gateway, 'keys.disable', { id: disabled.id });
   await control(gateway, 'keys.revoke', { id: revoked.id });
   keys = { other, expired, disabled, revoked, usageOnly };
-}, 30_000);
+});
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
     shareContractPair(),
     startPair((url) => contractConfig(url, { limits: { url_bytes_max: '256B', header_count_max: 8 } })),
   ]);
-}, 20_000);
+});
 afterAll(() => small.stop());
 
 const BODY = JSON.stringify(goodBody('chat'));

@@ -13,7 +13,7 @@ const TIMEOUT_MS = EXHAUSTIVE ? 300_000 : 20_000;
 let pair: SharedPair;
 beforeAll(async () => {
   pair = await shareContractPair();
-}, 20_000);
+});
 
 const side = fc.constantFrom<Side>('chat', 'messages');
 const member = fc.constantFrom(

@@ -50,7 +50,7 @@ beforeAll(async () => {
   for (const side of SIDES) {
     for (const [name, scenario] of Object.entries(SCENARIOS)) pair.fake.script(`${side}-${name}`, scenario);
   }
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 /** Returns a body that no other test sends; `sent` counts how often the fake upstream got it. */

@@ -41,7 +41,7 @@ beforeAll(async () => {
     }
     return { providers, models };
   });
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 /** The history of a second turn, with signed reasoning in the client's format. */

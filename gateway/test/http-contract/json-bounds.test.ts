@@ -22,7 +22,7 @@ let small: Pair;
 beforeAll(async () => {
   [pair, small] = await Promise.all([shareContractPair(), startPair((url) => contractConfig(url, { limits: SMALL }))]);
   scriptContractModels(small.fake);
-}, 20_000);
+});
 afterAll(() => small.stop());
 
 const TURN = { role: 'user', content: 'x' };

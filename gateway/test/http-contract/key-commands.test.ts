@@ -1,7 +1,7 @@
 /**
  * Tests commands on keys and workspaces with a running server: each applies to calls within two seconds. Contract 1.
  */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
 import type { SharedPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
@@ -9,15 +9,12 @@ import { shareContractPair } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
-
 const BINDS_MS_MAX = 2_000;
 
 let pair: SharedPair;
 beforeAll(async () => {
   pair = await shareContractPair();
-}, 20_000);
+});
 
 async function ask(key: string, model = 'ok'): Promise<number> {
   return (await post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model }))).status;
@@ -50,7 +47,7 @@ describe('keys', () => {
       stderr: expect.stringContaining(id),
     });
     expect(await ask(key)).toBe(401);
-  }, 20_000);
+  });
 
   test.concurrent('rotate with grace: both secrets work, then only the new one', async () => {
     const { id, key: old } = await createKey(pair.gateway);
@@ -65,14 +62,14 @@ describe('keys', () => {
     await eventually('the old secret to end', async () => ((await ask(old)) === 401 ? true : null), 4_000);
     expect(Date.now()).toBeGreaterThanOrEqual(graceEndsMs);
     expect(await ask(rotated.key)).toBe(200);
-  }, 20_000);
+  });
 
   test.concurrent('rotate without grace ends the old secret', async () => {
     const { id, key: old } = await createKey(pair.gateway);
     const { key } = (await control(pair.gateway, 'keys.rotate', { id, grace_ms: 0 })) as MadeKey;
     await untilStatus(old, 401);
     await untilStatus(key, 200);
-  }, 20_000);
+  });
 
   test.concurrent('a long grace: both work at the same time', async () => {
     const { id, key: old } = await createKey(pair.gateway);
@@ -81,7 +78,7 @@ describe('keys', () => {
     await control(pair.gateway, 'keys.revoke', { id });
     await untilStatus(old, 401);
     await untilStatus(key, 401);
-  }, 20_000);
+  });
 
   test.concurrent('set: models, addresses, scopes, expiry', async () => {
     const { id, key } = await createKey(pair.gateway);
@@ -103,7 +100,7 @@ describe('keys', () => {
     await untilStatus(key, 401);
     await set({ expires_in_ms: null });
     await untilStatus(key, 200);
-  }, 30_000);
+  });
 
   test.concurrent('--strict: a dropped member is refused; without it, dropped and named', async () => {
     /** A member without a messages equivalent, sent to a messages upstream. */
@@ -125,7 +122,7 @@ describe('keys', () => {
     expect((await untilSeeded(key, 200)).headers.get('x-tollgate-dropped')).toBe('seed');
     expect(await run('keys', 'set', id, '--strict', 'on')).toMatchObject({ strict: true });
     await untilSeeded(key, 400);
-  }, 20_000);
+  });
 
   test.concurrent('list names each key and shows no secret', async () => {
     const { id, key } = await createKey(pair.gateway);
@@ -138,7 +135,7 @@ describe('keys', () => {
     expect(listed.find((one) => one.id === id)?.last4).toBe(key.slice(-4));
     expect(stdout).not.toContain(key.slice(3, 20));
     expect(stdout).not.toContain('hash');
-  }, 20_000);
+  });
 
   test.concurrent('wrong usage exits with 2, a failure with 1, and neither changes anything', async () => {
     const { id, key } = await createKey(pair.gateway);
@@ -157,7 +154,7 @@ describe('keys', () => {
       stderr: expect.stringContaining('key_none'),
     });
     expect(await ask(key)).toBe(200);
-  }, 20_000);
+  });
 });
 
 describe('workspaces', () => {
@@ -175,5 +172,5 @@ describe('workspaces', () => {
     expect(await ask(pair.gateway.key)).toBe(200);
     await control(pair.gateway, 'workspaces.set', { id: 'team', models: null });
     await untilStatus(one.key, 200);
-  }, 20_000);
+  });
 });

@@ -11,7 +11,7 @@ import { expectRefusal, invalid } from './expect-refusal.ts';
 let pair: SharedPair;
 beforeAll(async () => {
   pair = await shareContractPair();
-}, 20_000);
+});
 
 /** JSON text of a member's value, for values that JSON.stringify cannot write. */
 type Json = string;

@@ -36,7 +36,7 @@ beforeAll(async () => {
   ]);
   narrow = { url: gateway.url, key: forNarrow.key };
   walled = { url: gateway.url, key: forWalled.key };
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 const forbidden: Refusal = { status: 403, type: 'permission_error', code: 'forbidden', param: 'model' };

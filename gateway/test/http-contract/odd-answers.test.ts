@@ -11,7 +11,7 @@ let pair: Pair;
 beforeAll(async () => {
   // Each answer is judged as it came, without another attempt.
   pair = await startTranslatedPair({ commit_after: '200ms' }, { routing: { max_extra_attempts: 0 } });
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

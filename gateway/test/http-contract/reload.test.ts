@@ -2,7 +2,7 @@
  * Tests configuration changes of a running server: a changed file, SIGHUP, an invalid file, and the output of `check`
  * for both. Contract 2.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { LIMITS } from '../../src/config/limits.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -11,9 +11,6 @@ import { goodBody, post } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, invalid } from './expect-refusal.ts';
 
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
-
 const TARGETS = [{ provider: 'lab', model: 'ok' }];
 const RELOAD_MS_MAX = 5_000;
 
@@ -21,7 +18,7 @@ let pair: Pair;
 beforeAll(async () => {
   pair = await startPair(contractConfig);
   scriptContractModels(pair.fake);
-}, 20_000);
+});
 afterAll(() => pair.stop());
 
 const ask = (model: string) => post(pair.gateway, 'chat', goodBody('chat', { model }));

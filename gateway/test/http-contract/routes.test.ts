@@ -10,7 +10,7 @@ import { head, sendWire } from './wire.ts';
 let pair: SharedPair;
 beforeAll(async () => {
   pair = await shareContractPair();
-}, 20_000);
+});
 
 const CHAT_PATHS = ['/v1/chat/completions', '/chat/completions', '/v1/v1/chat/completions'] as const;
 const MESSAGES_PATHS = ['/v1/messages', '/messages', '/v1/v1/messages'] as const;

@@ -11,7 +11,7 @@ import { bodyFor, lastSent, MODELS, postTranslated, startTranslatedPair } from '
 let pair: Pair;
 beforeAll(async () => {
   pair = await startTranslatedPair();
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

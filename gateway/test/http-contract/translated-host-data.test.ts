@@ -12,7 +12,7 @@ import { bodyFor, lastSent, MODELS, startTranslatedPair } from './translated-rig
 let pair: Pair;
 beforeAll(async () => {
   pair = await startTranslatedPair();
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

@@ -2,16 +2,13 @@
  * Tests records, usage and cost of translated calls: in the client's format, from upstream's numbers. Contract 9, wire
  * C.3, C.5 and C.7.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { CallLine } from '../harness/start-gateway.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { sentTexts } from '../harness/start-pair.ts';
 import { post, type Side } from './calls.ts';
 import { createKey } from './make-key.ts';
 import { bodyFor, FAR_MODELS, lastSent, MODELS, postTranslated, startTranslatedPair } from './translated-rig.ts';
-
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
 
 let pair: Pair;
 beforeAll(async () => {

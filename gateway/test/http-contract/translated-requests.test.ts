@@ -2,7 +2,7 @@
  * Tests how requests are translated, refused or reduced: headers, strict keys, capabilities, aliases, requests of
  * Claude Code. Wire C.0 to C.2.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { PNG } from '../e2e/translated-rig.ts';
 import type { Pair } from '../harness/start-pair.ts';
@@ -19,9 +19,6 @@ import {
   postTranslated,
   startTranslatedPair,
 } from './translated-rig.ts';
-
-/** Each command is a process of its own, and a machine may be busy. */
-setDefaultTimeout(20_000);
 
 let pair: Pair;
 let strict: MadeKey;
