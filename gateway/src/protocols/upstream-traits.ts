@@ -79,6 +79,8 @@ export interface MessagesTraits {
   readonly systemTurns: boolean;
   /** Anthropic itself, which has server tools. */
   readonly firstParty: boolean;
+  /** Fetches images and documents from their addresses. */
+  readonly mediaUrls: boolean;
 }
 
 /** How Google's two doors to Gemini differ. What a model accepts follows from its name. */

@@ -1,7 +1,7 @@
 /**
  * Provides the kind `azure`: Azure OpenAI and Microsoft Foundry. Chat completions go to the resource's OpenAI address, at
  * the v1 path or at a deployment's, and Claude goes to the same resource's address of Foundry. The name of a model is
- * that of its deployment. Source: spec of providers, F; openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
+ * that of its deployment. Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
@@ -113,6 +113,11 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     checkConfig,
     chatTraits: (quirks, model, reasons) =>
       (/^(?:gpt-|o\d|codex)/.test(model) ? openai.chatTraits : compatibleTraits)(quirks, model, reasons),
+    // Many deployments have the names of their models.
+    hostedModel: (model) => ({
+      catalog: { provider: isClaude(model) ? 'anthropic' : 'openai', model },
+      refuses: [],
+    }),
     // Foundry runs none of Anthropic's server tools.
     vendorHost: null,
     local: null,

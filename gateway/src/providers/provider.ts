@@ -149,6 +149,14 @@ export interface RequestCredential {
   hide(token: Secret): void;
 }
 
+/** A vendor's model where another company hosts it. */
+export interface HostedModel {
+  /** The vendor's name for it in the catalogue, whose facts hold here; its prices do not. */
+  readonly catalog: { readonly provider: string; readonly model: string };
+  /** What the vendor takes and this host does not: output schemas, and media by their addresses. */
+  readonly refuses: ReadonlyArray<'structured_output' | 'media_urls'>;
+}
+
 interface KindBase {
   /** The value of `kind:`. */
   readonly name: string;
@@ -180,6 +188,8 @@ interface KindBase {
   readonly geminiPlatform?: GeminiTraits['platform'];
   /** What the settings say for requests in Bedrock's Converse; absent: nothing. */
   converseTraits?(settings: Settings): ConverseTraits;
+  /** Whose model it hosts under that name; null: it is not known. Absent: the kind hosts no models of others. */
+  hostedModel?(model: string): HostedModel | null;
   /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }

@@ -1,7 +1,7 @@
 /**
  * Provides the kind `vertex`: Google Cloud's Vertex AI, with Gemini in Google's format, Claude in Anthropic's, and the
- * models of other publishers over chat completions. Project, location and model are in the path; tokens come from Google's credentials.
- * Source: spec of providers, B; @anthropic-ai/vertex-sdk 1.1, google-genai 3.4 (2026-11-22).
+ * models of other publishers over chat completions. Project, location and model are in the path; tokens come from
+ * Google's credentials. Source: @anthropic-ai/vertex-sdk 1.1, google-genai 3.4 (2026-11-22).
  */
 import { readFileSync } from 'node:fs';
 import { SSE } from '../framing/sse-decoder.ts';
@@ -16,6 +16,7 @@ import { compatibleTraits } from './openai-compatible.ts';
 import type {
   FinalRequest,
   GivenProvider,
+  HostedModel,
   MemberFault,
   Operation,
   RemoteKind,
@@ -99,6 +100,7 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     checkConfig,
     chatTraits: compatibleTraits,
     geminiPlatform: 'vertex',
+    hostedModel,
     vendorHost: null,
     local: null,
     completeBaseUrl: (url) => url.replace(/\/v1(?:beta1)?$/, ''),
@@ -123,6 +125,15 @@ function hostOf(location: string): string {
   return location === 'us' || location === 'eu'
     ? `aiplatform.${location}.rep.googleapis.com`
     : `${location}-aiplatform.googleapis.com`;
+}
+
+/** A name may end in its date: `claude-opus-4-8@20260401`. Claude is without schemas by Google's default policy. */
+function hostedModel(model: string): HostedModel | null {
+  const name = model.replace(/@\d+$/, '');
+  if (name.startsWith('claude-')) {
+    return { catalog: { provider: 'anthropic', model: name }, refuses: ['structured_output', 'media_urls'] };
+  }
+  return name.includes('/') ? null : { catalog: { provider: 'google', model: name }, refuses: [] };
 }
 
 /** Other publishers are named before a slash: `meta/llama-5-maas`. */

@@ -2,10 +2,14 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf, type PricePeriod, priceAt } from '../billing/price-book.ts';
+import { findModel } from '../catalog/catalog.ts';
 import { DEFAULT_ROUTING, type ModelConfig } from '../config/config.ts';
+import { buildRemoteProvider } from '../config/resolve-providers.ts';
 import { plainTarget } from '../config/resolve-routing.ts';
 import { plainModel, type ServedModel, withCatalog } from '../config/served-models.ts';
 import { demo, localProvider } from '../providers/demo.ts';
+import { singleCredential } from '../providers/provider.ts';
+import { vertex } from '../providers/vertex.ts';
 import { buildRouteTable } from './route.ts';
 
 const PROVIDER = localProvider('demo', demo);
@@ -90,4 +94,26 @@ test('a target keeps its options, and a route its routing', () => {
   const route = buildRouteTable(new Map([['m', plainModel('m', [], target, DEFAULT_ROUTING)]]), () => null).get('m');
   expect(route?.targets).toMatchObject([options]);
   expect(route?.routing).toEqual({ ...DEFAULT_ROUTING, strategy: 'weight' });
+});
+
+test('another host of a vendor’s model has the facts of the catalog, without its price and what it refuses', () => {
+  const address = { url: 'https://aiplatform.googleapis.com', origin: 'https://aiplatform.googleapis.com' };
+  const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
+  const pool = singleCredential({}, 'adc');
+  const provider = buildRemoteProvider({ name: 'v', kind: vertex, preset: null, address, pool, timeouts });
+  const targetOf = (name: string) => {
+    const target = withCatalog(plainTarget(provider, name));
+    const models = new Map([['m', plainModel('m', [], target, DEFAULT_ROUTING)]]);
+    const built = buildRouteTable(models, findModel).get('m')?.targets[0];
+    if (built === undefined) throw new Error('the model has a target');
+    return built;
+  };
+  const known = findModel('anthropic', 'claude-sonnet-4-6');
+  expect(known?.price).toBeTruthy();
+  const { traits, prices } = targetOf('claude-sonnet-4-6@20260101');
+  expect(traits).toMatchObject({ inputTokensMax: known?.inputTokensMax, takes: { structured_output: false } });
+  expect([traits.messages.mediaUrls, priceAt(prices, 0)]).toEqual([false, null]);
+  const gemini = targetOf('gemini-3.5-flash').traits;
+  expect(gemini.takes).toMatchObject({ structured_output: true, reasoning: true });
+  expect(gemini.gemini.platform).toBe('vertex');
 });

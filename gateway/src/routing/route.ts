@@ -97,7 +97,8 @@ function buildTarget(
   findFacts: FindFacts,
   findSetPrices: FindSetPrices,
 ): Target {
-  const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
+  const name = target.catalog ?? target.provider.kind.hostedModel?.(target.model)?.catalog ?? null;
+  const facts = name === null ? null : findFacts(name.provider, name.model);
   const listed = targetPrice(target, facts);
   const written = target.price ?? model.price;
   const traits = traitsOf(target, facts, model.capabilities);
@@ -115,8 +116,10 @@ function buildTarget(
   };
 }
 
-function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
-  return provider.kind.local === null ? (facts?.price ?? null) : FREE_PRICE;
+/** Another host of a vendor's model has prices of its own. */
+function targetPrice({ provider, catalog }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
+  if (provider.kind.local !== null) return FREE_PRICE;
+  return catalog === null ? null : (facts?.price ?? null);
 }
 
 /** No responses, those whose request asks for reasoning, or all. */

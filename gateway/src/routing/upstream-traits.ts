@@ -37,6 +37,7 @@ const UNKNOWN_GATES: MessagesTraits = {
   forcedToolChoice: true,
   systemTurns: false,
   firstParty: false,
+  mediaUrls: true,
 };
 
 /**
@@ -55,6 +56,7 @@ export function traitsOf(
 ): UpstreamTraits {
   const chat = provider.kind.chatTraits(provider.quirks.chat, model, reasons(facts, says));
   const firstParty = isFirstParty(provider);
+  const refuses = provider.kind.hostedModel?.(model)?.refuses ?? [];
   const gates = { ...UNKNOWN_GATES, ...facts?.gates };
   return {
     provider: provider.name,
@@ -70,6 +72,7 @@ export function traitsOf(
       // Providers that imitate Anthropic's format support tools, but seldom its schemas: they get a tool instead.
       structured_output:
         says.structured_output ??
+        (refuses.includes('structured_output') ? false : null) ??
         listed(facts?.capabilities, 'structured_output') ??
         (firstParty === false ? false : null),
       reasoning: says.reasoning ?? listed(facts?.capabilities, 'reasoning'),
@@ -93,6 +96,7 @@ export function traitsOf(
       // https://github.com/Vali-98/ChatterUI/issues/564.
       samplingPair: says.temperature_with_top_p ?? (facts?.gates ?? null) === null,
       firstParty: firstParty === true,
+      mediaUrls: !refuses.includes('media_urls'),
     },
     gemini: { platform: provider.kind.geminiPlatform ?? 'ai_studio' },
     converse: converseTraitsOf(provider),

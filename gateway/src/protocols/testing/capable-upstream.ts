@@ -35,6 +35,7 @@ export const CAPABLE: UpstreamTraits = {
     forcedToolChoice: true,
     systemTurns: true,
     firstParty: true,
+    mediaUrls: true,
   },
   gemini: { platform: 'ai_studio' },
   converse: NO_CONVERSE_SETTINGS,

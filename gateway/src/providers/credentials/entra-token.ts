@@ -1,6 +1,7 @@
 /**
  * Gets access tokens of Microsoft Entra ID: by the secret of an application, by the token of a workload, or from the
- * machine's managed identity. Source: spec of providers, F.2; @azure/identity 4.13 (2026-11-22).
+ * machine's managed identity. Source: https://learn.microsoft.com/entra/identity-platform
+ * (2026-11-22).
  */
 import { Secret } from '../../lib/secret.ts';
 import type { RequestCredential } from '../provider.ts';

@@ -97,6 +97,14 @@ test('refuses nothing for an unknown property of a model', () => {
   expect(renderDocument(document({ kind: 'url', url: 'u' }), 'p', unknown).source).toEqual({ type: 'url', url: 'u' });
 });
 
+test('refuses addresses where the host fetches nothing', () => {
+  const blind = withMessagesTraits({ mediaUrls: false });
+  const words = 'fetches nothing from addresses; send the bytes in base64';
+  expect(refusal(() => renderMedia(image({ kind: 'url', url: 'u' }), 'p', blind))?.message).toContain(words);
+  expect(refusal(() => renderDocument(document({ kind: 'url', url: 'u' }), 'p', blind))?.message).toContain(words);
+  expect(renderMedia(image({ kind: 'base64', media_type: 'image/png', base64: PNG }), 'p', blind).type).toBe('image');
+});
+
 test('a PDF keeps its title, context and request for citations', () => {
   const part = document(
     { kind: 'base64', media_type: 'application/pdf', base64: PDF },

@@ -148,10 +148,10 @@ export function renderMedia(
   if (traits.takes.image === false) {
     throw refuseMember(path, `${traits.model} takes no images; leave the image out, or choose another model`);
   }
-  return { type: 'image', source: renderImageSource(source, path), cache_control: renderCacheMark(cache_mark) };
+  return { type: 'image', source: renderImageSource(source, path, traits), cache_control: renderCacheMark(cache_mark) };
 }
 
-function renderImageSource(source: Source, path: string): WritableJson {
+function renderImageSource(source: Source, path: string, traits: UpstreamTraits): WritableJson {
   switch (source.kind) {
     case 'base64': {
       const media_type = imageTypeOf(source.base64);
@@ -163,7 +163,7 @@ function renderImageSource(source: Source, path: string): WritableJson {
       );
     }
     case 'url':
-      return { type: 'url', url: source.url };
+      return renderUrl(source.url, path, traits);
     case 'file':
       return renderFile(source.id, path);
     case 'text':
@@ -188,7 +188,7 @@ function renderDocumentSource(source: Source, path: string, traits: UpstreamTrai
       return renderPlainText(source.text);
     case 'url':
       requirePdf(path, traits);
-      return { type: 'url', url: source.url };
+      return renderUrl(source.url, path, traits);
     case 'file':
       return renderFile(source.id, path);
     case 'base64': {
@@ -202,6 +202,11 @@ function renderDocumentSource(source: Source, path: string, traits: UpstreamTrai
       return { type: 'base64', media_type: PDF, data: source.base64 };
     }
   }
+}
+
+function renderUrl(url: string, path: string, traits: UpstreamTraits): WritableJson {
+  if (traits.messages.mediaUrls) return { type: 'url', url };
+  throw refuseMember(path, `${traits.provider} fetches nothing from addresses; send the bytes in base64`);
 }
 
 function renderPlainText(text: string): WritableJson {
