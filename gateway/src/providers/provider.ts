@@ -11,7 +11,7 @@ import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './chained-exchange.ts';
-import type { ChatQuirks, ProviderQuirks } from './quirks.ts';
+import type { ChatQuirks, HostedModel, ProviderQuirks } from './quirks.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
 export interface Secrets {
@@ -147,14 +147,6 @@ export interface RequestCredential {
   readonly settings: Settings;
   /** Has a token removed from the texts of the upstream; to be called before the token is used, at each request. */
   hide(token: Secret): void;
-}
-
-/** A vendor's model where another company hosts it. */
-export interface HostedModel {
-  /** The vendor's name for it in the catalogue, whose facts hold here; its prices do not. */
-  readonly catalog: { readonly provider: string; readonly model: string };
-  /** What the vendor takes and this host does not: output schemas, and media by their addresses. */
-  readonly refuses: ReadonlyArray<'structured_output' | 'media_urls'>;
 }
 
 interface KindBase {

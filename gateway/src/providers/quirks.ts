@@ -27,3 +27,11 @@ export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
 }
 
 export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
+
+/** A vendor's model where another company hosts it. */
+export interface HostedModel {
+  /** The vendor's name for it in the catalogue, whose facts hold here; its prices do not. */
+  readonly catalog: { readonly provider: string; readonly model: string };
+  /** What the vendor takes and this host does not: output schemas, and media by their addresses. */
+  readonly refuses: ReadonlyArray<'structured_output' | 'media_urls'>;
+}

@@ -16,7 +16,6 @@ import { compatibleTraits } from './openai-compatible.ts';
 import type {
   FinalRequest,
   GivenProvider,
-  HostedModel,
   MemberFault,
   Operation,
   RemoteKind,
@@ -26,7 +25,7 @@ import type {
   Settings,
   UpstreamRequest,
 } from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
+import { type HostedModel, NO_QUIRKS } from './quirks.ts';
 
 const DOCUMENT: SecretMember = {
   name: 'credentials_json',
