@@ -162,6 +162,11 @@ export function setPrincipal(call: Arrived, principal: Principal): asserts call 
   (call as Call).principal = principal;
 }
 
+/** Whether the caller is known. */
+export function isIdentified(call: Arrived): call is Identified {
+  return call.principal !== null;
+}
+
 /** Sets what the body says, before its model is looked up: a refused call is recorded with it. */
 export function setFacts(call: Identified, outline: JsonOutline, facts: RequestFacts): void {
   (call as Call).outline = outline;

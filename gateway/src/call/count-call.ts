@@ -6,6 +6,7 @@
 import { type Admission, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/limit-messages.ts';
 import { CallFailure } from '../errors/call-failure.ts';
+import { ZERO_USAGE } from '../generation/usage.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { speaks } from '../protocols/names.ts';
@@ -16,11 +17,12 @@ import { familyOf } from '../tokens/token-families.ts';
 import { attemptCount } from './attempt/attempt-count.ts';
 import type { CollectedAnswer } from './attempt/collect-answer.ts';
 import { isJsonObject, readOwnRefusal } from './attempt/read-answer.ts';
-import { type CallOrigin, openCall, type Routed, releaseCall } from './call.ts';
+import { type CallOrigin, type Identified, isIdentified, openCall, type Routed, releaseCall } from './call.ts';
+import type { CountRecord } from './call-observer.ts';
 import { reportFailure } from './deliver/refuse.ts';
 import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
-import { redactKeys } from './money/settle.ts';
+import { draftRecord, redactKeys } from './money/settle.ts';
 import { estimateTokens } from './money/usage-checks.ts';
 import { parseRequest, planCall } from './plan/plan-call.ts';
 import type { UpstreamCall } from './plan/upstream-call.ts';
@@ -37,6 +39,7 @@ export async function countCall(
   const call = openCall(request, protocol, origin, deps);
   const { limits } = call.settings.config;
   let admission: Admission | null = null;
+  let reply: Response;
   try {
     identifyCaller(call);
     admit(call);
@@ -44,17 +47,47 @@ export async function countCall(
     openPlace(call);
     routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
     admission = await holdCount(call);
-    if (!speaks(call.target.upstream.protocols, protocol.name)) return countReply(call, countTokens(call));
-    const plan = planCall(call);
-    call.dropped = plan.dropped;
-    return await deliverCount(call, plan, await attemptCount(call, plan));
+    reply = await answerCount(call);
   } catch (error) {
-    return failureReply(reportFailure(call, error), protocol, call.requestId, call.rateLimitStatus);
+    reply = failureReply(reportFailure(call, error), protocol, call.requestId, call.rateLimitStatus);
   } finally {
     admission?.releaseUnlessSettled(steadyNowMs());
     releaseCall(call);
     origin.replyReady();
   }
+  if (isIdentified(call)) reportEnd(call, reply.status);
+  return reply;
+}
+
+async function answerCount(call: Routed): Promise<Response> {
+  if (!speaks(call.target.upstream.protocols, call.protocol.name)) return countReply(call, countTokens(call));
+  const plan = planCall(call);
+  call.dropped = plan.dropped;
+  return await deliverCount(call, plan, await attemptCount(call, plan));
+}
+
+/** Tells telemetry of a count that ended; `status` is what the client got. */
+function reportEnd(call: Identified, status: number): void {
+  const { deps, attempted, attempts, route, trace } = call;
+  const draft = draftRecord(call, null);
+  const record: CountRecord = {
+    ...draft,
+    served_model: attempted ? draft.served_model : null,
+    provider: attempted ? draft.provider : null,
+    protocol: 'count_tokens',
+    status,
+    error: call.failure?.kind ?? null,
+    reason: null,
+    finish_reason: null,
+    usage: ZERO_USAGE,
+    usage_source: 'void',
+    usage_flags: null,
+    cost_nano_usd: '0',
+    ttfb_ms: null,
+    duration_ms: Math.round(performance.now() - call.startMs),
+    attempts,
+  };
+  deps.observer.counted(record, route?.model ?? null, trace);
 }
 
 /** Takes the count's share of the limits. Throws CallFailure if a limit refuses it; then nothing is taken. */
@@ -109,6 +142,7 @@ async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedA
   if (head.status !== 200) {
     const refusal = readOwnRefusal(call, answer, plan.protocol);
     if (refusal.body === null) throw refusal.failure;
+    call.failure = refusal.failure;
     return plainReply(call, head, refusal.body, head.status, null);
   }
   if (!isJsonObject(body)) {

@@ -3,11 +3,12 @@
  * every request: constant parts are bytes from a cache, and a key and a target seen before cost no allocation.
  */
 import type { Payer } from '../billing/who-pays.ts';
+import type { CountRecord } from '../call/call-observer.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 
 /** What a line tells of. */
 export interface EndedRequest {
-  readonly record: CallRecord;
+  readonly record: CallRecord | CountRecord;
   /** The operator's name of the route; null: none. */
   readonly model: string | null;
   readonly payer: Payer;
@@ -129,7 +130,7 @@ export class RequestLines {
     bytes[this.#end++] = ZERO + (ms % 10);
   }
 
-  #key({ key_id, account, workspace }: CallRecord): Uint8Array {
+  #key({ key_id, account, workspace }: EndedRequest['record']): Uint8Array {
     const known = this.#keys.get(key_id);
     if (known !== undefined && known.account === account && known.workspace === workspace) return known.bytes;
     if (this.#keys.size >= CACHED_MAX) this.#keys.clear();
@@ -139,7 +140,7 @@ export class RequestLines {
     return bytes;
   }
 
-  #path({ model: asked, provider: by, attempts }: CallRecord, route: string | null): Uint8Array {
+  #path({ model: asked, provider: by, attempts }: EndedRequest['record'], route: string | null): Uint8Array {
     const last = attempts[attempts.length - 1];
     // A client may ask by any name; only those of the configuration are kept.
     if (last === undefined || route === null || asked !== route) return renderPath(asked, route, by, last);

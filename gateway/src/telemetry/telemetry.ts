@@ -2,9 +2,11 @@
  * Joins what follows the ends of calls: metrics, traces and the request log. One source for both outputs of metrics:
  * `/metrics` and OTLP.
  */
-import type { CallObserver } from '../call/call-observer.ts';
+import type { Payer } from '../billing/who-pays.ts';
+import type { CallObserver, CountRecord } from '../call/call-observer.ts';
 import type { OtlpConfig, TelemetryConfig } from '../config/telemetry-config.ts';
-import type { Sample } from '../lib/trace-context.ts';
+import type { Sample, TraceContext } from '../lib/trace-context.ts';
+import type { CallRecord } from '../store/ports/records.ts';
 import type { OnCommit } from '../store/ports/store-health.ts';
 import type { LineWriter } from './line-writer.ts';
 import type { Log } from './log.ts';
@@ -60,12 +62,19 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     logsRequests = isOn && log.isLevelEnabled('info');
   };
   configure(config);
+  const report = (record: CallRecord | CountRecord, model: string | null, payer: Payer, trace: TraceContext | null) => {
+    if (logsRequests) requestLog.add({ record, model, payer });
+    if (trace !== null) otlp?.addCall(record, model, trace);
+  };
   return {
     observer: {
       ended(record, model, payer, trace) {
         counter.count(record, model, payer);
-        if (logsRequests) requestLog.add({ record, model, payer });
-        if (trace !== null) otlp?.addCall(record, model, trace);
+        report(record, model, payer, trace);
+      },
+      counted(record, model, trace) {
+        counter.countEnd(record, model);
+        report(record, model, 'account', trace);
       },
       turnedAway: (kind) => counter.countTurnedAway(kind),
     },

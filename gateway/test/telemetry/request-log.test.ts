@@ -6,9 +6,11 @@ import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 
 let gateway: RunningGateway;
 const seen: Record<string, string | null>[] = [];
+const REFUSAL = { type: 'error', error: { type: 'invalid_request_error', message: 'no' } };
 const upstream = Bun.serve({
   port: 0,
-  async fetch({ headers }) {
+  async fetch({ url, headers }) {
+    if (url.endsWith('/count_tokens')) return Response.json(REFUSAL, { status: 400 });
     seen.push(Object.fromEntries(['traceparent', 'tracestate', 'baggage'].map((name) => [name, headers.get(name)])));
     const message = { role: 'assistant', content: 'the secret answer' };
     return Response.json({
@@ -24,8 +26,13 @@ const upstream = Bun.serve({
 
 beforeAll(async () => {
   const lab = { kind: 'openai-compatible', base_url: `http://127.0.0.1:${upstream.port}/v1`, api_key: 'sk-hidden' };
-  const models = { m: { targets: [{ provider: 'lab', model: 'big' }], price: { input: 1, output: 1 } } };
-  gateway = await startGateway({ config: { providers: { lab }, models } });
+  const claude = { ...lab, kind: 'anthropic' };
+  const price = { input: 1, output: 1 };
+  const models = {
+    m: { targets: [{ provider: 'lab', model: 'big' }], price },
+    c: { targets: [{ provider: 'claude', model: 'large' }], price },
+  };
+  gateway = await startGateway({ config: { providers: { lab, claude }, models } });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -86,6 +93,37 @@ test("an upstream gets the client's trace with a span of its own, and no baggage
     { traceparent: null, tracestate: null, baggage: null },
     { traceparent: null, tracestate: null, baggage: null },
   ]);
+});
+
+test('a token count has a line and counts as a request, and has no record', async () => {
+  const counted = '3'.repeat(32);
+  const refused = '4'.repeat(32);
+  const refusedThere = '5'.repeat(32);
+  const count = (model: string, trace: string) =>
+    fetch(`${gateway.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': gateway.key,
+        'content-type': 'application/json',
+        traceparent: `00-${trace}-${SPAN}-01`,
+      },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'the secret question' }] }),
+    });
+  const before = await gateway.calls();
+  expect([(await count('m', counted)).status, (await count('no-model', refused)).status]).toEqual([200, 404]);
+  const common = { protocol: 'count_tokens', attempts: 0, input_tokens: 0, usage_source: 'void', cost_nano_usd: '0' };
+  expect(await lineOf(counted)).toMatchObject({ ...common, route: 'm', status: 200, trace_id: counted });
+  expect(await lineOf(refused)).toMatchObject({ ...common, status: 404, error: 'model_unknown' });
+  expect((await count('c', refusedThere)).status).toBe(400);
+  const there = { status: 400, error: 'upstream_rejected', attempts: 1, target: 'claude/large', provider: 'claude' };
+  expect(await lineOf(refusedThere)).toMatchObject({ ...common, ...there });
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toContain(
+    'tollgate_requests_total{route="m",protocol="count_tokens",status="200",error_type=""} 1\n',
+  );
+  expect(metrics).toMatch(/gen_ai_server_request_duration_seconds_count\{[^}]*"count_tokens"[^}]*"m"[^}]*\} 1\n/);
+  expect(metrics).toContain('tollgate_refusals_total{error_type="model_unknown"} 1\n');
+  expect((await gateway.calls()).length).toBe(before.length);
 });
 
 test('a reload turns the lines off and on', async () => {

@@ -1,7 +1,7 @@
 /** Ends a call that got no answer: writes its record and log lines and renders the error reply. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
-import type { Arrived, Identified } from '../call.ts';
+import { type Arrived, type Identified, isIdentified } from '../call.ts';
 import { settle } from '../money/settle.ts';
 import { failureReply } from './reply.ts';
 
@@ -13,10 +13,6 @@ export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);
   return reply;
-}
-
-function isIdentified(call: Arrived): call is Identified {
-  return call.principal !== null;
 }
 
 /** Whether the call cost nothing. */

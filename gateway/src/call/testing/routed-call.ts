@@ -47,7 +47,7 @@ export interface CallPlan {
 
 /** Telemetry that is off. */
 const UNSEEN: Partial<CallDeps> = {
-  observer: { ended: () => undefined, turnedAway: () => undefined },
+  observer: { ended: () => undefined, counted: () => undefined, turnedAway: () => undefined },
   sampleTrace: null,
 };
 

@@ -3,6 +3,7 @@
  * that the configuration or a closed list gives, and never by what a caller sent.
  */
 import type { Payer } from '../../billing/who-pays.ts';
+import type { CountRecord } from '../../call/call-observer.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
@@ -26,8 +27,14 @@ import type { Family, MetricRegistry } from './registry.ts';
 /** The vendor behind a configured provider, in the words of the GenAI conventions. */
 export type NameVendor = (provider: string) => string;
 
-/** The conventions' word for what a call of a protocol does. */
-export const OPERATIONS: { readonly [protocol in ClientProtocolName]: string } = { chat: 'chat', messages: 'chat' };
+/** The protocol of a call, or a token count. */
+type Operation = (CallRecord | CountRecord)['protocol'];
+/** The conventions' word for what a call of a protocol does; they have none for a token count. */
+export const OPERATIONS: { readonly [protocol in Operation]: string } = {
+  chat: 'chat',
+  messages: 'chat',
+  count_tokens: 'count_tokens',
+};
 
 const NANO = 1e9;
 const MS = 1_000;
@@ -48,7 +55,7 @@ export class CallCounter {
   readonly #fallbacks: Family;
   readonly #absorbed: Family;
   readonly #queueWait: Family;
-  readonly #routes = new Map<string, Map<ClientProtocolName, RouteSeries>>();
+  readonly #routes = new Map<string, Map<Operation, RouteSeries>>();
   readonly #targets = new Map<string, Map<string, Map<string, TargetSeries>>>();
   readonly #refusalsOf = new Map<string, number>();
 
@@ -71,13 +78,9 @@ export class CallCounter {
 
   /** `model`: the operator's name of the call's route; null: it got none. */
   count(record: CallRecord, model: string | null, payer: Payer): void {
-    const { attempts, error, status, duration_ms, ttfb_ms, protocol } = record;
-    const route = this.#routeOf(model ?? '', protocol);
-    const ending = this.#endingOf(route, error ?? '', status);
-    this.#requests.add(ending.requests, 1);
-    this.#serverDuration.observe(ending.duration, duration_ms / MS);
+    const { attempts, protocol, ttfb_ms } = record;
+    const route = this.countEnd(record, model);
     if (record.stream && ttfb_ms !== null) this.#serverFirstToken.observe(route.firstToken, ttfb_ms / MS);
-    if (error !== null && attempts.length === 0) this.#countRefusal(error);
     let before: AttemptRecord | null = null;
     for (const attempt of attempts) {
       this.#countAttempt(attempt, protocol);
@@ -85,6 +88,17 @@ export class CallCounter {
       before = attempt;
     }
     if (before !== null) this.#countUsage(record, route, answering(attempts) ?? before, payer);
+  }
+
+  /** What calls and token counts have in common: the request, its duration, its refusal. */
+  countEnd(record: CallRecord | CountRecord, model: string | null): RouteSeries {
+    const { attempts, error, status, duration_ms, protocol } = record;
+    const route = this.#routeOf(model ?? '', protocol);
+    const ending = this.#endingOf(route, error ?? '', status);
+    this.#requests.add(ending.requests, 1);
+    this.#serverDuration.observe(ending.duration, duration_ms / MS);
+    if (error !== null && attempts.length === 0) this.#countRefusal(error);
+    return route;
   }
 
   /** A request that has no record. */
@@ -156,7 +170,7 @@ export class CallCounter {
     this.#clientTokens.observe(target.output, usage.output);
   }
 
-  #routeOf(model: string, protocol: ClientProtocolName): RouteSeries {
+  #routeOf(model: string, protocol: Operation): RouteSeries {
     let byProtocol = this.#routes.get(model);
     if (byProtocol === undefined) {
       byProtocol = new Map();
@@ -234,7 +248,7 @@ export class CallCounter {
 /** The indexes of one route under one protocol. */
 interface RouteSeries {
   readonly model: string;
-  readonly protocol: ClientProtocolName;
+  readonly protocol: Operation;
   readonly firstToken: number;
   /** By error, then by status. */
   readonly endings: Map<string, Map<number, EndingSeries>>;

@@ -7,6 +7,7 @@
 import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { Resource } from '@opentelemetry/resources';
+import type { CountRecord } from '../../call/call-observer.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
@@ -16,7 +17,7 @@ export type Span = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0
 
 /** An ended request, kept until its spans are built. */
 export interface TracedCall {
-  readonly record: CallRecord;
+  readonly record: CallRecord | CountRecord;
   /** The operator's name of its route; null: none. */
   readonly model: string | null;
   readonly trace: TraceContext;
@@ -105,7 +106,7 @@ function stateOf(text: string) {
   return state;
 }
 
-function callAttributes(record: CallRecord, model: string | null, { vendorOf }: SpanSource): Attributes {
+function callAttributes(record: TracedCall['record'], model: string | null, { vendorOf }: SpanSource): Attributes {
   const { usage, cost_nano_usd, ttfb_ms } = record;
   return defined({
     'gen_ai.operation.name': OPERATIONS[record.protocol],

@@ -9,6 +9,7 @@ import {
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { CountRecord } from '../../call/call-observer.ts';
 import type { OtlpConfig, OtlpDestination, OtlpSignal } from '../../config/telemetry-config.ts';
 import type { Sample, TraceContext } from '../../lib/trace-context.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -42,7 +43,7 @@ export interface OtlpExport {
   /** Null: traces are not sent. */
   readonly sample: Sample | null;
   /** Queues the spans of a sampled request. */
-  addCall(record: CallRecord, model: string | null, trace: TraceContext): void;
+  addCall(record: CallRecord | CountRecord, model: string | null, trace: TraceContext): void;
   /** Sends what waits, without retries, for a few seconds at most. */
   close(): Promise<void>;
 }
