@@ -106,7 +106,7 @@ export const CASES: readonly BenchCase[] = [
     title: 'plain request',
     connections: 32,
     callsPerSecond: null,
-    subjects: [...RELAYS, 'tollgate-silent', ...TRANSLATING],
+    subjects: [...RELAYS, 'tollgate-silent', 'tollgate-two', ...TRANSLATING],
     windowMs: 600,
   },
   steady(40),

@@ -4,7 +4,7 @@ import type { Protocol } from '../protocol.ts';
 
 /**
  * In Tollgate's variants, `c` is chat and `m` messages: first the client's format, then the upstream's. `tollgate` has
- * chat on both sides, and `tollgate-silent` too, without a log line per request.
+ * chat on both sides, and so have `tollgate-silent`, without a log line per request, and `tollgate-two`, with a second target.
  */
 export type SubjectName =
   | 'direct'
@@ -12,6 +12,7 @@ export type SubjectName =
   | 'bare-keyed'
   | 'tollgate'
   | 'tollgate-silent'
+  | 'tollgate-two'
   | 'tollgate-c2m'
   | 'tollgate-m2m'
   | 'tollgate-m2c'

@@ -5,7 +5,7 @@ import { litellm } from './litellm.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import type { Subject, SubjectName } from './subject.ts';
-import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m, tollgateSilent } from './tollgate.ts';
+import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m, tollgateSilent, tollgateTwo } from './tollgate.ts';
 
 export const SUBJECTS: readonly Subject[] = [
   direct,
@@ -13,6 +13,7 @@ export const SUBJECTS: readonly Subject[] = [
   bareKeyed,
   tollgate,
   tollgateSilent,
+  tollgateTwo,
   tollgateC2m,
   tollgateM2m,
   tollgateM2c,

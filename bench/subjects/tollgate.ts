@@ -30,10 +30,17 @@ const CLIENT_HEADERS: Readonly<Record<Protocol, Readonly<Record<string, string>>
   messages: { 'anthropic-version': '2023-06-01' },
 };
 
-function renderConfig(upstream: Protocol, upstreamPort: number, requestLog: 'on' | 'off'): string {
+/** What differs from the usual configuration. */
+interface Variant {
+  readonly requestLog?: 'off';
+  readonly targets?: 2;
+}
+
+function renderConfig(upstream: Protocol, upstreamPort: number, { requestLog, targets }: Variant): string {
+  const second = targets === 2 ? ', { provider: lab, name: second }' : '';
   const models = Object.keys(UPSTREAM_MODELS).map(
     (model) =>
-      `  ${model}: { targets: [ { provider: lab } ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
+      `  ${model}: { targets: [ { provider: lab }${second} ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
   );
   // There is no load balancer here, so serving new calls after the stop signal is unnecessary.
   // Launchers from before the request log, which `--compare` takes, do not know the member.
@@ -63,7 +70,7 @@ async function startTollgate(
   client: Protocol,
   upstream: Protocol,
   { upstreamPort, scratchDir, tollgateCommand }: SubjectSetting,
-  requestLog: 'on' | 'off',
+  variant: Variant,
 ): Promise<RunningSubject> {
   try {
     accessSync(tollgateCommand, constants.X_OK);
@@ -74,7 +81,7 @@ async function startTollgate(
   }
   const port = findFreePort();
   const config = join(scratchDir, 'tollgate.yaml');
-  writeFileSync(config, renderConfig(upstream, upstreamPort, requestLog));
+  writeFileSync(config, renderConfig(upstream, upstreamPort, variant));
   const place = { cwd: scratchDir, env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') } };
   const { group, ready } = await startServing(
     { command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)], ...place },
@@ -98,18 +105,21 @@ function describeTollgate(
   title: string,
   client: Protocol,
   upstream: Protocol,
-  requestLog: 'on' | 'off' = 'on',
+  variant: Variant = {},
 ): Subject {
   return {
     name,
     title,
     protocol: client,
-    start: (setting) => startTollgate(client, upstream, setting, requestLog),
+    start: (setting) => startTollgate(client, upstream, setting, variant),
   };
 }
 
 export const tollgate: Subject = describeTollgate('tollgate', 'Tollgate', 'chat', 'chat');
-export const tollgateSilent = describeTollgate('tollgate-silent', 'Tollgate, no request log', 'chat', 'chat', 'off');
+export const tollgateSilent = describeTollgate('tollgate-silent', 'Tollgate, no request log', 'chat', 'chat', {
+  requestLog: 'off',
+});
+export const tollgateTwo = describeTollgate('tollgate-two', 'Tollgate, two targets', 'chat', 'chat', { targets: 2 });
 export const tollgateC2m: Subject = describeTollgate('tollgate-c2m', 'Tollgate, chat → messages', 'chat', 'messages');
 export const tollgateM2m: Subject = describeTollgate('tollgate-m2m', 'Tollgate, messages', 'messages', 'messages');
 export const tollgateM2c: Subject = describeTollgate('tollgate-m2c', 'Tollgate, messages → chat', 'messages', 'chat');

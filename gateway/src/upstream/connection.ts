@@ -182,6 +182,9 @@ export interface ResponseHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
+/** Of nearly all answers. */
+const OK_LINE = 'HTTP/1.1 200 OK';
+const OK = [OK_LINE, '1', '200'];
 const LENGTH = /^\d{1,15}$/;
 const HEADER_LINES_MAX = 256;
 const NO_TOKENS: readonly string[] = [];
@@ -189,7 +192,8 @@ const NO_TOKENS: readonly string[] = [];
 /** Parses the head's text (without the blank line). Returns a string that describes the error if it is not HTTP/1.1. */
 export function parseResponseHead(text: string): ResponseHead | string {
   let end = lineEnd(text, 0);
-  const status = STATUS_LINE.exec(text.slice(0, end));
+  const line = text.slice(0, end);
+  const status = line === OK_LINE ? OK : STATUS_LINE.exec(line);
   if (status === null) return 'the status line is not HTTP/1.1';
   const headers: Array<readonly [string, string]> = [];
   let length: string | null = null;

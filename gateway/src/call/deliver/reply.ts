@@ -32,16 +32,28 @@ function headerText(name: string): string {
 }
 
 const NO_ROUTE = new Headers(NO_SNIFF);
-/** The headers that all answers of an upstream share: copying them costs less than building them for each answer. */
-const headersOfUpstreams = new WeakMap<Upstream, Headers>();
+/**
+ * The headers that the first attempts' answers of an upstream share, by the reason for the route: copying them costs less
+ * than building them for each answer.
+ */
+const headersOfUpstreams = new WeakMap<Upstream, Map<string | null, Headers>>();
 
-function sharedHeaders(upstream: Upstream): Headers {
-  let headers = headersOfUpstreams.get(upstream);
+function sharedHeaders(upstream: Upstream, why: string | null): Headers {
+  let byWhy = headersOfUpstreams.get(upstream);
+  if (byWhy === undefined) {
+    byWhy = new Map();
+    headersOfUpstreams.set(upstream, byWhy);
+  }
+  let headers = byWhy.get(why);
   if (headers === undefined) {
-    const provider = headerText(upstream.provider);
-    const model = headerText(upstream.model);
-    headers = new Headers({ ...NO_SNIFF, 'x-tollgate-provider': provider, 'x-tollgate-model': model });
-    headersOfUpstreams.set(upstream, headers);
+    headers = new Headers({
+      ...NO_SNIFF,
+      'x-tollgate-provider': headerText(upstream.provider),
+      'x-tollgate-model': headerText(upstream.model),
+      'x-tollgate-attempts': '1',
+      ...(why === null ? {} : { 'x-tollgate-route': why === 'pin_cooling' ? 'fallback' : why }),
+    });
+    byWhy.set(why, headers);
   }
   return headers;
 }
@@ -49,13 +61,10 @@ function sharedHeaders(upstream: Upstream): Headers {
 /** `isFinal`: no other target will answer. */
 function routeHeaders(call: Arrived, isFinal = true): Headers {
   const isAttempted = isFinal && call.target !== null && call.attempted;
-  const headers = new Headers(isAttempted ? sharedHeaders(call.target.upstream) : NO_ROUTE);
+  const headers = new Headers(isAttempted ? sharedHeaders(call.target.upstream, call.why) : NO_ROUTE);
   headers.set('x-request-id', call.requestId);
   headers.set('request-id', call.requestId);
-  if (isAttempted) {
-    headers.set('x-tollgate-attempts', String(Math.max(1, call.attempts.length)));
-    if (call.why !== null) headers.set('x-tollgate-route', call.why === 'pin_cooling' ? 'fallback' : call.why);
-  }
+  if (isAttempted && call.attempts.length > 1) headers.set('x-tollgate-attempts', String(call.attempts.length));
   if (call.rateLimitStatus !== null) setLimitHeaders(headers, call.rateLimitStatus, call.protocol);
   if (call.cut) headers.set('x-tollgate-cut', 'insufficient_quota');
   if (isFinal && call.dropped.length > 0) headers.set('x-tollgate-dropped', droppedText(call.dropped));
