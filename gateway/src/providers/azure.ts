@@ -25,7 +25,13 @@ import type {
 import { NO_QUIRKS } from './quirks.ts';
 
 const ENTRA: readonly SecretMember[] = [
-  { name: 'tenant_id', title: 'Tenant ID', description: 'The tenant of an application in Entra ID.', mayBeNone: false },
+  {
+    name: 'tenant_id',
+    title: 'Tenant ID',
+    description: 'The tenant of an application in Entra ID.',
+    hint: 'Of an application in Entra ID, together with its client ID and client secret.',
+    mayBeNone: false,
+  },
   { name: 'client_id', title: 'Client ID', description: 'The id of the application.', mayBeNone: false },
   {
     name: 'client_secret',
@@ -42,6 +48,7 @@ const RESOURCE: SettingMember = {
   description: 'The name of the resource, from which its addresses follow: `acme` for `https://acme.openai.azure.com`.',
   pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
   expected: 'the name of a resource such as acme',
+  hint: 'The name of a resource such as acme. Leave blank if you enter a base URL.',
 };
 
 const PROJECT: SettingMember = {
@@ -50,6 +57,7 @@ const PROJECT: SettingMember = {
   description: 'A project of Foundry, whose address is used for chat completions.',
   pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9])?$/,
   expected: 'the name of a project such as my-project',
+  hint: 'The name of a project of Foundry. Leave blank for none.',
 };
 
 const API_VERSION: SettingMember = {
@@ -59,6 +67,7 @@ const API_VERSION: SettingMember = {
     '`v1` (default) or `preview`: the v1 path. A date such as `2024-10-21`: the path of a deployment, with this version.',
   pattern: /^(?:v1|preview|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
   expected: 'v1, preview or a date such as 2024-10-21',
+  hint: 'Leave blank for v1, or enter preview or a date such as 2024-10-21.',
 };
 
 export function createAzure(surroundings: Surroundings): RemoteKind {
@@ -94,7 +103,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     // As at OpenAI and Anthropic: presets.ts.
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
     takes: ['base_url', 'timeouts'],
-    secrets: [{ ...API_KEY, mayBeNone: false }, ...ENTRA],
+    secrets: [{ ...API_KEY, mayBeNone: false, hint: 'Instead of an application in Entra ID.' }, ...ENTRA],
     sources: [
       {
         word: 'managed_identity',

@@ -103,6 +103,18 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await page.unroute(PROVIDERS);
   });
 
+  test('of every kind has a field for each setting and secret', async () => {
+    const { kinds } = (await api.ask('GET /accounts/default/providers')).json as { readonly kinds: readonly Kind[] };
+    expect(kinds.filter(({ settings }) => settings.length > 0).length).toBeGreaterThan(1);
+    await openForm('openai');
+    for (const { kind, settings, secrets } of kinds) {
+      await field('Type').selectOption(kind);
+      for (const { title } of [...settings, ...secrets]) await field(title).waitFor();
+    }
+    await field('Type').selectOption('azure');
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+
   test('of Vertex AI has its project, location and credentials, each with its error', async () => {
     await openForm('vertex');
     await field('Project').fill('my-project-1');

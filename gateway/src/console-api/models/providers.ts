@@ -46,7 +46,7 @@ export function providerHandlers(parts: ModelDeps) {
         settings: kind.settings.map(({ name: member, title: label, expected, hint, options = [] }) => ({
           name: member,
           title: label,
-          hint: hint ?? `Enter ${expected}.`,
+          hint: hint ?? `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.`,
           options: [...options],
         })),
       })),
