@@ -68,11 +68,13 @@ function renderDefault(value: unknown): string {
 }
 
 function renderPresets(): string {
-  const rows = PRESETS.map(({ name, title, kind, baseUrl, credentialVariables, catalogProvider }) => {
+  const rows = PRESETS.map(({ name, title, kind, baseUrl, credentialVariables, catalogProvider, source }) => {
+    const [page = '', date = ''] = source.split(' ');
     const variables = credentialVariables.map((variable) => `\`${variable}\``).join(' or ') || 'none';
-    return `| \`${name}\` | ${title} | ${kind.name} | ${baseUrl} | ${variables} | ${catalogProvider === null ? 'no' : 'yes'} |`;
+    return `| \`${name}\` | ${title} | ${kind.name} | ${baseUrl} | ${variables} | ${catalogProvider === null ? 'no' : 'yes'} | [${date.slice(1, -1)}](${page}) |`;
   });
-  const head = '| name | provider | kind | address | variable | in the catalogue |\n|---|---|---|---|---|---|';
+  const head =
+    '| name | provider | kind | address | variable | in the catalogue | source, read |\n|---|---|---|---|---|---|---|';
   return `## Known providers\n\n${head}\n${rows.join('\n')}\n`;
 }
 

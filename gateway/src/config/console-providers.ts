@@ -65,10 +65,12 @@ export function readConsoleAddress(
   { privateOrigins }: Config['server'],
 ): BaseUrl | Fault {
   const text = written ?? kind.addressOf?.(settings) ?? null;
-  if (text === null && preset === null) {
-    return { found: 'no address', expected: 'an address: this kind has no default', advice: 'Add it.' };
+  const own = preset === null ? null : addressOf(preset);
+  if (text === null && own === null) {
+    const form = preset === null ? '' : `, such as ${preset.baseUrl}`;
+    return { found: 'no address', expected: `an address: this kind has no default${form}`, advice: 'Add it.' };
   }
-  const address = text === null && preset !== null ? addressOf(preset) : parseBaseUrl(text ?? '');
+  const address = text === null && own !== null ? own : parseBaseUrl(text ?? '');
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
 }
 

@@ -2,7 +2,7 @@
  * Tests which providers an environment configures, how they are reported, and that the report contains no credential.
  */
 import { describe, expect, test } from 'bun:test';
-import { PRESETS } from '../providers/presets.ts';
+import { addressOf, PRESETS } from '../providers/presets.ts';
 import { discoverProviders } from './discover-providers.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-settings.ts';
@@ -44,7 +44,7 @@ describe('discoverProviders', () => {
   });
 
   test('finds every preset by each of its variables', () => {
-    for (const preset of PRESETS) {
+    for (const preset of PRESETS.filter((one) => addressOf(one) !== null)) {
       for (const variable of preset.credentialVariables) {
         const first = PRESETS.find(({ credentialVariables }) => credentialVariables.includes(variable));
         expect([...discover({ [variable]: 'x' }).providers.keys()]).toEqual([first?.name ?? preset.name]);

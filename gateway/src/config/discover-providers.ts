@@ -17,7 +17,7 @@ export interface DiscoveredProviders {
 
 /**
  * Every preset whose credential is in the environment, in the order of the presets; of those with the same variable, the
- * first.
+ * first. Presets whose address depends on the account must be in the file.
  */
 export function discoverProviders(environment: Environment, timeouts: Timeouts): DiscoveredProviders {
   const providers = new Map<string, Provider>();
@@ -26,10 +26,10 @@ export function discoverProviders(environment: Environment, timeouts: Timeouts):
   const problems: ConfigProblem[] = [];
   for (const preset of PRESETS) {
     const variable = preset.credentialVariables.find((name) => environment[name]);
-    if (variable === undefined || used.has(variable)) continue;
+    const address = readAddress(preset, environment);
+    if (variable === undefined || used.has(variable) || address === null) continue;
     used.add(variable);
     const secret = credential.safeParse(environment[variable]);
-    const address = readAddress(preset, environment);
     if (!secret.success || secret.data === null) {
       problems.push(
         environmentProblem(variable, {
@@ -68,7 +68,7 @@ const NAME = /^[^\p{Cc}]{1,256}$/u;
 export async function detectOllama(
   signal: AbortSignal,
   request: (url: string, init: RequestInit) => Promise<Response>,
-  origin = OLLAMA === undefined ? '' : originOf(OLLAMA),
+  origin = OLLAMA === undefined ? '' : (originOf(OLLAMA) ?? ''),
 ): Promise<readonly string[] | null> {
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
@@ -88,12 +88,14 @@ export async function detectOllama(
  */
 export function withOllama(config: Config, models: readonly string[]): Config {
   if (config.providersFrom === 'file' || OLLAMA === undefined || models.length === 0) return config;
+  const address = addressOf(OLLAMA);
+  if (address === null) return config;
   const { name, kind, baseUrl } = OLLAMA;
   const provider = buildRemoteProvider({
     name,
     kind,
     preset: OLLAMA,
-    address: addressOf(OLLAMA),
+    address,
     pool: singleCredential({}),
     timeouts: config.timeouts,
   });

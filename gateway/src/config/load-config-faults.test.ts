@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { KINDS } from '../providers/registry.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { loadConfig } from './load-config.ts';
 
@@ -20,6 +21,7 @@ function faults(content: string | Uint8Array, environment: { readonly [name: str
   return problems.map(renderConfigProblem);
 }
 
+const KIND_NAMES = KINDS.map(({ name }) => name).join(', ');
 const LAB =
   'providers: { lab: { kind: openai-compatible, base_url: http://h/v1 }, claude: { kind: anthropic, api_key: x } }\n';
 const PRICE_FORMS_EXPECTED =
@@ -157,6 +159,14 @@ describe('providers', () => {
       `f.yaml:1:17: providers.a: found no api_key, expected a credential, or none. Add api_key: \${OPENAI_API_KEY}, or api_key: none.`,
     ],
     [
+      'providers: { a: { kind: openai-compatible, preset: moonshot-messages, api_key: x } }\n',
+      'f.yaml:1:52: providers.a.preset: found preset moonshot-messages with kind openai-compatible, expected kind anthropic-compatible. Write kind: anthropic-compatible, or another preset.',
+    ],
+    [
+      'providers: { a: { kind: openai-compatible, preset: snowflake, api_key: x } }\n',
+      'f.yaml:1:17: providers.a: found preset snowflake without base_url, expected the address of your account, such as https://{account}.snowflakecomputing.com/api/v2/cortex/v1. Add base_url.',
+    ],
+    [
       'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
       'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key, api_keys, credentials only. Remove it, or write another kind.',
     ],
@@ -166,7 +176,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: google } }\n',
-      "f.yaml:1:25: providers.a.kind: found 'google', expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Choose one of these.",
+      `f.yaml:1:25: providers.a.kind: found 'google', expected one of ${KIND_NAMES}. Choose one of these.`,
     ],
     [
       'providers: { a: { kind: gemini } }\n',
@@ -174,7 +184,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { api_key: x } }\n',
-      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Add the member kind.',
+      `f.yaml:1:17: providers.a.kind: found nothing, expected one of ${KIND_NAMES}. Add the member kind.`,
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
@@ -194,7 +204,7 @@ describe('providers', () => {
     ],
     [
       `providers: { a: { kind: "\${K}" } }\n`,
-      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, gemini, vertex, azure, demo. Choose one of these.`,
+      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of ${KIND_NAMES}. Choose one of these.`,
     ],
     [
       'providers: { a: canary-1 }\n',

@@ -72,6 +72,10 @@ function resolveProvider(
   const pool = resolvePool(kind, shape, report);
   const settings = resolveOwnSettings(kind, values, report);
   if (pool === null || settings === null) return null;
+  if (preset !== null && preset.kind !== kind) {
+    report(['preset'], otherKind(kind, preset));
+    return null;
+  }
   const address = shape.base_url ?? addressFrom(kind, settings) ?? (preset === null ? null : addressOf(preset));
   const found = pool.flatMap(({ credential, places, place }) => {
     const { secrets, source } = credential;
@@ -88,7 +92,7 @@ function resolveProvider(
   // A fault of the provider is found with each of its credentials.
   const faults = new Map(found.map((one) => [JSON.stringify(one), one]));
   if (kind.local === null && address === null && faults.size === 0) {
-    const { member, ...fault } = missingAddress(kind);
+    const { member, ...fault } = missingAddress(kind, preset);
     faults.set('', { path: members.has(member) ? [member] : [], fault });
   }
   for (const { path, fault } of faults.values()) report(path, fault);
@@ -313,7 +317,24 @@ function addressFrom(kind: ProviderKind, settings: Settings): BaseUrl | null {
   return address;
 }
 
-function missingAddress({ name, takes }: RemoteKind): MemberFault {
+/** The preset is of another kind. */
+function otherKind({ name }: ProviderKind, preset: Preset): Fault {
+  return {
+    found: `preset ${preset.name} with kind ${name}`,
+    expected: `kind ${preset.kind.name}`,
+    advice: `Write kind: ${preset.kind.name}, or another preset.`,
+  };
+}
+
+function missingAddress({ name, takes }: RemoteKind, preset: Preset | null): MemberFault {
+  if (preset !== null) {
+    return {
+      member: 'base_url',
+      found: `preset ${preset.name} without base_url`,
+      expected: `the address of your account, such as ${preset.baseUrl}`,
+      advice: 'Add base_url.',
+    };
+  }
   return {
     member: 'base_url',
     found: `kind ${name} without base_url`,

@@ -113,6 +113,8 @@ export interface RenderedRequest {
   readonly outputTool: string | null;
   /** JSON was requested by instructions alone: the gateway strips the text around it. */
   readonly extractsJson: boolean;
+  /** The answer may begin with reasoning between `<think>` tags. Absent: it does not. */
+  readonly thinkTags?: boolean;
   /** Stop sequences that upstream does not accept: the gateway looks for them in the answer. */
   readonly stopTexts: readonly string[];
 }

@@ -35,6 +35,10 @@ export interface ChatTraits {
   readonly top_k: boolean;
   /** Accepted values of `reasoning_effort`; empty: the member is refused; null: unknown, so it is sent. */
   readonly efforts: readonly string[] | null;
+  /** The member that turns reasoning on and off: none, `thinking: {type}`, or `enable_thinking` and `thinking_budget`. */
+  readonly thinkingSwitch: 'none' | 'type' | 'enable';
+  /** An answer may begin with its reasoning between `<think>` tags. */
+  readonly thinkTags: boolean;
   /** Maximum number of `stop` sequences; 0: none accepted. */
   readonly stopMax: number;
   /** Format of tool call ids: any, at most 40 characters of `[A-Za-z0-9_-]`, or exactly nine alphanumerics. */
@@ -44,7 +48,7 @@ export interface ChatTraits {
   /** Accepts `file` parts (PDF). */
   readonly files: boolean;
   /** How to send a trailing assistant message (a prefill of the answer). */
-  readonly prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message';
+  readonly prefill: 'refused' | 'plain' | 'prefix' | 'partial' | 'continue_final_message';
   /** Accepts `prompt_cache_breakpoint` on parts. */
   readonly cacheMarks: boolean;
   /** The member for earlier reasoning in the history; null: it is not sent back. */

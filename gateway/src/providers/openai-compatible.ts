@@ -14,6 +14,8 @@ export const COMPATIBLE: ChatTraits = {
   sampling: true,
   top_k: true,
   efforts: null,
+  thinkingSwitch: 'none',
+  thinkTags: false,
   stopMax: 16,
   toolIds: 'any',
   mediaInToolMessages: false,
@@ -32,9 +34,10 @@ export const COMPATIBLE: ChatTraits = {
  * Only a model known to reason is sent an effort: others answer 400 to the member (Groq, Mistral, Ollama, DeepSeek).
  */
 export function compatibleTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits {
-  const { effortsOf = [], ...others } = quirks;
+  const { effortsOf = [], withoutSwitch, ...others } = quirks;
   const known = effortsOf.find(([name]) => name.test(model))?.[1] ?? null;
-  return { ...COMPATIBLE, ...others, efforts: reasons === true ? known : [] };
+  const switchless = withoutSwitch?.test(model) ? ({ thinkingSwitch: 'none' } as const) : {};
+  return { ...COMPATIBLE, ...others, ...switchless, efforts: reasons === true ? known : [] };
 }
 
 export const API_KEY: SecretMember = {

@@ -21,7 +21,7 @@ export const openai: RemoteKind = {
   title: 'OpenAI',
   takes: ['base_url', 'timeouts'],
   checkConfig: (given) => missingSecrets([API_KEY], given),
-  chatTraits({ effortsOf: _, ...quirks }, model, reasons) {
+  chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {
     const efforts = effortsOf(model);
     if (reasons === false || (reasons === null && efforts === null)) return { ...OPENAI, efforts: [], ...quirks };
     return {

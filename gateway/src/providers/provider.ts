@@ -258,8 +258,13 @@ export interface Preset {
   readonly name: string;
   readonly title: string;
   readonly kind: RemoteKind;
-  /** `/chat/completions` (or `/messages`) follows. */
+  /**
+   * `/chat/completions` (or `/messages`) follows. With a name in braces, such as `{account}`, each account has its own
+   * address, which must be configured.
+   */
   readonly baseUrl: string;
+  /** The vendor's page about it, and when it was read. */
+  readonly source: string;
   /** Environment variables with its `api_key`, the first one set wins; empty: the provider takes no credential. */
   readonly credentialVariables: readonly string[];
   /** Environment variable that the vendor's own SDK reads for another address; null: none. */
@@ -358,6 +363,8 @@ export interface Upstream {
   readonly secrets: readonly Secret[];
   /** The provider accepts `stream_options.include_usage`. */
   readonly takesUsageOption: boolean;
+  /** The provider may answer with another model than the requested one, which its answers name. Absent: it does not. */
+  readonly answersAsOther?: boolean | undefined;
   /** Output limits that the provider is known to honor before any response has shown it. */
   readonly provenLimits: readonly OutputLimitMember[];
   /** Nothing about its output limits needs proof. */

@@ -13,12 +13,16 @@ export interface ProviderQuirks {
    * reports them: none, those whose request asks for reasoning, or all.
    */
   readonly hiddenReasoning: 'never' | 'on_request' | 'always';
+  /** It may answer with another model than the requested one, which its answers name: that one is charged. */
+  readonly answersAsOther?: true;
   /** What else it accepts or refuses in translated requests. */
   readonly chat: ChatQuirks;
 }
 
 /** The `chat` traits in which a provider differs from its kind. */
 export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
+  /** The models without the switch of `thinkingSwitch`. */
+  readonly withoutSwitch?: RegExp;
   /**
    * The efforts of its reasoning models by the model's name at the provider; the first match wins, and a model without
    * a row accepts all.

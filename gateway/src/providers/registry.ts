@@ -1,5 +1,6 @@
 /** Lists the kinds of providers. */
 import { anthropic } from './anthropic.ts';
+import { anthropicCompatible } from './anthropic-compatible.ts';
 import { azure } from './azure.ts';
 import { demo } from './demo.ts';
 import { gemini } from './gemini.ts';
@@ -8,7 +9,16 @@ import { openaiCompatible } from './openai-compatible.ts';
 import type { ProviderKind } from './provider.ts';
 import { vertex } from './vertex.ts';
 
-export const KINDS: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, gemini, vertex, azure, demo];
+export const KINDS: readonly ProviderKind[] = [
+  openai,
+  openaiCompatible,
+  anthropic,
+  anthropicCompatible,
+  gemini,
+  vertex,
+  azure,
+  demo,
+];
 
 /** The kind of that name, or undefined. */
 export function findKind(name: string): ProviderKind | undefined {

@@ -56,6 +56,7 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
     protocolFor: chooseUpstreamProtocols(protocols),
     framing: (protocol, operation) => kind.framing(protocol, operation, model),
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
+    answersAsOther: provider.quirks.answersAsOther,
     provenLimits,
     alwaysHonorsLimits: kind.local !== null,
     ...exchanges,

@@ -28,6 +28,7 @@ const FLAG_TEXTS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], 
   inner_steps: 'the provider counts the steps of its own tools one by one',
   far_input: 'input tokens differ greatly from our estimate',
   far_output: 'output tokens differ greatly from our estimate',
+  other_model: 'another model than the requested one answered',
 };
 
 interface CallSummaryProps {
@@ -45,7 +46,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
       {call.error !== null && <FailureNote call={call} explanation={explanation} />}
       {call.usage_flags !== undefined && (
         <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
-          The provider’s token counts look wrong: {call.usage_flags.map((flag) => FLAG_TEXTS[flag]).join('; ')}. They
+          Look at the provider’s answer: {call.usage_flags.map((flag) => FLAG_TEXTS[flag]).join('; ')}. The token counts
           are billed as reported.
         </p>
       )}

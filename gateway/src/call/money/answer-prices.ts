@@ -97,10 +97,12 @@ class AnswerPrices {
 
   /**
    * Price of the model that answered. If the request named no other model, it is the requested one, whatever name
-   * upstream gives it.
+   * upstream gives it, unless this upstream is known to answer with others.
    */
   ofServed(model: string | null): Price {
-    const mayBeOther = this.#call.priced?.named.some(({ named }) => named.role === 'instead') ?? false;
+    const { target, priced } = this.#call;
+    const mayBeOther =
+      target.upstream.answersAsOther === true || (priced?.named.some(({ named }) => named.role === 'instead') ?? false);
     return mayBeOther && model !== null ? this.ofRun(model) : this.#ofAsked();
   }
 
@@ -142,7 +144,7 @@ class AnswerPrices {
 const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
 
 /** Whether both names mean the same model to upstream: upstreams answer with dated names. */
-function isSameModel({ catalog }: Target, reported: string, name: string): boolean {
+export function isSameModel({ catalog }: Target, reported: string, name: string): boolean {
   if (reported === name || (reported.startsWith(name) && DATE.test(reported.slice(name.length)))) return true;
   const known = catalog === null ? null : findModel(catalog.provider, reported);
   return known !== null && catalog !== null && known === findModel(catalog.provider, name);

@@ -96,7 +96,7 @@ describe('a target is proven', () => {
     // DeepSeek does not know the member, and ignores unknown members.
     expect(proofs.trustOf(upstreamOf('deepseek'), limitOf(1, 'max_completion_tokens'))).toBe('meter');
     expect(proofs.trustOf(upstreamOf('openai', 'http://127.0.0.1:9/v1'), limitOf(1))).toBe('meter');
-    for (const preset of PRESETS) expect(preset.baseUrl).toStartWith(originOf(preset));
+    for (const preset of PRESETS) expect(preset.baseUrl).toStartWith(originOf(preset) ?? 'https://');
   });
 });
 

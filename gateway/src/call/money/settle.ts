@@ -82,8 +82,9 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
 /**
  * Whether an answer with this usage may cost anything other than its usage at the price of the requested model.
  */
-function mayCostOtherwise({ priced }: Routed, { extras }: Usage): boolean {
-  return priced !== null || (extras !== undefined && (extras.tier !== undefined || extras.parts !== undefined));
+function mayCostOtherwise({ priced, target }: Routed, { extras }: Usage): boolean {
+  if (priced !== null || target.upstream.answersAsOther === true) return true;
+  return extras !== undefined && (extras.tier !== undefined || extras.parts !== undefined);
 }
 
 /** Flags implausible upstream usage and warns the operator; null: nothing to flag. The usage is charged unchanged. */

@@ -132,3 +132,21 @@ test('what the numbers say against each other comes first; without numbers there
   expect(flagsOf({ inputBytes: 4_000 }, { ...usage(9_000), usageFlags: ['sum'] })).toEqual(['sum', 'far_input']);
   expect(flagsOf({ inputBytes: 90_000 }, { usage: null, usageFlags: ['sum'] })).toEqual([]);
 });
+
+describe('the model', () => {
+  const answeredBy = (model: string, answersAsOther: boolean) => {
+    const { facts, target } = routedCall({});
+    const upstream = { ...target.upstream, answersAsOther };
+    const told = { usageFlags: [], usageSoFar: null, finish_reason: 'stop', model, outputBytes: 0, reasoningBytes: 0 };
+    const answer = { ...told, outputBytesMax: 0, usage: { ...ZERO_USAGE } };
+    return checkUsage({ facts, target: { ...target, upstream } }, answer, RATIO);
+  };
+
+  test('is flagged if an upstream that is known for it answers with another one', () => {
+    const { model } = routedCall({}).target.upstream;
+    expect(answeredBy('deepseek-v4-flash', true)).toContain('other_model');
+    expect(answeredBy('deepseek-v4-flash', false)).not.toContain('other_model');
+    expect(answeredBy(model, true)).not.toContain('other_model');
+    expect(answeredBy(`${model}-20261120`, true)).not.toContain('other_model');
+  });
+});

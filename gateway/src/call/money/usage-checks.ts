@@ -7,6 +7,7 @@ import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
+import { isSameModel } from './answer-prices.ts';
 import { mostOutputTokens } from './limit-proofs.ts';
 
 /**
@@ -91,8 +92,15 @@ export function checkUsage(call: Judged, facts: AnswerFacts, ratio: TokenRatio):
   if (facts.usage === null) return NO_FLAGS;
   let flags = facts.usageFlags;
   if (isInputFar(call, facts.usage)) flags = [...flags, 'far_input'];
+  if (isOtherModel(call, facts)) flags = [...flags, 'other_model'];
   if (isOutputFar(call, facts, facts.usage, ratio)) flags = [...flags, 'far_output'];
   return flags;
+}
+
+/** Told only of upstreams that are known to do it: every upstream has other names for its models. */
+function isOtherModel({ target }: Judged, { model }: AnswerFacts): boolean {
+  if (target?.upstream.answersAsOther !== true || model === null) return false;
+  return !isSameModel(target, model, target.upstream.model);
 }
 
 function isInputFar({ facts }: Judged, { input, cache_read, cache_write_5m, cache_write_1h }: Usage): boolean {

@@ -7,6 +7,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { chainFilters, type EventPipe, type GenerationEvent } from '../../generation/event.ts';
 import { extractJson, isNoJson } from '../../generation/filters/extract-json.ts';
 import { restoreTools, unwrapOutputTool } from '../../generation/filters/restore-tools.ts';
+import { splitThoughts } from '../../generation/filters/split-thoughts.ts';
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
@@ -112,9 +113,10 @@ function isKept(part: Part): boolean {
 }
 
 /** The filters that undo, search for or check something in the answer, nearest to upstream first. */
-function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest) {
-  const readsText = extractsJson || stopTexts.length > 0;
+function pipeOf({ tools, outputTool, extractsJson, thinkTags = false, stopTexts }: RenderedRequest) {
+  const readsText = extractsJson || thinkTags || stopTexts.length > 0;
   const filters = [
+    ...(thinkTags ? [splitThoughts()] : []),
     ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
     ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
     ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),

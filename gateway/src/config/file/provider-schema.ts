@@ -117,11 +117,12 @@ export function createProviderSchema(kinds: readonly ProviderKind[]) {
 const providerMembers = (kinds: readonly ProviderKind[]) => ({
   kind: choice(kinds.map(({ name }) => name)).meta({ description: `Its format. ${describeKinds(kinds)}.` }),
   preset: choice(NAMED_PRESETS.map(({ name }) => name))
-    .meta({ description: 'A known provider, for `kind: openai-compatible`: sets its address and its quirks.' })
+    .meta({
+      description:
+        'A known provider of the kind `openai-compatible` or `anthropic-compatible`: sets its address and its quirks.',
+    })
     .optional(),
-  base_url: baseUrl
-    .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
-    .optional(),
+  base_url: baseUrl.meta({ description: 'Its address. Needed without a preset that has one.' }).optional(),
 });
 
 function describeCredentials(kinds: readonly ProviderKind[]): string {

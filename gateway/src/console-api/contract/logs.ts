@@ -136,7 +136,9 @@ export const callView = z.object({
   usage,
   usage_source: z.string(),
   /** Anomalies in the usage that the provider reported; it counts all the same. Absent: none. */
-  usage_flags: z.array(z.enum(['sum', 'cached', 'reasoning', 'inner_steps', 'far_input', 'far_output'])).optional(),
+  usage_flags: z
+    .array(z.enum(['sum', 'cached', 'reasoning', 'inner_steps', 'far_input', 'far_output', 'other_model']))
+    .optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
   /** Kinds of tools whose requests are not in the cost, because the price had no fee for them. Absent: none. */

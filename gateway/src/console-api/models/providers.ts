@@ -6,6 +6,7 @@ import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../
 import { providersIn } from '../../config/console-routes.ts';
 import { putBack, removeCredential } from '../../control/routing/rotation.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { addressOf } from '../../providers/presets.ts';
 import type { Provider, Secrets, Settings } from '../../providers/provider.ts';
 import { HEALTH_RULE } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
@@ -35,7 +36,7 @@ export function providerHandlers(parts: ModelDeps) {
       kinds: CONSOLE_KINDS.map(({ name, title, kind, preset }) => ({
         kind: name,
         name: title,
-        base_url: preset?.baseUrl ?? null,
+        base_url: preset === null ? null : (addressOf(preset)?.url ?? null),
         derives_base_url: kind.addressOf !== undefined,
         secrets: kind.secrets.map(({ name: member, title: label, hint = null, document = false }) => ({
           name: member,

@@ -13,6 +13,8 @@ export const CAPABLE: UpstreamTraits = {
     sampling: true,
     top_k: true,
     efforts: null,
+    thinkingSwitch: 'none',
+    thinkTags: false,
     stopMax: 4,
     toolIds: 'any',
     mediaInToolMessages: true,

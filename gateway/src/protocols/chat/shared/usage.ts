@@ -44,7 +44,8 @@ export function readUsage(value: unknown): ReportedUsage | null {
   const read =
     countOrZero(details?.cached_tokens) ||
     CACHE_READ_ELSEWHERE.reduce((found, name) => found || countOrZero(usage[name]), 0);
-  const written = countOrZero(details?.cache_write_tokens);
+  // Alibaba's name for it (provider reference, G).
+  const written = countOrZero(details?.cache_write_tokens) || countOrZero(details?.cache_creation_input_tokens);
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);
   const generated = asObject(usage.completion_tokens_details);
@@ -53,16 +54,21 @@ export function readUsage(value: unknown): ReportedUsage | null {
   const beside = typeof total === 'number' ? total - prompt - completion : null;
   // Google's chat endpoint names thoughts nowhere but in the total (recorded traffic, 2025).
   const isUnnamed = generated === null && audio === 0 && beside !== null && beside > 0;
-  const reasoning = isUnnamed ? beside : countOrZero(generated?.reasoning_tokens);
+  // Perplexity's deep research, which alone reports citations, counts its reasoning beside the answer and the total.
+  const deepReasoning = usage.citation_tokens === undefined ? 0 : countOrZero(usage.reasoning_tokens);
+  const reasoning = isUnnamed ? beside : countOrZero(generated?.reasoning_tokens) || deepReasoning;
   // Some providers exclude reasoning from `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
   const isApart = beside === reasoning || beside === reasoning + audio;
-  const extras = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
+  // DeepInfra, which alone reports a cost by this name, leaves the thoughts of Google's models out of the total too.
+  const isInNeither =
+    beside === 0 && (typeof usage.estimated_cost === 'number' ? reasoning > completion : deepReasoning > 0);
+  const extras = isInNeither || (beside !== 0 && reasoning > 0 && (isApart || reasoning > completion));
   // Mistral excludes audio tokens from `prompt_tokens` (recorded traffic, 2026).
   const audioInput = audio > 0 && beside === audio + (extras ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
   if (beside !== null && beside !== 0 && (!isApart || isUnnamed) && audioInput === 0) flags = [...flags, 'sum'];
   if (read + written > prompt) flags = [...flags, 'cached'];
-  if (reasoning > completion && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
+  if (reasoning > completion && !isInNeither && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
   const counters: Inside = {
     input: prompt - cache_read - cache_write_5m + audioInput,
     cache_read,
@@ -184,9 +190,10 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   if (body === null) return { kind: 'malformed', message: 'the answer is not a JSON object' };
   const choices = asArray(body.choices);
   const facts = factsOf(body, choices, bodyBytes);
-  const error = body.error;
-  if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
-    const reported = { type: typeOf(error), status: statusOf(error), message: messageOf(error) };
+  const error = Array.isArray(body.choices) ? null : body.error;
+  const failed = minimaxError(body) ?? error ?? null;
+  if (failed !== null) {
+    const reported = { type: typeOf(failed), status: statusOf(failed), message: messageOf(failed) };
     return { kind: 'error', ...reported, facts: billed(facts) };
   }
   if (choices.length === 0) return { kind: 'malformed', message: 'the answer has no choices', facts: billed(facts) };
@@ -228,6 +235,9 @@ export function generatedBytes(part: JsonObject | null): number {
   ]);
 }
 
+/** The pieces of a `content` list that are reasoning: Mistral's, Databricks'. */
+const THOUGHTS: ReadonlySet<string> = new Set(['thinking', 'reasoning']);
+
 /** The part of `generatedBytes` that is reasoning. */
 export function reasoningBytes(part: JsonObject | null): number {
   if (part === null) return 0;
@@ -236,12 +246,38 @@ export function reasoningBytes(part: JsonObject | null): number {
   const bytes = thought === undefined ? 0 : textBytes(thought);
   // Mistral's reasoning models put reasoning into pieces of `content`.
   return Array.isArray(content)
-    ? bytes + textBytes(content.filter((one) => asObject(one)?.type === 'thinking'))
+    ? bytes + textBytes(content.filter((one) => THOUGHTS.has(String(asObject(one)?.type))))
     : bytes;
 }
 
 function sum(choices: readonly unknown[], bytesOf: (message: JsonObject | null) => number): number {
   return choices.reduce<number>((total, choice) => total + bytesOf(asObject(asObject(choice)?.message)), 0);
+}
+
+/**
+ * MiniMax's failures under status 200, by `base_resp.status_code`, with the status that they stand for; others are
+ * faults. Sources: https://platform.minimax.io/docs/api-reference/errorcode and the vendor's command line (2026-11-23).
+ */
+const MINIMAX_STATUSES: ReadonlyMap<number, number> = new Map([
+  [1001, 504],
+  [1002, 429],
+  [1004, 401],
+  [1008, 402],
+  [1028, 402],
+  [1030, 402],
+  [2013, 400],
+  [2061, 403],
+]);
+
+/** The error of a body with `base_resp` as an error object; null: it has none. */
+export function minimaxError({ base_resp }: JsonObject): JsonObject | null {
+  const code = asObject(base_resp)?.status_code;
+  if (typeof code !== 'number' || code === 0) return null;
+  return {
+    status: MINIMAX_STATUSES.get(code) ?? 500,
+    code: `minimax_${code}`,
+    message: asObject(base_resp)?.status_msg,
+  };
 }
 
 /** The HTTP status that an error object names as a number; null: none. */

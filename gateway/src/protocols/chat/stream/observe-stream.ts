@@ -10,17 +10,9 @@ import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
-import {
-  generatedBytes,
-  messageOf,
-  readReportedUsage,
-  readTier,
-  reasoningBytes,
-  statusOf,
-  typeOf,
-  withTier,
-} from '../shared/usage.ts';
+import { generatedBytes, readReportedUsage, readTier, reasoningBytes, withTier } from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
+import { findError } from './stream-of-answer.ts';
 
 const DONE = '[DONE]';
 const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
@@ -100,9 +92,10 @@ export class ChatStreamObserver implements StreamObserver {
     this.#reported = reported ?? this.#reported;
     this.#tier = readTier(chunk) ?? this.#tier;
     this.#model = asText(chunk.model) ?? this.#model;
-    const error = chunk.error ?? (record.event === 'error' ? chunk : null);
-    if (error !== null && error !== undefined && error !== false && error !== '') {
-      this.failure = { type: typeOf(error), message: messageOf(error), status: statusOf(error) };
+    const error = findError(chunk, record.event);
+    if (error !== null) {
+      const { type, message, status } = error;
+      this.failure = { type, message, status };
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));

@@ -1,7 +1,7 @@
 /** Turns a whole chat-completions answer into the records of a stream, and finds the error in an answer or a chunk. */
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import { messageOf, statusOf, typeOf } from '../shared/usage.ts';
+import { messageOf, minimaxError, statusOf, typeOf } from '../shared/usage.ts';
 
 /** The records, including `[DONE]`; null: the body is not an answer. Numbers that a double cannot hold are rounded. */
 export function streamOfAnswer(body: Buffer): Buffer | null {
@@ -39,7 +39,9 @@ type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
 export function findError(chunk: JsonObject, recordName: string): ErrorEvent | null {
   const error = chunk.error;
   if (error !== undefined && error !== null && error !== false && error !== '') return errorEvent(error);
-  return recordName === 'error' || chunk.object === 'error' ? errorEvent(chunk) : null;
+  if (recordName === 'error' || chunk.object === 'error') return errorEvent(chunk);
+  const failed = chunk.base_resp === undefined ? null : minimaxError(chunk);
+  return failed === null ? null : errorEvent(failed);
 }
 
 function errorEvent(error: unknown): ErrorEvent {

@@ -244,7 +244,10 @@ function reasoningOf(message: JsonObject): string {
   return text;
 }
 
-/** The texts of a `content` array, in order: Mistral's form for reasoning models (recorded traffic, August 2026). */
+/**
+ * The texts of a `content` array, in order: Mistral's form for reasoning models (recorded traffic, August 2026), and
+ * Databricks' with summaries (provider reference, G).
+ */
 function piecesOf(content: readonly unknown[]): TextPiece[] {
   return content.flatMap((element): TextPiece[] => {
     const found = asObject(element);
@@ -255,6 +258,8 @@ function piecesOf(content: readonly unknown[]): TextPiece[] {
         return [{ kind: 'refusal', text: asText(found.refusal) ?? '' }];
       case 'thinking':
         return [{ kind: 'reasoning', text: thinkingOf(found.thinking) }];
+      case 'reasoning':
+        return [{ kind: 'reasoning', text: thinkingOf(found.summary) }];
       default:
         return [];
     }

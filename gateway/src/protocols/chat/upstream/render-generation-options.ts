@@ -4,6 +4,7 @@ import { RawJson } from '../../../wire/json-writer.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
+import type { ChatTraits } from '../../upstream-traits.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
 import { isStrictSchema } from './strict-schema.ts';
 
@@ -12,7 +13,10 @@ const FORMAT_NAME_CHARS_MAX = 64;
 const IDENTIFIER_CHARS_MAX = 128;
 const HASH_CHARS = 32;
 
-/** `reasoning_effort`, or nothing if the request leaves it to the model. Wire reference C.5. */
+/**
+ * `reasoning_effort` and the provider's switch, or nothing if the request leaves it to the model. Wire reference C.5;
+ * provider reference, G.
+ */
 export function renderReasoning(context: RenderContext): Draft {
   const { request, traits } = context;
   if (request.reasoning === null) return {};
@@ -22,9 +26,11 @@ export function renderReasoning(context: RenderContext): Draft {
     if (requested !== 'none') context.notes.drop(word, `${modelWord(context)} does not reason`);
     return {};
   }
-  if (requested === null) return {};
   const { efforts } = traits.chat;
+  const flipped = traits.takes.reasoning === true ? renderSwitch(request.reasoning, traits.chat) : null;
+  if (requested === null) return flipped ?? {};
   const sent = efforts === null ? requested : nearestEffort(requested, efforts);
+  if (flipped !== null && (sent === null || requested === 'none')) return flipped;
   if (sent === null) {
     context.notes.drop(word, `${modelWord(context)} cannot be told how much to reason`);
     return {};
@@ -33,7 +39,20 @@ export function renderReasoning(context: RenderContext): Draft {
   if (sent !== requested && isNamed) {
     context.notes.drop(word, `${modelWord(context)} has no effort ${requested}; ${sent} is the nearest`);
   }
-  return { reasoning_effort: sent };
+  return { ...flipped, reasoning_effort: sent };
+}
+
+/** The member that turns reasoning on or off; null: the provider has none. */
+function renderSwitch({ mode, budgetTokens }: ReasoningRequest, { thinkingSwitch }: ChatTraits): Draft | null {
+  const isOn = mode !== 'off';
+  switch (thinkingSwitch) {
+    case 'type':
+      return { thinking: { type: isOn ? 'enabled' : 'disabled' } };
+    case 'enable':
+      return { enable_thinking: isOn, thinking_budget: isOn ? (budgetTokens ?? undefined) : undefined };
+    case 'none':
+      return null;
+  }
 }
 
 export function renderOutputFormat(context: RenderContext): Draft {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { FEATURES, type Feature, type GenerationRequest, type ReasoningRequest } from '../../../generation/request.ts';
 import { requestOf, turn } from '../../../generation/testing/request-of.ts';
 import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
-import type { UpstreamTraits } from '../../upstream-traits.ts';
+import type { ChatTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { refusalOf, render } from '../testing/chat-request.ts';
 import { RENDERED_FEATURES } from './render-request.ts';
 
@@ -252,4 +252,37 @@ test('ids of devices that Claude Code sends are hashed, other users are sent as 
 test('the tier of messages has its name here', () => {
   expect(render(requestOf({ service_tier: 'standard_only' })).body.service_tier).toBe('default');
   expect(render(requestOf({ service_tier: 'auto' })).body.service_tier).toBe('auto');
+});
+
+describe('a provider with a switch for reasoning', () => {
+  const sentOf = (reasoning: ReasoningRequest, chat: Partial<ChatTraits>) => {
+    const traits = withChatTraits({ efforts: [], ...chat });
+    const { body, dropped } = render(requestOf({ reasoning }), traits);
+    const { thinking, enable_thinking, thinking_budget, reasoning_effort } = body;
+    expect(dropped).toEqual([]);
+    return JSON.parse(JSON.stringify({ thinking, enable_thinking, thinking_budget, reasoning_effort }));
+  };
+  const type = { thinkingSwitch: 'type' } as const;
+  const enable = { thinkingSwitch: 'enable' } as const;
+
+  test.each([
+    [reasoningRequest({ mode: 'off' }), type, { thinking: { type: 'disabled' } }],
+    [reasoningRequest({ mode: 'on', budgetTokens: 5_000 }), type, { thinking: { type: 'enabled' } }],
+    [reasoningRequest({ effort: 'high' }), type, { thinking: { type: 'enabled' } }],
+    [
+      reasoningRequest({ effort: 'high' }),
+      { ...type, efforts: ['high', 'max'] },
+      { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+    ],
+    [reasoningRequest({ mode: 'off' }), { ...type, efforts: ['high', 'max'] }, { thinking: { type: 'disabled' } }],
+    [reasoningRequest({ mode: 'off' }), enable, { enable_thinking: false }],
+    [reasoningRequest({ mode: 'on', budgetTokens: 5_000 }), enable, { enable_thinking: true, thinking_budget: 5_000 }],
+  ])('%j with %j is %j', (reasoning, chat, sent) => {
+    expect(sentOf(reasoning, chat)).toEqual(sent);
+  });
+
+  test('gets it only for a model that is known to reason', () => {
+    const traits = withChatTraits(type, { takes: { ...CAPABLE.takes, reasoning: null } });
+    expect(render(requestOf({ reasoning: reasoningRequest({ mode: 'off' }) }), traits).body.thinking).toBeUndefined();
+  });
 });

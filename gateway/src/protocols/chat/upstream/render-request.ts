@@ -49,6 +49,7 @@ export function renderRequest(
     tools: { restored: context.restored, custom: new Set() },
     outputTool: null,
     extractsJson: false,
+    thinkTags: traits.chat.thinkTags,
     stopTexts: stop.stopTexts,
   };
 }
@@ -136,7 +137,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   seed: { fate: 'carried', note: '' },
   reasoning: {
     fate: 'emulated',
-    note: 'as reasoning_effort, a budget as the effort next to it; an unsupported effort becomes the nearest, and is named; dropped for a model that is not known to reason; earlier reasoning goes back only if the provider wants it',
+    note: 'as reasoning_effort, a budget as the effort next to it, and as thinking or enable_thinking where the provider has such a switch; an unsupported effort becomes the nearest, and is named; dropped for a model that is not known to reason; earlier reasoning goes back only if the provider wants it',
   },
   output_format: {
     fate: 'carried',

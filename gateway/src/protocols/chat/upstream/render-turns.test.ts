@@ -200,7 +200,7 @@ describe('instructions', () => {
 
 describe('an assistant’s turn at the end', () => {
   const turns = [ask, turn('assistant', [textPart('Sure')], 1)];
-  const prefilled = (prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message') =>
+  const prefilled = (prefill: 'refused' | 'plain' | 'prefix' | 'partial' | 'continue_final_message') =>
     render(requestOf({ turns }), withChatTraits({ prefill })).body;
 
   test('is refused if the provider supports none', () => {
@@ -212,6 +212,7 @@ describe('an assistant’s turn at the end', () => {
   test('is rendered in the form that the provider accepts', () => {
     expect(prefilled('plain').messages[1]).toEqual({ role: 'assistant', content: 'Sure' });
     expect(prefilled('prefix').messages[1]).toEqual({ role: 'assistant', content: 'Sure', prefix: true });
+    expect(prefilled('partial').messages[1]).toEqual({ role: 'assistant', content: 'Sure', partial: true });
     expect(prefilled('continue_final_message')).toMatchObject({
       continue_final_message: true,
       add_generation_prompt: false,

@@ -161,7 +161,7 @@ function markPrefill(turn: Turn | undefined, message: Draft | undefined, context
       `is the assistant's and stands last, but ${modelWord(context)} takes no beginning of its answer; end with a user's message`,
     );
   }
-  if (prefill === 'prefix') message.prefix = true;
+  if (prefill === 'prefix' || prefill === 'partial') message[prefill] = true;
 }
 
 /** Throws CallFailure for a part that an assistant cannot have. */
