@@ -11,7 +11,8 @@ const USAGE = { ...ZERO_USAGE, input: 1_000, output: 100 };
 
 function versionFor(model: string, answersAsOther: boolean): string {
   const call = routedCall({});
-  const catalog = findModel('deepseek', 'deepseek-v4-pro');
+  const known = findModel('deepseek', 'deepseek-v4-pro');
+  const catalog = known === null ? null : { ...known, model: known.id };
   const upstream = { ...call.target.upstream, model: 'claude-opus-4-8', answersAsOther };
   const target = { ...call.target, upstream, catalog };
   const requested = priceAt(target.prices, call.atMs);

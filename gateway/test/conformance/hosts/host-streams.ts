@@ -2,6 +2,7 @@
  * Lists answers with the quirks of hosts, in invented words, and what they must become. Source: provider reference, G
  * and K (vectors 25, 49, 50).
  */
+import type { FinishReason } from '../../../src/generation/event.ts';
 import { findPreset } from '../../../src/providers/presets.ts';
 
 export interface HostStream {
@@ -13,7 +14,7 @@ export interface HostStream {
     /** The texts of the parts by kind; calls by name. */
     readonly parts: ReadonlyArray<readonly [kind: string, text: string]>;
     /** Absent: the stream ends in an error. */
-    readonly finish?: string;
+    readonly finish?: FinishReason;
     /** The counters above 0. */
     readonly usage?: Readonly<Record<string, number>>;
     readonly error?: readonly [type: string, status: number | null];

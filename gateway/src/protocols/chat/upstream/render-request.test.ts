@@ -267,7 +267,7 @@ describe('a provider with a switch for reasoning', () => {
 
   test.each([
     [reasoningRequest({ mode: 'off' }), type, { thinking: { type: 'disabled' } }],
-    [reasoningRequest({ mode: 'on', budgetTokens: 5_000 }), type, { thinking: { type: 'enabled' } }],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 5_000 }), type, { thinking: { type: 'enabled' } }],
     [reasoningRequest({ effort: 'high' }), type, { thinking: { type: 'enabled' } }],
     [
       reasoningRequest({ effort: 'high' }),
@@ -276,7 +276,7 @@ describe('a provider with a switch for reasoning', () => {
     ],
     [reasoningRequest({ mode: 'off' }), { ...type, efforts: ['high', 'max'] }, { thinking: { type: 'disabled' } }],
     [reasoningRequest({ mode: 'off' }), enable, { enable_thinking: false }],
-    [reasoningRequest({ mode: 'on', budgetTokens: 5_000 }), enable, { enable_thinking: true, thinking_budget: 5_000 }],
+    [reasoningRequest({ mode: 'budget', budgetTokens: 5_000 }), enable, { enable_thinking: true, thinking_budget: 5_000 }],
   ])('%j with %j is %j', (reasoning, chat, sent) => {
     expect(sentOf(reasoning, chat)).toEqual(sent);
   });
