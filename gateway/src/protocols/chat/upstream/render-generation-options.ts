@@ -1,5 +1,6 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import { createHash } from 'node:crypto';
+import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -30,7 +31,12 @@ export function renderReasoning(context: RenderContext): Draft {
   const flipped = traits.takes.reasoning === true ? renderSwitch(request.reasoning, traits.chat) : null;
   if (requested === null) return flipped ?? {};
   const sent = efforts === null ? requested : nearestEffort(requested, efforts);
-  if (flipped !== null && (sent === null || requested === 'none')) return flipped;
+  if (flipped !== null && requested === 'none') return flipped;
+  if (flipped !== null && sent === null) {
+    const isLost = request.reasoning.effort !== null;
+    if (isLost) context.notes.drop(word, `${modelWord(context)} can only be told whether to reason`);
+    return flipped;
+  }
   if (sent === null) {
     context.notes.drop(word, `${modelWord(context)} cannot be told how much to reason`);
     return {};
