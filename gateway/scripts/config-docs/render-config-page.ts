@@ -3,7 +3,7 @@
  * text.
  */
 import { renderConfigSchema, type SchemaNode } from '../../src/config/file/file-schema.ts';
-import { PRESETS } from '../../src/providers/presets.ts';
+import { PRESETS } from '../../src/providers/presets/presets.ts';
 import { ENDPOINTS, INTRODUCTION, PRICES, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';
 
 /** The whole page. */

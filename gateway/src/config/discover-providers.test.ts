@@ -2,7 +2,7 @@
  * Tests which providers an environment configures, how they are reported, and that the report contains no credential.
  */
 import { describe, expect, test } from 'bun:test';
-import { addressOf, PRESETS } from '../providers/presets.ts';
+import { addressOf, PRESETS } from '../providers/presets/presets.ts';
 import { discoverProviders } from './discover-providers.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-settings.ts';

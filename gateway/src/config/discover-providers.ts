@@ -1,6 +1,6 @@
 /** Discovers providers from the environment if no file configures them, and detects a local Ollama. */
 import { asObject } from '../protocols/json.ts';
-import { addressOf, findPreset, originOf, PRESETS } from '../providers/presets.ts';
+import { addressOf, findPreset, originOf, PRESETS } from '../providers/presets/presets.ts';
 import { type Preset, type Provider, singleCredential, type Timeouts } from '../providers/provider.ts';
 import type { Config } from './config.ts';
 import { type ConfigProblem, environmentProblem } from './file/config-problem.ts';

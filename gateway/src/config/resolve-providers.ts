@@ -2,7 +2,7 @@
 import { Secret } from '../lib/secret.ts';
 import { localProvider } from '../providers/demo.ts';
 import { API_KEY } from '../providers/openai-compatible.ts';
-import { addressOf, findPreset, originOf } from '../providers/presets.ts';
+import { addressOf, findPreset, originOf } from '../providers/presets/presets.ts';
 import {
   type Credential,
   type CredentialPool,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG_PROVIDERS } from '../catalog/catalog-model.ts';
-import { PRESETS } from '../providers/presets.ts';
+import { PRESETS } from '../providers/presets/presets.ts';
 import { withOllama } from './discover-providers.ts';
 import { loadConfig } from './load-config.ts';
 import { listServedModels } from './served-models.ts';

@@ -1,4 +1,4 @@
-/** Provides the kind `anthropic`: Anthropic's messages, at the vendor's host or one that imitates it. */
+/** Provides the kinds that speak Anthropic's messages: its own host's, and that of hosts that imitate it. */
 import { SSE } from '../framing/sse-decoder.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import { missingSecrets, type RemoteKind } from './provider.ts';
@@ -23,4 +23,18 @@ export const anthropic: RemoteKind = {
   endpoint: (_protocol, operation) => (operation === 'count_tokens' ? '/messages/count_tokens' : '/messages'),
   listing: { path: '/models', headers: [['anthropic-version', '2023-06-01']] },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-api-key', api_key.reveal()]]),
+};
+
+/**
+ * Takes a bearer token, as the tools for Anthropic's format send it. Such hosts ignore betas, and most of them run no
+ * server tools and count no tokens.
+ */
+export const anthropicCompatible: RemoteKind = {
+  ...anthropic,
+  name: 'anthropic-compatible',
+  title: 'Another host, Anthropic-compatible',
+  takes: ['preset', 'base_url', 'timeouts'],
+  checkConfig: (given) => (given.preset?.credentialVariables.length ? missingSecrets([API_KEY], given) : []),
+  endpoint: (_protocol, operation) => (operation === 'count_tokens' ? null : '/messages'),
+  headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),
 };

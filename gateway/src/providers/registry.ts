@@ -1,6 +1,5 @@
 /** Lists the kinds of providers. */
-import { anthropic } from './anthropic.ts';
-import { anthropicCompatible } from './anthropic-compatible.ts';
+import { anthropic, anthropicCompatible } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { demo } from './demo.ts';
 import { gemini } from './gemini.ts';

@@ -6,7 +6,7 @@ import { plainTarget } from '../config/resolve-routing.ts';
 import { type ServedTarget, withCatalog } from '../config/served-models.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { openaiCompatible } from '../providers/openai-compatible.ts';
-import { findPreset } from '../providers/presets.ts';
+import { findPreset } from '../providers/presets/presets.ts';
 import { singleCredential } from '../providers/provider.ts';
 import { hiddenReasoningOf } from './route.ts';
 import { reasons, traitsOf } from './upstream-traits.ts';

@@ -17,6 +17,7 @@ import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Target } from '../../routing/route.ts';
 import type { Routed } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';
+import { isSameModel } from './same-model.ts';
 
 /** Usage, with a price for each part where there are several, and the price of the model that answered. */
 export interface PricedUsage {
@@ -139,13 +140,4 @@ class AnswerPrices {
     if (found === null) this.unknownTier = chargedTier(tier);
     return this.#billing.priced(found ?? list, this.#call.principal.account.markUpPpm);
   }
-}
-
-const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
-
-/** Whether both names mean the same model to upstream: upstreams answer with dated names. */
-export function isSameModel({ catalog }: Target, reported: string, name: string): boolean {
-  if (reported === name || (reported.startsWith(name) && DATE.test(reported.slice(name.length)))) return true;
-  const known = catalog === null ? null : findModel(catalog.provider, reported);
-  return known !== null && catalog !== null && known === findModel(catalog.provider, name);
 }

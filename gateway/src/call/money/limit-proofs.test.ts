@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
-import { findPreset, originOf, PRESETS } from '../../providers/presets.ts';
+import { findPreset, originOf, PRESETS } from '../../providers/presets/presets.ts';
 import { singleCredential, type Upstream } from '../../providers/provider.ts';
 import { openUpstream } from '../../providers/upstream.ts';
 import { type LimitExceeded, LimitProofs } from './limit-proofs.ts';

@@ -7,8 +7,8 @@ import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
-import { isSameModel } from './answer-prices.ts';
 import { mostOutputTokens } from './limit-proofs.ts';
+import { isSameModel } from './same-model.ts';
 
 /**
  * Providers count the same model's tokens differently and may hide some of them, so ratios are not shared between

@@ -1,6 +1,6 @@
 /** Defines the schema of a provider in the configuration file, with the secrets and settings of every kind. */
 import { z } from 'zod';
-import { PRESETS } from '../../providers/presets.ts';
+import { PRESETS } from '../../providers/presets/presets.ts';
 import type { ProviderKind, SecretMember, SettingMember } from '../../providers/provider.ts';
 import { KINDS } from '../../providers/registry.ts';
 import { SHORT_NAME, WEIGHT_MAX } from '../config.ts';

@@ -6,7 +6,7 @@ import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../
 import { providersIn } from '../../config/console-routes.ts';
 import { putBack, removeCredential } from '../../control/routing/rotation.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { addressOf } from '../../providers/presets.ts';
+import { addressOf } from '../../providers/presets/presets.ts';
 import type { Provider, Secrets, Settings } from '../../providers/provider.ts';
 import { HEALTH_RULE } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';

@@ -12,7 +12,7 @@ const NONE: readonly GenerationEvent[] = [];
 /**
  * Holds text back until it is decided whether it begins with the tag, then what may be the beginning of the closing one.
  * A response that begins otherwise passes unchanged; one that ends within its thoughts has no text. White space before
- * the thoughts and before the text is dropped. Parts after the first text are numbered anew.
+ * the thoughts and before the text is dropped. Later parts move up by one.
  */
 export function splitThoughts(): EventFilter {
   let state: 'before' | 'opening' | 'thinking' | 'closed' | 'answering' | 'passing' = 'before';

@@ -3,7 +3,7 @@
  * and K (vectors 25, 49, 50).
  */
 import type { FinishReason } from '../../../src/generation/event.ts';
-import { findPreset } from '../../../src/providers/presets.ts';
+import { findPreset } from '../../../src/providers/presets/presets.ts';
 
 export interface HostStream {
   readonly preset: string;

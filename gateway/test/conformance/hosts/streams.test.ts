@@ -5,7 +5,7 @@ import { splitThoughts } from '../../../src/generation/filters/split-thoughts.ts
 import { foldGeneration } from '../../../src/generation/generation.ts';
 import { chunk, DONE, eventsOf } from '../../../src/protocols/chat/testing/chat-stream.ts';
 import { UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
-import { findPreset } from '../../../src/providers/presets.ts';
+import { findPreset } from '../../../src/providers/presets/presets.ts';
 import { streamFor } from '../translation/rig.ts';
 import { HOST_STREAMS, hasThinkTags } from './host-streams.ts';
 

@@ -2,10 +2,11 @@
  * Lists well-known providers: address, the environment variable of the credential, and deviations from the format, as
  * data. Makes no calls.
  */
-import { HOSTS } from './presets/hosts.ts';
-import { LOCAL_SERVERS } from './presets/local.ts';
-import { VENDORS } from './presets/vendors.ts';
-import type { Preset } from './provider.ts';
+
+import type { Preset } from '../provider.ts';
+import { HOSTS } from './hosts.ts';
+import { LOCAL_SERVERS } from './local.ts';
+import { VENDORS } from './vendors.ts';
 
 /** As of November 2026. Order matters if two providers serve a model of one name: the earlier one gets the call. */
 export const PRESETS: readonly Preset[] = [...VENDORS, ...HOSTS, ...LOCAL_SERVERS];

@@ -1,6 +1,6 @@
 /** Tests that the table of presets is consistent. */
 import { expect, test } from 'bun:test';
-import { LOCAL_SERVERS } from './presets/local.ts';
+import { LOCAL_SERVERS } from './local.ts';
 import { addressOf, findPreset, PRESETS } from './presets.ts';
 
 test('preset names are unique, plain, and found', () => {
