@@ -258,10 +258,7 @@ export interface Preset {
   readonly name: string;
   readonly title: string;
   readonly kind: RemoteKind;
-  /**
-   * `/chat/completions` (or `/messages`) follows. With a name in braces, such as `{account}`, each account has its own
-   * address, which must be configured.
-   */
+  /** `/chat/completions` (or `/messages`) follows. With a name in braces, each account has an address of its own. */
   readonly baseUrl: string;
   /** The vendor's page about it, and when it was read. */
   readonly source: string;
