@@ -1,5 +1,7 @@
 /** Provides the kind `gemini`: Google's own format at AI Studio. Model and stream switch are in the path. */
 import { SSE } from '../framing/sse-decoder.ts';
+import { modelOf } from '../protocols/gemini/shared/model-names.ts';
+import { openContinued } from './exchanges/continued-exchange.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import { missingSecrets, type Operation, type RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
@@ -31,6 +33,10 @@ export const gemini: RemoteKind = {
   completeBaseUrl(url) {
     const own = url.endsWith('/openai') ? url.slice(0, -'/openai'.length) : url;
     return /\/v\d[a-z0-9]*$/.test(own) ? own : `${own}/v1beta`;
+  },
+  openAttempt(request, { model, send }, listener) {
+    if (!modelOf(model).mayContinue) return send(this, request)(listener);
+    return openContinued(request, (next) => send(this, next), listener);
   },
   endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
   listing: { path: '/models?pageSize=1000', headers: [] },

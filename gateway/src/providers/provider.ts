@@ -10,7 +10,7 @@ import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
-import type { OpenExchange } from './chained-exchange.ts';
+import type { OpenExchange } from './exchanges/chained-exchange.ts';
 import type { ChatQuirks, HostedModel, ProviderQuirks } from './quirks.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */

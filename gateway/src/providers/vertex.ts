@@ -5,12 +5,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { SSE } from '../framing/sse-decoder.ts';
+import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { exchangeDefault, exchangeDocument, type GoogleToken, isPath } from './credentials/google-adc.ts';
 import { isExternal, parseGoogleCredentials } from './credentials/google-credentials.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, TokenCache } from './credentials/token-cache.ts';
 import { editBody } from './edit-body.ts';
+import { openContinued } from './exchanges/continued-exchange.ts';
 import { METHODS } from './gemini.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type {
@@ -108,6 +110,11 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [] },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
+    openAttempt(request, { model, send }, listener) {
+      const isGemini = request.protocol === 'gemini' && modelOf(model).mayContinue;
+      if (!isGemini) return send(this, request)(listener);
+      return openContinued(request, (next) => send(this, next), listener);
+    },
     authorize(request, credential) {
       if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
       const token = tokenOf(credential, '').get();

@@ -7,13 +7,17 @@ import { type Pair, startPair } from '../../harness/start-pair.ts';
 import { type Json, list, object } from '../wire-text.ts';
 
 const MODEL = 'gemini-3-harbor';
+/** One whose answers may need several requests. */
+const NEXT = 'gemini-4-harbor';
 const TURNS = 10;
 
 let pair: Pair;
 beforeAll(async () => {
   pair = await startPair((fakeUrl) => ({
     providers: { google: { kind: 'gemini', base_url: fakeUrl, api_key: 'AIza-upstream-0123456789' } },
-    models: { [MODEL]: { targets: [{ provider: 'google' }], price: { input: 1, output: 5 } } },
+    models: Object.fromEntries(
+      [MODEL, NEXT].map((name) => [name, { targets: [{ provider: 'google' }], price: { input: 1, output: 5 } }]),
+    ),
   }));
 }, 20_000);
 beforeEach(() => pair.fake.reset());
@@ -194,3 +198,29 @@ test('the request names its model in the path and its key in the header alone', 
   const [record] = await pair.gateway.calls('--limit', '1');
   expect(record).toMatchObject({ usage: { input: 11, output: 2 }, usage_source: 'upstream', cost_nano_usd: '21000' });
 });
+
+test.each([false, true])(
+  'vector 19: an answer of two hops is one attempt of two exchanges, stream %p',
+  async (stream) => {
+    const hop = (text: string, prompt: number, output: number, more: object) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }],
+      usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: output, totalTokenCount: prompt + output },
+    });
+    const hops = [
+      hop('At ', 100, 800, { finishReason: 'CONTINUATION', continuationToken: 'T1' }),
+      hop('noon.', 900, 200, { finishReason: 'STOP' }),
+    ];
+    const scenarios = hops.map((one) =>
+      stream ? { records: [`data: ${JSON.stringify(one)}\r\n\r\n`] } : { json: one },
+    );
+    pair.fake.script(NEXT, scenarios);
+    const body = { model: NEXT, messages: [{ role: 'user', content: 'When?' }], stream };
+    const text = await send('/v1/chat/completions', body);
+    const message = stream ? chatMessageOf(text) : object(object(list(JSON.parse(text).choices)[0])?.message);
+    expect(message?.content).toBe('At noon.');
+    const sent = pair.fake.served(NEXT).map(({ requestBody }) => JSON.parse(Buffer.from(requestBody).toString()));
+    expect(sent.map(({ continuationToken }) => continuationToken)).toEqual([undefined, 'T1']);
+    const [record] = await pair.gateway.calls('--limit', '1');
+    expect(record).toMatchObject({ usage: { input: 1000, output: 1000 }, attempts: [{ exchanges: 2 }] });
+  },
+);

@@ -21,6 +21,8 @@ export interface GeminiModel {
   readonly combines: boolean;
   /** Gemini 2.5 at AI Studio refuses both penalties. */
   readonly refusesPenalties: boolean;
+  /** From Gemini 4 on: an answer may need several requests. */
+  readonly mayContinue: boolean;
   /** Gemma refuses `systemInstruction`, tools and formats. */
   readonly isGemma: boolean;
 }
@@ -38,6 +40,7 @@ export function modelOf(name: string): GeminiModel {
     thinking: isGemma ? null : scaleOf(word, version),
     signsCalls: !isGemma && version >= 300,
     combines: !isGemma && version >= 300,
+    mayContinue: !isGemma && version >= 400,
     refusesPenalties: version >= 205 && version < 300,
     isGemma,
   };

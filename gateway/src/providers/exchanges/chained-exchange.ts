@@ -2,14 +2,14 @@
  * Runs several exchanges as one attempt: one after the other, behind one tap, for one listener. Also holds a refusal
  * back until it is known whether another exchange follows it.
  */
-import type { ResponseHead, UpstreamFailure } from '../upstream/connection.ts';
-import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+import type { ResponseHead, UpstreamFailure } from '../../upstream/connection.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 
 /** Starts one exchange. */
 export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;
 
 /** The exchanges of one attempt, of which one runs at a time. After `abort` no listener is called. */
-class ChainedExchange implements UpstreamTap {
+export class ChainedExchange implements UpstreamTap {
   /** Of the response whose head went to the outer listener. */
   headAtMs = 0;
   #earlier = 0;
