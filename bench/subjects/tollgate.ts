@@ -37,7 +37,7 @@ interface Variant {
 }
 
 function renderConfig(upstream: Protocol, upstreamPort: number, { requestLog, targets }: Variant): string {
-  const second = targets === 2 ? ', { provider: lab, name: second }' : '';
+  const second = targets === 2 ? ', { provider: lab, model: second }' : '';
   const models = Object.keys(UPSTREAM_MODELS).map(
     (model) =>
       `  ${model}: { targets: [ { provider: lab }${second} ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
