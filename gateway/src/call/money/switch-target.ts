@@ -18,18 +18,13 @@ import { draftRecord, unrecorded } from './settle.ts';
  * nothing has changed.
  */
 export async function switchTarget(call: Held, target: Target): Promise<boolean> {
-  const { target: before, priced } = call;
-  setTarget(call, target);
-  setPriced(call, null);
+  const goBack = enterTarget(call, target);
   let isCovered = false;
   try {
     setPriced(call, pricedMembersAt(call, target));
     isCovered = await coverTarget(call);
   } finally {
-    if (!isCovered) {
-      setTarget(call, before);
-      setPriced(call, priced);
-    }
+    if (!isCovered) goBack();
   }
   return isCovered;
 }
@@ -39,9 +34,7 @@ export async function switchTarget(call: Held, target: Target): Promise<boolean>
  * request.
  */
 export function switchWithinHold(call: Held, target: Target): boolean {
-  const { target: before, priced } = call;
-  setTarget(call, target);
-  setPriced(call, null);
+  const goBack = enterTarget(call, target);
   let isCovered = false;
   try {
     setPriced(call, pricedMembersAt(call, target));
@@ -52,12 +45,20 @@ export function switchWithinHold(call: Held, target: Target): boolean {
   } catch (failure) {
     if (!(failure instanceof CallFailure)) throw failure;
   } finally {
-    if (!isCovered) {
-      setTarget(call, before);
-      setPriced(call, priced);
-    }
+    if (!isCovered) goBack();
   }
   return isCovered;
+}
+
+/** Sets the target, with nothing priced yet; the returned function sets what was before. */
+function enterTarget(call: Held, target: Target): () => void {
+  const { target: before, priced } = call;
+  setTarget(call, target);
+  setPriced(call, null);
+  return () => {
+    setTarget(call, before);
+    setPriced(call, priced);
+  };
 }
 
 /** The models that the request names beside its own, at the target's provider; null: none, or the request is translated. */
