@@ -1,0 +1,135 @@
+/**
+ * Joins turns into messages of alternating roles, for formats of Anthropic's kind: results of calls come first, in the
+ * order of the calls, and instructions in their midst become the user's. Source: wire reference C.1.
+ */
+import type { Part } from '../../generation/part.ts';
+import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import { type MatchedTurn, orderResults } from './match-results.ts';
+import { refuseMember, type TranslationNotes } from './translation-notes.ts';
+
+/** How a format writes the parts of turns. */
+export interface PartWriter<Block> {
+  readonly notes: TranslationNotes;
+  /** The format in messages to callers: `the messages format`. */
+  readonly format: string;
+  /** The model takes messages of the role `system` between others. */
+  readonly takesSystemTurns: boolean;
+  /** The blocks of a part; none if the format cannot express it. `path` is the part's place, for refusals. */
+  renderPart(part: Part, path: string): readonly Block[];
+  renderText(text: string): Block;
+  /** A block of text without the white space at its end; null: it is another block, or ends otherwise. */
+  trimEnd(block: Block): Block | null;
+}
+
+export interface JoinedTurns<Block> {
+  /** The instructions before the conversation. */
+  readonly system: Block[];
+  readonly messages: ReadonlyArray<{ readonly role: Role; readonly content: Block[] }>;
+  /** The last assistant turn called tools and does not begin with its thinking. */
+  readonly lacksThinking: boolean;
+}
+
+type Role = 'user' | 'assistant' | 'system';
+
+/** A message under construction. A result is its blocks. */
+interface Message<Block> extends MatchedTurn<readonly Block[]> {
+  readonly role: Role;
+  readonly blocks: Block[];
+  thinks: boolean;
+}
+
+/** Inserted before a conversation that does not begin with the user. */
+const OPENING = '(continued)';
+
+/**
+ * Throws CallFailure `invalid_request` for calls without results, results without calls, and parts that cannot be
+ * rendered.
+ */
+export function joinTurns<Block>({ turns }: GenerationRequest, writer: PartWriter<Block>): JoinedTurns<Block> {
+  const bodyStart = turns.findIndex((turn) => !instructs(turn));
+  const leading = bodyStart === -1 ? turns : turns.slice(0, bodyStart);
+  const system = leading.flatMap(({ parts, path }) => parts.flatMap((part) => writer.renderPart(part, path)));
+  const messages: Message<Block>[] = [];
+  for (const turn of turns.slice(leading.length)) addTurn(messages, turn, writer);
+  requireLastWord(turns.at(-1), messages.at(-1)?.role);
+  trimPrefill(messages.at(-1), writer);
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const ordered = messages.map(({ role, blocks }, index) => {
+    return { role, content: [...orderResults(messages, index).flat(), ...blocks] };
+  });
+  if (ordered[0]?.role !== 'user') ordered.unshift({ role: 'user', content: [writer.renderText(OPENING)] });
+  return { system, messages: ordered, lacksThinking: last !== undefined && last.calls.length > 0 && !last.thinks };
+}
+
+function instructs({ role }: Turn): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+function addTurn<Block>(messages: Message<Block>[], turn: Turn, writer: PartWriter<Block>): void {
+  const { name, role } = turn;
+  if (name !== null) writer.notes.drop('messages.name', `${writer.format} has no name of a ${role}`);
+  const spoken = renderTurn(turn, roleOf(turn, messages, writer.takesSystemTurns), writer);
+  if (spoken.blocks.length === 0 && spoken.results.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role !== spoken.role || spoken.role === 'system') {
+    messages.push(spoken);
+    return;
+  }
+  last.blocks.push(...spoken.blocks);
+  last.results.push(...spoken.results);
+  last.calls.push(...spoken.calls);
+}
+
+/** Nothing may come between calls and their results, so an instruction there is sent as the user's. */
+function roleOf(turn: Turn, messages: readonly Message<unknown>[], takesSystemTurns: boolean): Role {
+  if (!instructs(turn)) return turn.role === 'assistant' ? 'assistant' : 'user';
+  return takesSystemTurns && !awaitsResults(messages) ? 'system' : 'user';
+}
+
+function awaitsResults(messages: readonly Message<unknown>[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') return last.calls.length > 0;
+  return last !== undefined && last.results.length < (messages.at(-2)?.calls.length ?? 0);
+}
+
+function renderTurn<Block>(turn: Turn, role: Role, writer: PartWriter<Block>): Message<Block> {
+  const message: Message<Block> = { role, blocks: [], calls: [], results: [], thinks: false };
+  const wraps = instructs(turn) && role === 'user';
+  for (const [index, part] of turn.parts.entries()) {
+    const callPath = `${turn.path}.tool_calls.${message.calls.length}`;
+    const path = part.kind === 'tool_call' ? `${callPath}.function.arguments` : `${turn.path}.content.${index}`;
+    const blocks = writer.renderPart(wraps ? wrap(part) : part, path);
+    if (blocks.length === 0) continue;
+    if (part.kind === 'tool_result') message.results.push({ id: part.call_id, path: turn.path, block: blocks });
+    else {
+      if (message.blocks.length === 0) message.thinks = part.kind === 'reasoning';
+      message.blocks.push(...blocks);
+    }
+    if (part.kind === 'tool_call') message.calls.push({ id: part.id, path: callPath });
+  }
+  return message;
+}
+
+function wrap(part: Part): Part {
+  const isSpoken = part.kind === 'text' && /\S/.test(part.text);
+  return isSpoken ? { ...part, text: `<system>${part.text}</system>` } : part;
+}
+
+/** The beginning of an answer may not end with white space. */
+function trimPrefill<Block>(last: Message<Block> | undefined, writer: PartWriter<Block>): void {
+  const block = last?.blocks.at(-1);
+  const trimmed = last?.role !== 'assistant' || block === undefined ? null : writer.trimEnd(block);
+  if (last === undefined || trimmed === null) return;
+  const why = 'the beginning of the answer may not end with white space; it was sent without';
+  writer.notes.drop('messages[].content', why);
+  last.blocks[last.blocks.length - 1] = trimmed;
+}
+
+/**
+ * If the last user turn were empty, the response would continue the assistant's text before it, which is a different
+ * request.
+ */
+function requireLastWord(turn: Turn | undefined, lastRole: Role | undefined): void {
+  if (turn === undefined || turn.role !== 'user' || lastRole === 'user') return;
+  throw refuseMember(`${turn.path}.content`, 'found nothing that can be read; expected what the user says');
+}
