@@ -75,7 +75,7 @@ function renderContent(part: Part, path: string, context: PartContext): Block | 
 }
 
 /** A text block; null for a text without visible characters, which Bedrock refuses. */
-export function plainText(text: string): Block | null {
+function plainText(text: string): Block | null {
   return /\S/.test(text) ? { text } : null;
 }
 

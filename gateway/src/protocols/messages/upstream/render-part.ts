@@ -61,7 +61,7 @@ export function renderPart(part: Part, path: string, context: PartContext): Writ
 }
 
 /** The blocks of several parts in one place; parts without content are omitted. */
-export function renderParts(parts: readonly Part[], path: string, context: PartContext): WrittenBlock[] {
+function renderParts(parts: readonly Part[], path: string, context: PartContext): WrittenBlock[] {
   const blocks: WrittenBlock[] = [];
   for (const part of parts) {
     const block = renderPart(part, path, context);
@@ -71,7 +71,7 @@ export function renderParts(parts: readonly Part[], path: string, context: PartC
 }
 
 /** A text block; null for a text without visible characters, which Anthropic refuses. */
-export function plainText(text: string): WrittenBlock | null {
+function plainText(text: string): WrittenBlock | null {
   return isBlank(text) ? null : { type: 'text', text };
 }
 
