@@ -19,7 +19,8 @@ const upstream = Bun.serve({
   idleTimeout: 0,
   async fetch(request) {
     const asked = (await request.json()) as { readonly stream?: boolean };
-    if (asked.stream !== true) return Response.json({ ...HEAD, object: 'chat.completion', choices: [WHOLE], usage: USAGE });
+    if (asked.stream !== true)
+      return Response.json({ ...HEAD, object: 'chat.completion', choices: [WHOLE], usage: USAGE });
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void senders.push(controller) });
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   },
@@ -91,7 +92,7 @@ test('a late event loop refuses new requests with 503, running streams stay comp
     sendAll(delta(`${rounds} `));
     const asked = Array.from({ length: ASKED_PER_ROUND }, () => ask(false));
     gateway.signal('SIGCONT');
-    // Not longer than the answers take: a timer that fires in time begins the measurement anew.
+    // Not longer than the answers take: a timer that fires in time resets the measurement.
     const answers = await Promise.all(asked);
     for (const answer of answers) statuses.add(answer.status);
     refused.push(...answers.filter(({ status }) => status === 503));
@@ -100,7 +101,7 @@ test('a late event loop refuses new requests with 503, running streams stay comp
   const [first] = refused;
   expect(first?.headers.get('retry-after')).toBe('1');
   expect([...statuses].sort()).toEqual([200, 503]);
-  // One late turn is none: five in a row are.
+  // One late turn is not an overload: five in a row are.
   expect(rounds).toBeGreaterThanOrEqual(5);
   expect(gateway.stderr()).toContain('too much work');
 
