@@ -93,7 +93,7 @@ export function parseTargets(rows: readonly TargetFields[]): DefinedTarget[] {
   });
 }
 
-/** The routing with this strategy; '': the default. Other members stay. Null: none is left. */
+/** The routing with this strategy; '': the default. Other members stay. Null: no member is left. */
 export function withStrategy(before: Definition['routing'], strategy: Strategy | ''): Definition['routing'] {
   const { strategy: _, ...others } = before ?? {};
   const routing = strategy === '' ? others : { ...others, strategy };

@@ -5,7 +5,7 @@ import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import type { ProvidersReply } from './provider-form.ts';
 
 export type Kind = ProvidersReply['kinds'][number];
-/** What was entered, by the names of the fields. */
+/** The entered texts, by the names of their fields. */
 export type Entered = Readonly<Record<string, string>>;
 
 /** Without blank fields, which the API takes as not given. */
