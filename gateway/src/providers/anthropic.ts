@@ -1,7 +1,7 @@
 /** Provides the kinds that speak Anthropic's messages: its own host's, and that of hosts that imitate it. */
 import { SSE } from '../framing/sse-decoder.ts';
-import { API_KEY, compatibleTraits } from './openai-compatible.ts';
-import { missingSecrets, type RemoteKind } from './provider.ts';
+import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
+import type { RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
 export const anthropic: RemoteKind = {

@@ -2,8 +2,8 @@
 import { SSE } from '../framing/sse-decoder.ts';
 import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
-import { API_KEY, compatibleTraits } from './openai-compatible.ts';
-import { missingSecrets, type Operation, type RemoteKind } from './provider.ts';
+import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
+import type { Operation, RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
 /** The methods of a model, and the query that makes a stream one of server-sent events. */

@@ -4,7 +4,7 @@
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
-import { missingSecrets, type RemoteKind, type SecretMember } from './provider.ts';
+import type { GivenProvider, MemberFault, RemoteKind, SecretMember } from './provider.ts';
 import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
 
 /** What a provider that only claims compatibility can be trusted with. */
@@ -47,6 +47,21 @@ export const API_KEY: SecretMember = {
     'Its credential, sent to the origin of `base_url` only; preferably from a variable. `none`: no credential, the default for a provider of your own.',
   mayBeNone: true,
 };
+
+/** A fault for each of the secrets that is not given. */
+export function missingSecrets(secrets: readonly SecretMember[], given: GivenProvider): readonly MemberFault[] {
+  return secrets.flatMap(({ name, mayBeNone }) => {
+    if (given.secrets[name] !== undefined || (mayBeNone && given.members.has(name))) return [];
+    const none = mayBeNone ? `, or ${name}: none` : '';
+    const variable = given.preset?.credentialVariables[0] ?? name.toUpperCase();
+    return {
+      member: name,
+      found: `no ${name}`,
+      expected: mayBeNone ? 'a credential, or none' : 'a credential',
+      advice: `Add ${name}: \${${variable}}${none}.`,
+    };
+  });
+}
 
 export const openaiCompatible: RemoteKind = {
   name: 'openai-compatible',

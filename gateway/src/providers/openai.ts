@@ -1,7 +1,7 @@
 /** Provides the kind `openai`: OpenAI's own chat completions, and what its models refuse, by model name. */
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
-import { API_KEY, COMPATIBLE, openaiCompatible } from './openai-compatible.ts';
-import { missingSecrets, type RemoteKind } from './provider.ts';
+import { API_KEY, COMPATIBLE, missingSecrets, openaiCompatible } from './openai-compatible.ts';
+import type { RemoteKind } from './provider.ts';
 
 const OPENAI: ChatTraits = {
   ...COMPATIBLE,

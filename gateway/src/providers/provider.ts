@@ -212,14 +212,21 @@ export interface AttemptTools {
   readonly key: string;
   readonly model: string;
   readonly credential: RequestCredential;
-  /** Sends the request through a door; a configured address takes the place of every door's own. */
-  send(door: Door, request: UpstreamRequest): OpenExchange;
+  /**
+   * Sends the request through a door; a configured address takes the place of every door's own. `authorize`: instead of
+   * the door's.
+   */
+  send(door: Door, request: UpstreamRequest, authorize?: Door['authorize']): OpenExchange;
 }
 
 /** A list of models: the path after the base address of its door, and headers beyond those of `headers`. */
 export interface Listing {
   readonly path: string;
   readonly headers: readonly HeaderLine[];
+  /** Absent: the kind itself. */
+  readonly door?: Door;
+  /** The names in the body, which is JSON; null: it is no list. Absent: `data[].id`. */
+  read?(answer: unknown): readonly string[] | null;
 }
 
 /** A kind of provider that is reached over HTTP; its main door. */
@@ -236,6 +243,8 @@ export interface RemoteKind extends KindBase, Door {
   /** The domains that an ambient credential is for. Absent: none. */
   readonly vendorDomains?: readonly string[];
   readonly listing: Listing;
+  /** The list that this credential may see. Absent: `listing`. */
+  listingOf?(credential: Pick<Credential, 'secrets' | 'source'>, settings: Settings): Listing;
   /** The headers of every request, with a credential that does not depend on the request; rendered once for each. */
   headers(secrets: Secrets, settings: Settings): readonly HeaderLine[];
   /** Makes the exchanges of an attempt. Absent: one, through the kind itself. */
@@ -381,19 +390,4 @@ export interface Upstream {
 /** The credential uses files, variables or servers of this machine, or addresses of its own. */
 export function isAmbient(kind: RemoteKind, { source, secrets }: Pick<Credential, 'source' | 'secrets'>): boolean {
   return source !== null || (kind.isAmbient?.(secrets) ?? false);
-}
-
-/** A fault for each of the secrets that is not given. */
-export function missingSecrets(secrets: readonly SecretMember[], given: GivenProvider): readonly MemberFault[] {
-  return secrets.flatMap(({ name, mayBeNone }) => {
-    if (given.secrets[name] !== undefined || (mayBeNone && given.members.has(name))) return [];
-    const none = mayBeNone ? `, or ${name}: none` : '';
-    const variable = given.preset?.credentialVariables[0] ?? name.toUpperCase();
-    return {
-      member: name,
-      found: `no ${name}`,
-      expected: mayBeNone ? 'a credential, or none' : 'a credential',
-      advice: `Add ${name}: \${${variable}}${none}.`,
-    };
-  });
 }

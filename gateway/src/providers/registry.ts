@@ -1,6 +1,7 @@
 /** Lists the kinds of providers. */
 import { anthropic, anthropicCompatible } from './anthropic.ts';
 import { azure } from './azure.ts';
+import { bedrock } from './bedrock.ts';
 import { demo } from './demo.ts';
 import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
@@ -16,6 +17,7 @@ export const KINDS: readonly ProviderKind[] = [
   gemini,
   vertex,
   azure,
+  bedrock,
   demo,
 ];
 

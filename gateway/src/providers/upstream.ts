@@ -21,6 +21,7 @@ import {
   type Door,
   type FinalRequest,
   type HeaderLine,
+  type Listing,
   type LocalProvider,
   type Operation,
   type Provider,
@@ -158,17 +159,18 @@ function openOverHttp(
     { origin, endpoints }: OpenDoor,
     { protocol, operation, headers, body }: UpstreamRequest,
     index: number,
+    authorize: Door['authorize'],
   ): RequestHead {
     const endpoint = endpoints.get(protocol)?.get(operation);
     if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
-    if (door.authorize !== undefined) {
+    if (authorize !== undefined) {
       const length: HeaderLine = ['content-length', String(body.length)];
       const all = [...fixedHeaders(door, origin, protocol, operation, credential.headers), ...headers, length];
       const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(door, credential.by, endpoint.path, request);
+      return renderAuthorized(authorize, credential.by, endpoint.path, request);
     }
     let head = start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
@@ -183,6 +185,7 @@ function openOverHttp(
     credential: number,
     responseBytesMax: number,
     listener: ExchangeListener,
+    authorize = door.authorize,
   ): UpstreamTap {
     const limits = {
       connectMs: timeouts.connectMs,
@@ -196,7 +199,13 @@ function openOverHttp(
     };
     const prepared = door.prepare === undefined ? request : door.prepare(request, model, settings);
     const open = doorOf(door);
-    return new Exchange(open.origin, renderHead(door, open, prepared, credential), prepared.body, limits, listener);
+    return new Exchange(
+      open.origin,
+      renderHead(door, open, prepared, credential, authorize),
+      prepared.body,
+      limits,
+      listener,
+    );
   }
 
   /** The time of the call is that of all exchanges of the attempt. */
@@ -213,7 +222,8 @@ function openOverHttp(
       key,
       model,
       credential: by,
-      send: (door, next) => (inner) => send(door, { ...next, endMs }, credential, responseBytesMax, inner),
+      send: (door, next, authorize) => (inner) =>
+        send(door, { ...next, endMs }, credential, responseBytesMax, inner, authorize),
     };
     return kind.openAttempt(request, tools, listener);
   }
@@ -303,6 +313,11 @@ function authorizingBy(
   };
 }
 
+/** The list of a provider's models that one of its credentials may see. */
+export function listingOf({ kind, settings }: RemoteProvider, credential: Credential): Listing {
+  return kind.listingOf?.(credential, settings) ?? kind.listing;
+}
+
 /** Requests the list of a provider's models with one of its credentials. Throws as `openUpstream` does. */
 export function openListing(
   provider: RemoteProvider,
@@ -310,20 +325,22 @@ export function openListing(
   limits: ExchangeLimits,
   listener: ExchangeListener,
 ): Exchange {
-  const { origin, basePath } = addressOf(provider);
   const { kind, settings } = provider;
+  const listing = listingOf(provider, credential);
+  const door = listing.door ?? kind;
+  const { origin, basePath } = doorAddress(provider, door);
   const headers: HeaderLine[] = [
     ['host', origin.authority],
     ['user-agent', USER_AGENT],
     ['accept', 'application/json'],
     ['accept-encoding', 'identity'],
-    ...kind.listing.headers,
+    ...listing.headers,
     ...kind.headers(credential.secrets, settings),
   ];
-  const path = basePath + kind.listing.path;
+  const path = basePath + listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
   const by = authorizingBy(provider, credential, []);
-  return new Exchange(origin, renderAuthorized(kind, by, path, request), NO_BODY, limits, listener);
+  return new Exchange(origin, renderAuthorized(door.authorize, by, path, request), NO_BODY, limits, listener);
 }
 
 /** The destination of a provider's requests. Throws if its credentials are bound to another origin. */
@@ -347,7 +364,7 @@ function doorAddress(provider: RemoteProvider, door: Door): ReturnType<typeof ad
 
 /** The head of a request after its authorization, which rejects rather than throws. */
 function renderAuthorized(
-  { authorize }: Door,
+  authorize: Door['authorize'],
   by: RequestCredential,
   path: string,
   request: FinalRequest,

@@ -56,6 +56,8 @@ export interface UpstreamMarks {
   readonly lastByteAtMs: number;
   /** How many exchanges the attempt took so far. Absent: 1. */
   readonly exchanges?: number;
+  /** Values of the client's headers that the provider does not get. Absent: none. */
+  readonly dropped?: readonly string[];
 }
 
 /** A running exchange, over HTTP or inside the gateway. After `abort` its listener is not called. */

@@ -2,8 +2,8 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { asObject } from '../../protocols/json.ts';
-import type { Credential, Provider, RemoteProvider } from '../../providers/provider.ts';
-import { openListing } from '../../providers/upstream.ts';
+import type { Credential, Listing, Provider, RemoteProvider } from '../../providers/provider.ts';
+import { listingOf, openListing } from '../../providers/upstream.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { scrubText } from './scrub.ts';
 
@@ -53,7 +53,7 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Om
   });
   const exchange = openListing(provider, credential, LIMITS, collector);
   try {
-    return judgeAnswer(await promise, secrets);
+    return judgeAnswer(await promise, secrets, listingOf(provider, credential));
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
@@ -65,7 +65,7 @@ function failed(message: string) {
   return { ok: false, message, models: [] };
 }
 
-function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[]) {
+function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[], listing: Listing) {
   const { status } = head;
   if (status >= 300 && status < 400) {
     return failed(
@@ -76,7 +76,7 @@ function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[]
     const words = scrubText(readErrorWords(body), secrets).trim();
     return failed(`It answered ${status}${words === '' ? '' : `: ${words}`}. ${adviceFor(status)}`);
   }
-  const models = readModels(body);
+  const models = readModels(body, listing);
   if (models === null) {
     return failed(
       'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?',
@@ -101,15 +101,16 @@ function readErrorWords(body: Buffer): string {
   return typeof message === 'string' ? message : text.slice(0, 200);
 }
 
-function readModels(body: Buffer): readonly string[] | null {
-  const parsed = parseJson(body.toString('utf8'));
+function readModels(body: Buffer, { read = readIds }: Listing): readonly string[] | null {
+  const names = read(parseJson(body.toString('utf8')));
+  return names === null ? null : names.filter((name) => MODEL_NAME.test(name)).slice(0, MODELS_MAX);
+}
+
+function readIds(answer: unknown): readonly string[] | null {
   // Together answers with a bare array.
-  const list = Array.isArray(parsed) ? parsed : asObject(parsed)?.data;
+  const list = Array.isArray(answer) ? answer : asObject(answer)?.data;
   if (!Array.isArray(list)) return null;
-  return list
-    .map((one) => asObject(one)?.id)
-    .filter((id): id is string => typeof id === 'string' && MODEL_NAME.test(id))
-    .slice(0, MODELS_MAX);
+  return list.map((one) => asObject(one)?.id).filter((id) => typeof id === 'string');
 }
 
 function parseJson(text: string): unknown {

@@ -95,7 +95,9 @@ export class RunningAttempt implements RelayListener {
   }
 
   onHead(head: ResponseHead): void {
-    this.row.upstreamRequestId = headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id');
+    this.row.upstreamRequestId =
+      headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id') ?? headerOf(head, 'x-amzn-requestid');
+    this.#noteDropped();
     if (!this.#isAborted) this.#loop.onHead(this, head);
   }
 
@@ -134,12 +136,19 @@ export class RunningAttempt implements RelayListener {
     stream.done.then(
       (end) => {
         if (this.#isAborted) return;
+        this.#noteDropped();
         if (end.kind === 'collected') this.onAnswer(end.answer);
         else this.#loop.onFolded(this, folding, end);
       },
       (failure: CallFailure) => this.onAnswerFailed(failure),
     );
     stream.connect(this.#send('stream', place, row.listen(listener, folding.observer)));
+  }
+
+  /** Names what the provider does not get of the request's headers. */
+  #noteDropped(): void {
+    const dropped = this.row.marks?.dropped;
+    if (dropped !== undefined && dropped.length > 0) this.#call.dropped = [...this.plan.dropped, ...dropped];
   }
 
   #send(operation: 'plain' | 'stream', place: SendingPlace, reader: ExchangeListener) {

@@ -13,7 +13,7 @@ export interface FoundKeys extends AwsKeys {
 }
 
 /** The suffix of AWS's hosts in the partition of a region. */
-function dnsSuffixOf(region: string): string {
+export function dnsSuffixOf(region: string): string {
   if (region.startsWith('cn-')) return 'amazonaws.com.cn';
   return region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com';
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { type OpenExchange, openResending, type Refusal } from './chained-exchange.ts';
+import { type Ending, type OpenExchange, openResending } from './chained-exchange.ts';
 
 function headOf(status: number): ResponseHead {
   return { status, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false };
@@ -33,6 +33,10 @@ class Played {
   }
 }
 
+function bodyOf(ending: Ending | undefined): string {
+  return ending !== undefined && 'body' in ending ? ending.body.toString() : 'no body';
+}
+
 class Outer implements ExchangeListener {
   readonly heard: string[] = [];
   onHead = ({ status }: ResponseHead) => void this.heard.push(String(status));
@@ -44,7 +48,7 @@ class Outer implements ExchangeListener {
 describe('a refusal', () => {
   test('that another exchange follows is not heard', () => {
     const [first, second, outer] = [new Played(), new Played(), new Outer()];
-    const seen: Refusal[] = [];
+    const seen: Ending[] = [];
     const tap = openResending(
       first.open,
       (refusal) => {
@@ -55,7 +59,7 @@ describe('a refusal', () => {
     );
     first.sentAtMs = 5;
     first.answer(403, 'no', 'pe');
-    expect([outer.heard, tap.exchanges, tap.headAtMs, seen[0]?.body.toString()]).toEqual([[], 2, 0, 'nope']);
+    expect([outer.heard, tap.exchanges, tap.headAtMs, bodyOf(seen[0])]).toEqual([[], 2, 0, 'nope']);
     second.sentAtMs = 9;
     second.lastByteAtMs = 11;
     second.exchanges = 2;
@@ -66,7 +70,7 @@ describe('a refusal', () => {
 
   test('that is the last one is heard as it was judged', () => {
     const [first, outer] = [new Played(), new Outer()];
-    openResending(first.open, ({ head }) => ({ head, body: Buffer.from('judged') }), outer);
+    openResending(first.open, () => ({ head: headOf(400), body: Buffer.from('judged') }), outer);
     first.answer(400, 'raw');
     expect(outer.heard).toEqual(['400', 'judged', 'end']);
   });
@@ -87,10 +91,26 @@ describe('a refusal', () => {
 
   test('that is cut is a failure', () => {
     const [first, outer] = [new Played(), new Outer()];
-    openResending(first.open, (refusal) => refusal, outer);
+    openResending(
+      first.open,
+      () => {
+        throw new Error('judged');
+      },
+      outer,
+    );
     first.listener?.onHead(headOf(500));
     first.listener?.onFailure({ kind: 'truncated', message: 'cut', sent: true, stale: false });
     expect(outer.heard).toEqual(['500', 'cut']);
+  });
+
+  test('may be a failure before the head, which another exchange can follow', () => {
+    const unreached = { kind: 'connect', message: 'no such host', sent: false, stale: false } as const;
+    const [first, second, outer] = [new Played(), new Played(), new Outer()];
+    openResending(first.open, (ending) => (ending === unreached ? second.open : ending), outer);
+    first.listener?.onFailure(unreached);
+    expect(outer.heard).toEqual([]);
+    second.listener?.onFailure({ ...unreached, message: 'no host either' });
+    expect(outer.heard).toEqual(['no host either']);
   });
 });
 

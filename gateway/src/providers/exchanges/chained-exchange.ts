@@ -12,6 +12,7 @@ export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;
 export class ChainedExchange implements UpstreamTap {
   /** Of the response whose head went to the outer listener. */
   headAtMs = 0;
+  dropped: readonly string[] = [];
   #earlier = 0;
   #firstSentAtMs = 0;
   #tap: UpstreamTap | null = null;
@@ -71,47 +72,51 @@ export interface Refusal {
   readonly body: Buffer;
 }
 
-/** What follows a refusal: another exchange, or the end of the attempt with a refusal. */
-export type AfterRefusal = (refusal: Refusal) => OpenExchange | Refusal;
+/** The end of an exchange without an answer; a failure before the head. */
+export type Ending = Refusal | UpstreamFailure;
+
+/** Decides what follows: another exchange, or the end of the attempt. */
+export type AfterEnding = (ending: Ending) => OpenExchange | Ending;
 
 /** A longer body is not an error that can be read: it passes. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
 /**
- * Starts an attempt whose refusals `after` judges. A response of status 200 passes as it comes, as does the last
- * refusal. Nothing of an earlier one reaches the listener.
+ * Starts an attempt whose exchanges without an answer `after` judges. A response of status 200 passes as it comes, as
+ * does the last ending. Nothing of an earlier one reaches the listener.
  */
-export function openResending(open: OpenExchange, after: AfterRefusal, listener: ExchangeListener): UpstreamTap {
+export function openResending(open: OpenExchange, after: AfterEnding, listener: ExchangeListener): ChainedExchange {
   const chain = new ChainedExchange();
   const start = (next: OpenExchange) => {
-    chain.open(
-      next,
-      new RefusalHolder(chain, listener, (refusal) => {
-        const follows = after(refusal);
-        if (typeof follows === 'function') start(follows);
-        return typeof follows === 'function' ? null : follows;
-      }),
-    );
+    const settle = (ending: Ending) => {
+      const follows = after(ending);
+      if (typeof follows !== 'function') return follows;
+      start(follows);
+      return null;
+    };
+    chain.open(next, new EndingHolder(chain, listener, settle));
   };
   start(open);
   return chain;
 }
 
-/** Passes a response on; a refusal only once it is complete, and `settle` returns what of it the listener gets. */
-class RefusalHolder implements ExchangeListener {
+/** Passes a response on; an ending only once it is complete, and `settle` returns what of it the listener gets. */
+class EndingHolder implements ExchangeListener {
   readonly #chain: ChainedExchange;
   readonly #listener: ExchangeListener;
-  readonly #settle: (refusal: Refusal) => Refusal | null;
+  readonly #settle: (ending: Ending) => Ending | null;
+  #hasHead = false;
   /** Null: the response passes. */
   #held: { readonly head: ResponseHead; readonly spans: Uint8Array[]; bytes: number } | null = null;
 
-  constructor(chain: ChainedExchange, listener: ExchangeListener, settle: (refusal: Refusal) => Refusal | null) {
+  constructor(chain: ChainedExchange, listener: ExchangeListener, settle: (ending: Ending) => Ending | null) {
     this.#chain = chain;
     this.#listener = listener;
     this.#settle = settle;
   }
 
   onHead(head: ResponseHead): void {
+    this.#hasHead = true;
     if (head.status === 200) this.#pass(head, []);
     else this.#held = { head, spans: [], bytes: 0 };
   }
@@ -129,19 +134,25 @@ class RefusalHolder implements ExchangeListener {
 
   onEnd(): void {
     const held = this.#held;
-    if (held === null) {
-      this.#listener.onEnd();
-      return;
-    }
-    const last = this.#settle({ head: held.head, body: Buffer.concat(held.spans) });
-    if (last === null) return;
-    this.#pass(last.head, [last.body]);
-    if (!this.#chain.isAborted) this.#listener.onEnd();
+    if (held === null) this.#listener.onEnd();
+    else this.#end(this.#settle({ head: held.head, body: Buffer.concat(held.spans) }));
   }
 
   onFailure(failure: UpstreamFailure): void {
     this.#release();
-    if (!this.#chain.isAborted) this.#listener.onFailure(failure);
+    if (this.#chain.isAborted) return;
+    if (this.#hasHead) this.#listener.onFailure(failure);
+    else this.#end(this.#settle(failure));
+  }
+
+  #end(ending: Ending | null): void {
+    if (ending === null) return;
+    if (!('head' in ending)) {
+      this.#listener.onFailure(ending);
+      return;
+    }
+    this.#pass(ending.head, [ending.body]);
+    if (!this.#chain.isAborted) this.#listener.onEnd();
   }
 
   #release(): void {

@@ -1,0 +1,74 @@
+/**
+ * Tells by a model's id at Bedrock which services have it, and in which format. Mantle serves bare ids
+ * (`anthropic.claude-opus-4-8`); versions (`-v1:0`), inference profiles (`us.…`) and ARNs belong to the runtime service.
+ * Source: AWS's user guide, endpoints (2026-11-22).
+ */
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { Settings } from '../provider.ts';
+import type { HostedModel } from '../quirks.ts';
+
+export type DoorName = 'mantle' | 'runtime';
+
+const PROFILE = /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)\./;
+
+/** Without the prefix of an inference profile; of an ARN, the id at its end. */
+function bareId(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).replace(PROFILE, '');
+}
+
+/**
+ * Claude's facts in the catalogue. InvokeModel refuses output schemas for most of its newer models, and media by their
+ * addresses (provider reference C.2); Mantle may send a request there.
+ */
+export function hostedModel(model: string): HostedModel | null {
+  if (!isClaude(model)) return null;
+  const name = bareId(model)
+    .slice('anthropic.'.length)
+    .replace(/(?:-\d{8})?(?:-v\d+(?::.*)?)?$/, '');
+  const refuses = isBare(model) ? (['structured_output'] as const) : (['structured_output', 'media_urls'] as const);
+  return { catalog: { provider: 'anthropic', model: name }, refuses };
+}
+
+/** An ARN that ends in no model's id may be anything; Converse takes all. */
+function isClaude(model: string): boolean {
+  return bareId(model).startsWith('anthropic.claude');
+}
+
+function isBare(model: string): boolean {
+  return !model.includes(':') && !PROFILE.test(model);
+}
+
+/** Settings that only requests to the runtime service have a place for. */
+export const RUNTIME_SETTINGS = ['guardrail_id', 'service_tier', 'latency', 'fips'] as const;
+
+function needsRuntime(settings: Settings): boolean {
+  return settings.region?.startsWith('cn-') === true || RUNTIME_SETTINGS.some((name) => settings[name] !== undefined);
+}
+
+/** The services to try for a model, in order. */
+export function doorsFor(model: string, settings: Settings): readonly [DoorName, ...DoorName[]] {
+  if (settings.door === 'mantle') return ['mantle'];
+  if (settings.door === 'runtime' || needsRuntime(settings) || !isBare(model)) return ['runtime'];
+  return ['mantle', 'runtime'];
+}
+
+/** Whether the runtime service has the model in OpenAI's format. */
+export function hasChatAtRuntime(model: string): boolean {
+  return bareId(model).startsWith('openai.');
+}
+
+/** Claude's own format, OpenAI's where the first service has it, else Converse. */
+export function protocolsFor(model: string, settings: Settings): readonly [UpstreamProtocolName] {
+  if (isClaude(model)) return ['messages'];
+  const [first] = doorsFor(model, settings);
+  const speaksChat = first === 'mantle' || hasChatAtRuntime(model);
+  return [speaksChat ? 'chat' : 'converse'];
+}
+
+/** Models that Mantle has below `/openai/v1`, as read in AI SDK 5.0.101; the others are below `/v1`. */
+const BELOW_OPENAI = /^(?:openai\.gpt-(?!oss)|google\.gemma-4|xai\.)/;
+
+/** The path before `/chat/completions` at Mantle. */
+export function openaiPathAtMantle(model: string): string {
+  return BELOW_OPENAI.test(bareId(model)) ? '/openai/v1' : '/v1';
+}
