@@ -121,7 +121,10 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const stdout = gather(started.stdout);
   const stderr = gather(started.stderr);
   const url = await waitFor(() => LISTENS.exec(stdout.text())?.[1] ?? null, started.exited);
-  if (url === null) throw new Error(`the gateway did not start:\n${stdout.text()}\n${stderr.text()}`);
+  if (url === null) {
+    started.kill('SIGKILL');
+    throw new Error(`the gateway did not start:\n${stdout.text()}\n${stderr.text()}`);
+  }
   // The key follows in the same write as the address; only a first start prints one.
   const key = KEY.exec(stdout.text())?.[0] ?? '';
   const run = async (...words: string[]): Promise<CommandResult> => {
