@@ -7,7 +7,8 @@
 export function vendorOf(model: string): string | null {
   const name = model.slice(model.lastIndexOf('/') + 1);
   const labels = name.split('.');
-  const isRegional = labels.length > 2 && /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)$/.test(labels[0] ?? '');
+  const isRegional =
+    labels.length > 2 && /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)$/.test(labels[0] ?? '');
   return labels.length < 2 ? null : (labels[isRegional ? 1 : 0] ?? null);
 }
 
