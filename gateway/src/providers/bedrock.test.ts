@@ -1,7 +1,7 @@
 /** Tests bedrock.ts: requests at a fake of both services that verifies signatures, and what follows refusals. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import type { ResponseHead, UpstreamFailure } from '../upstream/connection.ts';
+import { headerOf, type ResponseHead, type UpstreamFailure } from '../upstream/connection.ts';
 import type { UpstreamTap } from '../upstream/exchange.ts';
 import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
 import { createBedrock } from './bedrock.ts';
@@ -115,15 +115,17 @@ function make({ machine, secrets = KEYS, source, settings = {} }: Made = {}) {
       atMs: 0,
       ...request,
     };
-    const heard: { status: number | null; body: string; failure: UpstreamFailure | null } = {
+    const heard: { status: number | null; retryAfter: string | null; body: string; failure: UpstreamFailure | null } = {
       status: null,
+      retryAfter: null,
       body: '',
       failure: null,
     };
     const { promise, resolve } = Promise.withResolvers<void>();
     const tap: UpstreamTap = upstream.openExchange(whole, 0, 100_000, {
-      onHead({ status }: ResponseHead) {
-        heard.status = status;
+      onHead(head: ResponseHead) {
+        heard.status = head.status;
+        heard.retryAfter = headerOf(head, 'retry-after');
       },
       onBody(span) {
         heard.body += Buffer.from(span).toString();
@@ -440,6 +442,16 @@ describe('an error of the runtime service', () => {
       told,
       { type, message: message.replace('The model returned the following errors: ', ''), code: exception },
     ]);
+  });
+
+  test.each([
+    [429, 'Too many tokens per day, please wait before trying again.', '3600'],
+    [429, 'Too many tokens, please wait before trying again.', null],
+    [400, 'Too many tokens per day', null],
+  ])('%p "%s" names a delay of %p seconds', async (status, message, seconds) => {
+    play = () => refuse(status, 'ThrottlingException', message);
+    expect((await make().send(CLAUDE)).retryAfter).toBe(seconds);
+    expect((await make().send('amazon.nova-pro-v1:0', { headers: [] })).retryAfter).toBe(seconds);
   });
 
   test('of the model itself passes as it is', async () => {

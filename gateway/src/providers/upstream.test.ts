@@ -8,6 +8,7 @@ import { SSE } from '../framing/sse-decoder.ts';
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamFailure } from '../upstream/connection.ts';
 import { anthropic } from './anthropic.ts';
+import { openResending } from './exchanges/chained-exchange.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import {
   type Credential,
@@ -333,5 +334,57 @@ describe('a kind that authorizes each request', () => {
     openListing(provider, provider.credentials.pool[0], limits, listener);
     await promise;
     expect([arrived[0]?.path, arrived[0]?.headers.get('x-signature')]).toEqual(['GET /base/models', 'GET']);
+  });
+});
+
+describe('a kind with several doors', () => {
+  let other: Bun.Server<undefined>;
+  let atOther: string[] = [];
+  beforeAll(() => {
+    other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        atOther.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('x-door')}`);
+        return new Response(await request.text());
+      },
+    });
+  });
+  afterAll(() => other.stop(true));
+
+  const addressOf = (port: number | undefined) => `http://127.0.0.1:${port}`;
+  const doored = (port: number | undefined): RemoteKind => ({
+    ...openaiCompatible,
+    addressOf: () => addressOf(server.port),
+    openAttempt(request, { send, model }, listener) {
+      const door = { addressOf: () => addressOf(port), endpoint: () => `/door/${model}` };
+      const sign = (final: FinalRequest) => void final.headers.push(['x-door', 'signed']);
+      return openResending(
+        send(door, request, sign),
+        (ending) => ('head' in ending ? ending : send(this, request)),
+        listener,
+      );
+    },
+  });
+
+  test('sends a request through the door that it chooses, at its own address', async () => {
+    atOther = [];
+    const origin = addressOf(server.port);
+    const own = { baseUrl: origin, credentials: { origin, pool: singleCredential(SECRETS) } };
+    expect(await send(providerOf(doored(other.port), own))).toBe('end');
+    expect([atOther, arrived]).toEqual([['POST /door/m signed'], []]);
+  });
+
+  test('sends it to the configured address instead, through every door', async () => {
+    atOther = [];
+    expect(await send(providerOf(doored(other.port)))).toBe('end');
+    expect([atOther, arrived[0]?.path]).toEqual([[], 'POST /base/door/m']);
+  });
+
+  test('may go on with another door where one cannot be reached', async () => {
+    const origin = addressOf(server.port);
+    const own = { baseUrl: origin, credentials: { origin, pool: singleCredential(SECRETS) } };
+    expect(await send(providerOf(doored(1), own))).toBe('end');
+    expect(arrived[0]?.path).toBe('POST /chat/completions');
   });
 });

@@ -12,7 +12,7 @@ import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamReque
 import { chooseBetas, withBetas } from './betas.ts';
 import type { BedrockMemory } from './memory.ts';
 import { type DoorName, doorsFor } from './models.ts';
-import { asAnthropic, exceptionOf, refusesBetas } from './refusals.ts';
+import { asAnthropic, exceptionOf, refusesBetas, withDelay } from './refusals.ts';
 
 export interface BedrockDoor extends Door {
   /** The name of the service in signatures. */
@@ -132,7 +132,8 @@ class BedrockAttempt {
       this.#takesBetas = false;
       return this.#open();
     }
-    return this.#request.protocol === 'messages' ? asAnthropic(ending) : ending;
+    const told = withDelay(ending);
+    return this.#request.protocol === 'messages' ? asAnthropic(told) : told;
   }
 
   #nextDoor(): OpenExchange | null {

@@ -12,6 +12,16 @@ export function refusesBetas({ head, body }: Refusal): boolean {
   return head.status === 400 && /invalid beta flag/i.test(body.toString('latin1'));
 }
 
+const DAILY_PAUSE_SECONDS = '3600';
+
+/** A daily limit ends at an hour that no header names: the target rests for an hour at a time. */
+export function withDelay(refusal: Refusal): Refusal {
+  const { head, body } = refusal;
+  const isDaily = head.status === 429 && /tokens per day/i.test(body.toString('latin1'));
+  if (!isDaily || headerOf(head, 'retry-after') !== null) return refusal;
+  return { head: { ...head, headers: [...head.headers, ['retry-after', DAILY_PAUSE_SECONDS]] }, body };
+}
+
 /** Statuses that say something else than their exception means. */
 const MEANT: ReadonlyMap<string, number> = new Map([
   ['ServiceQuotaExceededException', 429],
