@@ -60,10 +60,29 @@ export async function countCall(
 }
 
 async function answerCount(call: Routed): Promise<Response> {
-  if (!speaks(call.target.upstream.protocols, call.protocol.name)) return countReply(call, countTokens(call));
+  if (!speaks(call.target.upstream.protocols, call.protocol.name)) {
+    return countReply(call, (await countThere(call)) ?? countTokens(call));
+  }
   const plan = planCall(call);
   call.dropped = plan.dropped;
   return await deliverCount(call, plan, await attemptCount(call, plan));
+}
+
+/** The count of a provider of another format; null: it has no counter, or did not count. */
+async function countThere(call: Routed): Promise<number | null> {
+  const { target, protocol } = call;
+  const { counting } = target.upstream.protocolFor[protocol.name];
+  if (counting === undefined) return null;
+  try {
+    const plan = planCall(call);
+    const body = Buffer.from(counting.render(Buffer.from(plan.body).toString(), target.traits));
+    const { head, body: answer } = await attemptCount(call, { ...plan, body, nextAttemptAfter: () => null });
+    return head.status === 200 ? counting.read(answer) : null;
+  } catch (error) {
+    // The estimate stands in, unless the client has left.
+    if (!(error instanceof CallFailure) || call.request.signal.aborted) throw error;
+    return null;
+  }
 }
 
 /** Tells telemetry of a count that ended; `status` is what the client got. */

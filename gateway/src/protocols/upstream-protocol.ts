@@ -169,6 +169,14 @@ export interface UpstreamProtocol {
    * @throws CallFailure `invalid_request` for what it cannot carry
    */
   renderRequest(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): RenderedRequest;
+  /**
+   * Counts the prompt of a translated request by the provider's own counter; absent: such requests are estimated. `json`
+   * is the rendered request; `read` returns null for what is no count.
+   */
+  readonly counting?: {
+    render(json: string, traits: UpstreamTraits): string;
+    read(body: Buffer): number | null;
+  };
   /** The members that carry the text of a stream's deltas. */
   readonly deltaMembers: readonly string[];
   startStreamParser(): StreamParser;

@@ -1,6 +1,7 @@
 /** Provides the kind `gemini`: Google's own format at AI Studio. Model and stream switch are in the path. */
 import { SSE } from '../framing/sse-decoder.ts';
 import { modelOf } from '../protocols/gemini/shared/model-names.ts';
+import { asObject } from '../protocols/json.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
 import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
 import type { Operation, RemoteKind } from './provider.ts';
@@ -39,10 +40,22 @@ export const gemini: RemoteKind = {
     return openContinued(request, (next) => send(this, next), listener);
   },
   endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
-  listing: { path: '/models?pageSize=1000', headers: [] },
+  listing: { path: '/models?pageSize=1000', headers: [], read: readModelNames },
   // Never in the query, which gets into logs.
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
 };
+
+/** The models of a list that answer calls, by the ends of their paths; those that only embed are left out. */
+export function readModelNames(answer: unknown): readonly string[] | null {
+  const whole = asObject(answer);
+  const listed = whole?.models ?? whole?.publisherModels;
+  if (!Array.isArray(listed)) return null;
+  return listed.flatMap((one) => {
+    const { name, supportedGenerationMethods: methods } = asObject(one) ?? {};
+    if (typeof name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
+    return name.startsWith('tunedModels/') ? name : name.slice(name.lastIndexOf('/') + 1);
+  });
+}
 
 /** A name with a slash (`tunedModels/x`) is the whole path. */
 function pathOf(model: string): string {

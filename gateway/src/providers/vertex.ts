@@ -13,7 +13,7 @@ import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, TokenCache } from './credentials/token-cache.ts';
 import { editBody } from './edit-body.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
-import { METHODS } from './gemini.ts';
+import { METHODS, readModelNames } from './gemini.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type {
   FinalRequest,
@@ -107,7 +107,7 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     completeBaseUrl: (url) => url.replace(/\/v1(?:beta1)?$/, ''),
     addressOf: ({ location = 'global' }) => `https://${hostOf(location)}`,
     endpoint,
-    listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [] },
+    listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [], read: readModelNames },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
     openAttempt(request, { model, send }, listener) {

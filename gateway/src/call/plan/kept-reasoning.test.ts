@@ -64,6 +64,25 @@ test('reasoning that the client echoed is not doubled, and reasoning without a s
   expect(replayed(kept, [call('b')])).toHaveLength(1);
 });
 
+test('parts of server tools return to the call after them, also beside reasoning that the client carries', () => {
+  const native = { origin: 'gemini', json: '{"toolCall":{},"thoughtSignature":"c2ln"}' };
+  const search: Part = { kind: 'opaque', type: 'toolCall', native, words: null, returns: true };
+  const shown: Part = {
+    kind: 'opaque',
+    type: 'server_tool_use',
+    native: { origin: 'messages', json: '{}' },
+    words: null,
+  };
+  const kept = new KeptReasoning();
+  kept.keep(OWNER, [reasoning(null), search, textPart('I look'), shown, call('a')], 0);
+  expect(replayed(kept, [reasoning('gw1.x'), textPart('I look'), call('a')])).toEqual([
+    search,
+    reasoning('gw1.x'),
+    textPart('I look'),
+    call('a'),
+  ]);
+});
+
 describe('data that a host gave with a call', () => {
   const host_data = { origin: 'chat', json: '{"call":{"a":1}}' };
 

@@ -224,3 +224,35 @@ test.each([false, true])(
     expect(record).toMatchObject({ usage: { input: 1000, output: 1000 }, attempts: [{ exchanges: 2 }] });
   },
 );
+
+test('the prompt is counted by Google, and by the gateway where Google does not', async () => {
+  const body = { model: MODEL, messages: [{ role: 'user', content: 'When does the ferry leave?' }] };
+  pair.fake.script(`count-tokens:${MODEL}`, [{ json: { totalTokens: 4321 } }, { status: 503 }]);
+  expect(JSON.parse(await send('/v1/messages/count_tokens', body))).toEqual({ input_tokens: 4321 });
+  const [served] = pair.fake.served(MODEL);
+  expect(served?.requestLine).toBe(`POST /v1beta/models/${MODEL}:countTokens HTTP/1.1`);
+  expect(JSON.parse(Buffer.from(served?.requestBody ?? []).toString())).toEqual({
+    generateContentRequest: {
+      model: `models/${MODEL}`,
+      contents: [{ role: 'user', parts: [{ text: 'When does the ferry leave?' }] }],
+    },
+  });
+  const estimated = JSON.parse(await send('/v1/messages/count_tokens', body)).input_tokens;
+  expect(estimated).toBeGreaterThan(3);
+  expect(estimated).toBeLessThan(30);
+});
+
+test('vector 20: an invalid key is no fault of the caller, who gets 500', async () => {
+  const message = 'API key not valid. Please pass a valid API key.';
+  const error = { code: 400, message, status: 'INVALID_ARGUMENT' };
+  pair.fake.script(NEXT, [{ status: 400, json: { error } }]);
+  const response = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: NEXT, messages: [{ role: 'user', content: 'When?' }] }),
+  });
+  const text = await response.text();
+  expect([response.status, text.includes('API key not valid')]).toEqual([500, false]);
+  const [record] = await pair.gateway.calls('--limit', '1');
+  expect(record).toMatchObject({ attempts: [{ status: 400, class: 'credential' }] });
+});

@@ -1,5 +1,6 @@
 /** Assembles the half of Gemini's format that providers use; no client uses the other. */
 import type { UpstreamProtocol } from '../../upstream-protocol.ts';
+import { readCount, renderCount } from './count-tokens.ts';
 import { parseAnswer, readAnswer, streamOfAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
 import { readError } from './read-error.ts';
@@ -27,6 +28,7 @@ export const geminiUpstream = {
   },
   replaceableMembers: [],
   renderRequest,
+  counting: { render: renderCount, read: readCount },
   deltaMembers: ['text'],
   startStreamParser,
   parseAnswer,
