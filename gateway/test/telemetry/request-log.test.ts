@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { eventually } from '../harness/eventually.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 
 let gateway: RunningGateway;
 const seen: Record<string, string | null>[] = [];
@@ -74,6 +74,8 @@ test('a line names the request, its trace, its target and its cost; never conten
   expect(line.request_id).toMatch(/^req_/);
   const [record, ...others] = await gateway.calls('--trace-id', TRACE);
   expect([record?.request_id, record?.trace_id, others.length]).toEqual([line.request_id, TRACE, 0]);
+  expect((await logsOf(TRACE)).map(({ request_id }) => request_id)).toEqual([line.request_id]);
+  expect(await logsOf('f'.repeat(32))).toEqual([]);
   for (const secret of ['the secret', 'sk-hidden', gateway.key]) expect(gateway.stderr()).not.toContain(secret);
 });
 
@@ -135,6 +137,16 @@ test('a reload turns the lines off and on', async () => {
   await lineOf(told);
   expect(gateway.stderr()).not.toContain(silent);
 });
+
+/** The requests of a trace, as the console API lists them. */
+async function logsOf(trace: string): Promise<readonly CallLine[]> {
+  const made = await gateway.run('keys', 'create', '--name', 'reader', '--scopes', 'admin', '--json');
+  const reply = await fetch(`${gateway.url}/app/api/accounts/default/logs?trace_id=${trace}`, {
+    headers: { authorization: `Bearer ${JSON.parse(made.stdout).key}` },
+  });
+  const { calls } = (await reply.json()) as { readonly calls: readonly CallLine[] };
+  return calls;
+}
 
 /** The line of the request with this trace. */
 function lineOf(trace: string) {

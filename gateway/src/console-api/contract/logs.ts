@@ -153,6 +153,11 @@ const filters = {
   to: time.optional(),
   /** A request id or its beginning. */
   q: z.string().max(128).optional(),
+  /** The id of a W3C trace. */
+  trace_id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, '32 lower-case hexadecimal digits')
+    .optional(),
   ...callFilters,
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
 };

@@ -130,7 +130,11 @@ async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, requested
 }
 
 function choiceOf(requested: Asked, labels: UsageLabels | null) {
-  return { condition: conditionOf(requested, labels?.owners ?? new Map()), outcome: requested.outcome ?? null };
+  return {
+    condition: conditionOf(requested, labels?.owners ?? new Map()),
+    outcome: requested.outcome ?? null,
+    ...(requested.trace_id !== undefined && { traceId: requested.trace_id }),
+  };
 }
 
 function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {

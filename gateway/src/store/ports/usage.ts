@@ -154,6 +154,8 @@ export interface LogQuestion {
   readonly toMs: number | null;
   /** Prefix of the request id. */
   readonly idPrefix: string | null;
+  /** Only calls of this trace. Omitted: all. */
+  readonly traceId?: string;
   /** Only calls that arrived before this request id. */
   readonly beforeId: string | null;
   readonly limit: number;
@@ -175,7 +177,8 @@ export interface LogHistogram {
 }
 
 /** Calls that ended at `endedMs` or later. */
-export interface TailQuestion extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'limit' | 'timeMsMax'> {
+export interface TailQuestion
+  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'limit' | 'timeMsMax'> {
   readonly endedMs: number;
   readonly nowMs: number;
 }

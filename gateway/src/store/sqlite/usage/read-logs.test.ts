@@ -98,6 +98,8 @@ function readAll(reading: Database, question: LogQuestion, paceMs: number): stri
   }
 }
 
+const TRACE_ID = '0'.repeat(31).concat('a');
+
 const CASES: readonly (readonly [string, Partial<LogQuestion>, (call: CallRecord) => boolean])[] = [
   ['all', {}, () => true],
   [
@@ -130,6 +132,12 @@ const CASES: readonly (readonly [string, Partial<LogQuestion>, (call: CallRecord
     { tenant: { account: 'default', workspaces: ['default-w0'] } },
     ({ workspace }) => workspace === 'default-w0',
   ],
+  ['a trace', { traceId: TRACE_ID }, ({ trace_id }) => trace_id === TRACE_ID],
+  [
+    'a trace’s calls of a key',
+    { traceId: TRACE_ID, condition: { ...ANY, keys: ['key_default_1'] } },
+    ({ trace_id, key_id }) => trace_id === TRACE_ID && key_id === 'key_default_1',
+  ],
   ['nothing that there is', { condition: { ...ANY, session: 'no such' } }, () => false],
 ];
 
@@ -145,6 +153,7 @@ describe.each([
     const expected = calls
       .filter((call) => call.account === 'default' && isAsked(call))
       .map(({ request_id }) => request_id);
+    if (changes.traceId !== undefined) expect(expected.length).toBeGreaterThan(0);
     for (const paceMs of [5_000, -1])
       expect(readAll(reading, { ...QUESTION, ...changes }, paceMs)).toEqual(expected.toReversed());
   });
@@ -187,11 +196,17 @@ test('finds an id by its prefix, and a call by its own account and workspaces on
 
 test('the tail contains the calls that ended since, long ones too', () => {
   const { reading, calls } = whole();
-  const nowMs = END_MS;
+  const last = calls.findLast(({ account, trace_id }) => account === 'default' && trace_id !== null);
+  if (last === undefined) throw new Error('no call of the account is in a trace');
+  const traceId = last.trace_id ?? '';
+  const nowMs = last.at_ms + last.duration_ms;
   const endedMs = nowMs - 10 * 60_000;
   const expected = calls
     .filter(({ account, at_ms, duration_ms }) => account === 'default' && at_ms + duration_ms >= endedMs)
     .map(({ request_id }) => request_id);
   const tail = readTail(reading, { ...QUESTION, endedMs, nowMs, limit: 200 });
   expect(tail.map(({ request_id }) => request_id).sort()).toEqual(expected.sort());
+  const traced = readTail(reading, { ...QUESTION, traceId, endedMs, nowMs, limit: 200 });
+  expect(traced).toEqual(tail.filter(({ trace_id }) => trace_id === traceId));
+  expect(traced.length).toBeWithin(1, tail.length);
 });

@@ -1,6 +1,7 @@
 /**
- * Lists single calls, with their histogram, the live tail and the detail of one call. The filtered columns have no
- * index, for which every call would pay: only the quarters of an hour whose sums include matching calls are read.
+ * Lists single calls, with their histogram, the live tail and the detail of one call. The filtered columns other than
+ * the trace have no index, for which every call would pay: only the quarters of an hour whose sums include matching calls
+ * are read.
  */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
@@ -43,10 +44,11 @@ export function readLogs(database: Database, question: LogQuestion, pace: Deadli
 }
 
 function readPage(database: Database, question: LogQuestion, pace: Deadline): Omit<LogPage, 'histogram'> {
-  const { tenant, condition, outcome, fromMs, toMs, beforeId, idPrefix, limit } = question;
-  const { sql, parameters } = within(recordCondition(tenant, condition, outcome), { fromMs, toMs });
+  const { fromMs, toMs, beforeId, idPrefix, traceId, limit } = question;
+  const { sql, parameters } = within(conditionOf(question), { fromMs, toMs });
+  const index = traceId === undefined ? '' : 'INDEXED BY call_record_trace';
   const read = database.prepare<CallRecordRow, Parameters>(
-    `${SELECT} WHERE request_id >= ? AND request_id < ? AND ${sql} ORDER BY request_id DESC LIMIT ?`,
+    `${SELECT} ${index} WHERE request_id >= ? AND request_id < ? AND ${sql} ORDER BY request_id DESC LIMIT ?`,
   );
   const rows: CallRecordRow[] = [];
   const last = () => rows.at(-1)?.request_id ?? null;
@@ -70,10 +72,26 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Om
   return { calls: rows.map(callRecordOfRow), next: null };
 }
 
-/** Ranges of ids, newest first, that contain every matching call. An id prefix is one range. */
+/** Every id is in it. */
+const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
+
+/** Ranges of ids, newest first, that contain every matching call. An id prefix is one range; a trace has an index. */
 function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
-  if (question.idPrefix !== null) yield { from: question.idPrefix, below: `${question.idPrefix}\u{10ffff}` };
-  else yield* findIds(database, question);
+  const { idPrefix, traceId, beforeId } = question;
+  if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
+  else if (traceId === undefined) yield* findIds(database, question);
+  else if (beforeId === null || beforeId > ALL_IDS.from) yield ALL_IDS;
+}
+
+function conditionOf({
+  tenant,
+  condition,
+  outcome,
+  traceId,
+}: Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId'>): Condition {
+  const found = recordCondition(tenant, condition, outcome);
+  if (traceId === undefined) return found;
+  return { sql: `${found.sql} AND trace_id = ?`, parameters: [...found.parameters, traceId] };
 }
 
 function lastOf(rows: readonly CallRecordRow[], limit: number): string | null {
@@ -92,8 +110,8 @@ function within(
 
 /** Calls that ended recently, in the order in which they ended. */
 export function readTail(database: Database, question: TailQuestion): CallRecordRow[] {
-  const { tenant, condition, outcome, endedMs, nowMs, limit } = question;
-  const { sql, parameters } = recordCondition(tenant, condition, outcome);
+  const { endedMs, nowMs, limit } = question;
+  const { sql, parameters } = conditionOf(question);
   const [from] = idsOf({ startMs: nowMs - TAIL_MS + ID_SLACK_MS, endMs: nowMs });
   const read = database.prepare<CallRecordRow, Parameters>(
     `${SELECT} WHERE request_id >= ? AND at_ms + duration_ms >= ? AND ${sql} ORDER BY at_ms + duration_ms LIMIT ?`,
@@ -199,10 +217,10 @@ interface Bar {
   errors: number;
 }
 
-/** Null: the range lacks a start or an end, or too many calls would have to be counted one by one. */
+/** Null: the range lacks a start or an end, an id or a trace is searched, or too many calls would have to be counted one by one. */
 function readHistogram(database: Database, question: LogQuestion, deadline: Deadline): LogHistogram | null {
-  const { fromMs, toMs } = question;
-  if (fromMs === null || toMs === null || fromMs >= toMs || question.idPrefix !== null) return null;
+  const { fromMs, toMs, idPrefix, traceId } = question;
+  if (fromMs === null || toMs === null || fromMs >= toMs || idPrefix !== null || traceId !== undefined) return null;
   const stepMs =
     STEPS_MS.find((step) => (toMs - fromMs) / step <= BARS_MAX - 1) ??
     Math.ceil((toMs - fromMs) / BARS_MAX / DAY_MS) * DAY_MS;
