@@ -41,6 +41,8 @@ class BedrockAttempt {
   readonly #tools: AttemptTools;
   readonly #signer: AwsSigner;
   readonly #left: DoorName[];
+  /** Which service has the model is not known. */
+  readonly #isOpen: boolean;
   #door: DoorName;
   #betas: readonly string[] = [];
   #takesBetas = true;
@@ -58,6 +60,7 @@ class BedrockAttempt {
     const known = state.memory.doorOf(key, state.nowMs());
     const [first, ...others] = doorsFor(model, credential.settings);
     this.#door = known ?? first;
+    this.#isOpen = known === null && others.length > 0;
     this.#left = known === null ? others.filter((name) => this.#offers(name, 'plain')) : [];
   }
 
@@ -102,9 +105,9 @@ class BedrockAttempt {
 
   /** An answer shows that the service has the model. */
   #noting(listener: ExchangeListener): ExchangeListener {
+    if (!this.#isOpen) return listener;
     const { memory, nowMs } = this.#state;
-    const { key, model, credential } = this.#tools;
-    if (doorsFor(model, credential.settings).length === 1) return listener;
+    const { key } = this.#tools;
     return {
       onHead: (head) => {
         if (head.status === 200) memory.noteDoor(key, this.#door, nowMs());
