@@ -147,7 +147,8 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
 /** The members that describe the answer, without its content. */
 function outlineFacts(root: JsonNode): object {
   const facts: Record<string, unknown> = {};
-  for (const name of ['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error']) {
+  const names = ['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion'];
+  for (const name of names) {
     const node = member(root, name);
     if (node !== undefined && node.end - node.start <= FACT_BYTES_MAX) facts[name] = JSON.parse(jsonText(node));
   }

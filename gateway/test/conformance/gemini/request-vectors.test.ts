@@ -236,3 +236,26 @@ test('a name that begins with a digit gets an underscore', () => {
   const [tools] = list(chat('gemini-3-pro', { tools: [tool] }).body.tools).map(object);
   expect(tools).toEqual({ functionDeclarations: [{ name: '_2nd' }] });
 });
+
+test('a URL has a media type, by its end or by the kind of its part', () => {
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+  const content = [image('https://harbor.example/pier.png?w=1'), image('https://harbor.example/pier')];
+  expect(partsOf(chat('gemini-3-pro', { messages: [{ role: 'user', content }] }), 0)).toEqual([
+    { fileData: { mimeType: 'image/png', fileUri: 'https://harbor.example/pier.png?w=1' } },
+    { fileData: { mimeType: 'image/jpeg', fileUri: 'https://harbor.example/pier' } },
+  ]);
+});
+
+test('instructions between turns are the user’s, marked; an attribution of Claude Code is left out', () => {
+  const system = [
+    { type: 'text', text: 'x-anthropic-billing-header: cc_version=2' },
+    { type: 'text', text: 'Be brief.' },
+  ];
+  const { body } = writeFor('gemini-3-pro', 'messages', { system, messages: [ASKED] });
+  expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }] });
+  const messages = [ASKED, { role: 'assistant', content: 'At noon.' }, { role: 'system', content: 'Hurry.' }, ASKED];
+  expect(partsOf(chat('gemini-3-pro', { messages }), 2)).toEqual([
+    { text: '<system>Hurry.</system>' },
+    { text: ASKED.content },
+  ]);
+});

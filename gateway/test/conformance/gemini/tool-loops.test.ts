@@ -242,6 +242,20 @@ test('the prompt is counted by Google, and by the gateway where Google does not'
   expect(estimated).toBeLessThan(30);
 });
 
+test.each([false, true])('vector 14: a malformed call goes out once more, stream %p', async (stream) => {
+  const failed = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 }] };
+  const first = stream ? { records: [`data: ${JSON.stringify(failed)}\r\n\r\n`] } : { json: failed };
+  pair.fake.script(MODEL, [first, { say: { text: 'At noon.' } }]);
+  const text = await send('/v1/chat/completions', {
+    model: MODEL,
+    messages: [{ role: 'user', content: 'When?' }],
+    stream,
+  });
+  expect(text).toContain(stream ? 'At noon' : 'At noon.');
+  const [record] = await pair.gateway.calls('--limit', '1');
+  expect(record).toMatchObject({ status: 200, attempts: [{ class: 'fault' }, { status: 200 }] });
+});
+
 test('vector 20: an invalid key is no fault of the caller, who gets 500', async () => {
   const message = 'API key not valid. Please pass a valid API key.';
   const error = { code: 400, message, status: 'INVALID_ARGUMENT' };

@@ -6,6 +6,7 @@
 import type { DocumentPart, MediaPart, Part, Source, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { unpackHostData } from '../../host-data.ts';
+import { isAttribution } from '../../request/attribution.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
   type Draft,
@@ -17,9 +18,6 @@ import {
   upstreamId,
   upstreamName,
 } from './render-context.ts';
-
-/** Claude Code's attribution is dropped: it changes each request and defeats prompt caching. Wire reference C.2. */
-const ATTRIBUTION = 'x-anthropic-billing-header:';
 
 interface OpenCall {
   readonly name: string;
@@ -66,7 +64,7 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
 
 /** Null: no content remains. */
 function renderInstructions({ parts, name, path }: Turn, context: RenderContext): Draft | null {
-  const remaining = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
+  const remaining = parts.filter((part) => !isAttribution(part));
   if (remaining.length === 0) return null;
   const content = joinTexts(
     remaining.flatMap((part) => renderInstruction(part, path, context)),

@@ -5,6 +5,7 @@
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { LOST_SIGNATURE } from '../../host-data.ts';
+import { isAttribution } from '../../request/attribution.ts';
 import { type MatchedTurn, orderResults } from '../../request/match-results.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type PartContext, plainText, renderPart, renderResult, type WrittenPart } from './render-part.ts';
@@ -37,7 +38,9 @@ export function renderConversation(
   const bodyStart = turns.findIndex((turn) => !instructs(turn));
   const leading = bodyStart === -1 ? turns : turns.slice(0, bodyStart);
   const system = [
-    ...leading.flatMap((turn) => turn.parts.flatMap((part) => renderPart(part, turn.path, context))),
+    ...leading.flatMap(({ parts, path }) =>
+      parts.flatMap((part) => (isAttribution(part) ? [] : renderPart(part, path, context))),
+    ),
     ...(instruction === null ? [] : plainText(instruction)),
   ];
   const contents: Content[] = [];

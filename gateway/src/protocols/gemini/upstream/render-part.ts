@@ -129,7 +129,7 @@ function renderMedia({ kind, source, detail }: MediaPart, path: string, { traits
   if (traits.takes[kind] === false) {
     throw refuseMember(path, `${traits.model} takes no ${TAKES[kind]}; leave it out, or choose another model`);
   }
-  return renderSource(source, path);
+  return renderSource(source, path, kind === 'image' ? 'image/jpeg' : 'audio/mpeg');
 }
 
 /** A text document is sent as text under its title; the context of a file as a text before it. */
@@ -143,16 +143,17 @@ function renderDocument(part: DocumentPart, path: string, { traits, notes }: Par
   if (traits.takes.pdf === false) {
     throw refuseMember(path, `${traits.model} takes no documents; send its text, or choose another model`);
   }
-  return [...(about === null ? [] : plainText(about)), renderSource(source, path)];
+  return [...(about === null ? [] : plainText(about)), renderSource(source, path, 'application/pdf')];
 }
 
-function renderSource(source: Source, path: string): WrittenPart {
+/** `likelyType`: for a URL whose end tells nothing. */
+function renderSource(source: Source, path: string, likelyType: string): WrittenPart {
   switch (source.kind) {
     case 'base64':
       if (source.media_type !== '') return { inlineData: { mimeType: source.media_type, data: source.base64 } };
       throw refuseMember(path, 'found bytes without a media type; name it');
     case 'url':
-      return { fileData: { mimeType: typeOfUrl(source.url), fileUri: source.url } };
+      return { fileData: { mimeType: typeOfUrl(source.url) ?? likelyType, fileUri: source.url } };
     case 'file':
       // The addresses of files that Google keeps.
       if (/^(?:files\/|gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/.test(source.id)) {
@@ -175,7 +176,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['wav', 'audio/wav'],
 ]);
 
-/** By the extension of the path; undefined: Google looks itself. */
+/** By the extension of the path; undefined: it has none that is known. */
 function typeOfUrl(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? '';
   return TYPES.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
