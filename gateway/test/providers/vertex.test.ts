@@ -33,6 +33,7 @@ beforeAll(async () => {
       providers: { vertex: { kind: 'vertex', project: 'p1', location: 'eu', credentials: 'adc', base_url: url } },
       models: {
         claude: { targets: [{ provider: 'vertex', model: MODEL }], price: { input: 1, output: 5 } },
+        gemini: { targets: [{ provider: 'vertex', model: 'gemini-3.5-flash' }], price: { input: 1, output: 5 } },
         llama: {
           targets: [{ provider: 'vertex', model: 'meta/llama-5-maas' }],
           price: { input: 1, output: 5 },
@@ -76,9 +77,25 @@ function answerModel({ path, body }: Arrived): Response {
     const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
     return Response.json({ id: 'c1', object: 'chat.completion', created: 1, model: body.model, choices, usage });
   }
+  if (path.includes('/publishers/google/')) return answerGemini(path);
   const found = claude.answer(body as never);
   if (found.status !== 200 || path.endsWith(':rawPredict')) return Response.json(found.body, { status: found.status });
   return new Response(renderSse(eventsOf(found.body)), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+function answerGemini(path: string): Response {
+  const partOf = (text: string) => ({ content: { role: 'model', parts: [{ text }] } });
+  const usageMetadata = { promptTokenCount: 8, candidatesTokenCount: 2, totalTokenCount: 10, trafficType: 'ON_DEMAND' };
+  const rest = { modelVersion: 'gemini-3.5-flash', responseId: 'r1' };
+  const whole = { candidates: [{ ...partOf('Hello'), finishReason: 'STOP' }], usageMetadata, ...rest };
+  if (path.endsWith(':generateContent')) return Response.json(whole);
+  const traffic = { trafficType: 'ON_DEMAND' };
+  const records = [
+    { candidates: [partOf('Hel')], usageMetadata: traffic, ...rest },
+    { candidates: [{ ...partOf('lo'), finishReason: 'STOP' }], usageMetadata, ...rest },
+  ];
+  const text = records.map((record) => `data: ${JSON.stringify(record)}\r\n\r\n`).join('');
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 }
 
 function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
@@ -140,6 +157,39 @@ describe('a request of messages', () => {
       path: `${PUBLISHER}/count-tokens:rawPredict`,
       body: { model: MODEL, anthropic_version: 'vertex-2023-10-16' },
     });
+  });
+});
+
+describe('a request of Gemini', () => {
+  const GOOGLE = '/v1beta1/projects/p1/locations/eu/publishers/google/models/gemini-3.5-flash';
+
+  test('is answered plain and streamed, in both formats', async () => {
+    const plain = await ask('/v1/chat/completions', { model: 'gemini', messages: HELLO.messages });
+    expect(await plain.json()).toMatchObject({
+      choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 8, completion_tokens: 2 },
+    });
+    const streamed = await ask('/v1/messages', { model: 'gemini', ...HELLO, stream: true });
+    const text = await streamed.text();
+    expect(text).toContain('"text":"Hel"');
+    expect(text).toContain('event: message_stop');
+    expect(arrived.map(({ path }) => path)).toEqual([`${GOOGLE}:generateContent`, `${GOOGLE}:streamGenerateContent`]);
+    const [record] = await gateway.calls();
+    expect(record).toMatchObject({ status: 200, usage: { input: 8, output: 2 } });
+  });
+
+  test('has no ids on its calls and results', async () => {
+    const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }];
+    const messages = [
+      ...HELLO.messages,
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+    ];
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+    expect((await ask('/v1/chat/completions', { model: 'gemini', tools, messages })).status).toBe(200);
+    const contents = JSON.stringify(arrived[0]?.body.contents);
+    expect(contents).toContain('"functionCall":{"name":"look","args":{"a":1}}');
+    expect(contents).not.toContain('call_1');
   });
 });
 
