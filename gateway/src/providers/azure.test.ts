@@ -95,9 +95,10 @@ function doorOf(kind: typeof azure, protocol: UpstreamRequest['protocol']): Door
   const used: Door[] = [];
   const send = (door: Door) => () => {
     used.push(door);
-    return null as unknown as UpstreamTap;
+    return { pause: () => undefined } as UpstreamTap;
   };
-  kind.openAttempt?.({ protocol } as UpstreamRequest, { send } as never, null as unknown as ExchangeListener);
+  const request = { protocol, headers: [] as readonly HeaderLine[] } as UpstreamRequest;
+  kind.openAttempt?.(request, { send } as never, null as unknown as ExchangeListener);
   const [door] = used;
   if (door === undefined) throw new Error('an attempt goes through a door');
   return door;

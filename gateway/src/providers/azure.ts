@@ -8,6 +8,7 @@ import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
+import { BetaMemory, openHostedAttempt } from './hosted/attempt.ts';
 import { openai } from './openai.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
@@ -71,14 +72,18 @@ const API_VERSION: SettingMember = {
 };
 
 export function createAzure(surroundings: Surroundings): RemoteKind {
+  const memory = new BetaMemory();
   const tokenOf = perCredential((credential, audience) => {
     const exchange = () => exchangeEntra(credential, audience, surroundings);
     return new TokenCache('the Entra ID access token', exchange, surroundings);
   });
 
+  function tokenFor(url: string, audience: Audience, credential: RequestCredential): TokenCache<Token> {
+    return tokenOf(credential, audienceOf(audience, new URL(url).host));
+  }
+
   function authorize(request: FinalRequest, credential: RequestCredential, audience: Audience): Promise<void> | void {
-    const { host } = new URL(request.url);
-    const token = tokenOf(credential, audienceOf(audience, host)).get();
+    const token = tokenFor(request.url, audience, credential).get();
     if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
     authorizeBy(token, request, credential);
   }
@@ -88,7 +93,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     endpoint,
     authorize(request, credential) {
       const { api_key } = credential.secrets;
-      if (api_key === undefined) return authorize(request, credential, 'ai');
+      if (api_key === undefined) return authorize(request, credential, audienceFor('messages', credential.settings));
       // Anthropic's header beside Azure's.
       request.headers.push(['x-api-key', api_key.reveal()]);
     },
@@ -140,15 +145,28 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     headers: ({ api_key }) => (api_key === undefined ? [] : [['api-key', api_key.reveal()]]),
     authorize(request, credential) {
       if (credential.secrets.api_key !== undefined) return;
-      return authorize(request, credential, credential.settings.project === undefined ? 'cognitiveservices' : 'ai');
+      return authorize(request, credential, audienceFor('chat', credential.settings));
     },
-    openAttempt: (request, tools, listener) =>
-      tools.send(request.protocol === 'messages' ? claude : kind, request)(listener),
+    openAttempt(request, { key, send }, listener) {
+      const door = request.protocol === 'messages' ? claude : kind;
+      let used: TokenCache<Token> | null = null;
+      const noting: Door['authorize'] = (final, by) => {
+        const audience = audienceFor(request.protocol, by.settings);
+        used = by.secrets.api_key === undefined ? tokenFor(final.url, audience, by) : null;
+        return door.authorize?.(final, by);
+      };
+      const renew = () => used?.discard() ?? false;
+      return openHostedAttempt({ request, key, memory, renew, open: (next) => send(door, next, noting) }, listener);
+    },
   };
   return kind;
 }
 
 export const azure: RemoteKind = createAzure(SURROUNDINGS);
+
+function audienceFor(protocol: UpstreamProtocolName, { project }: Settings): Audience {
+  return protocol === 'messages' || project !== undefined ? 'ai' : 'cognitiveservices';
+}
 
 function foundryOf(resource: string): string {
   return `https://${resource}.services.ai.azure.com`;

@@ -12,8 +12,10 @@ import { isExternal, parseGoogleCredentials } from './credentials/google-credent
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, TokenCache } from './credentials/token-cache.ts';
 import { editBody } from './edit-body.ts';
+import type { OpenExchange } from './exchanges/chained-exchange.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
 import { METHODS, readModelNames } from './gemini.ts';
+import { BetaMemory, openHostedAttempt } from './hosted/attempt.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type {
   FinalRequest,
@@ -70,13 +72,14 @@ const UNIFIED_VERSION = '2026-10-21';
 const OWN_VERSION = 'vertex-2023-10-16';
 
 export function createVertex(surroundings: Surroundings): RemoteKind {
+  const memory = new BetaMemory();
   const tokenOf = perCredential((credential) => {
     const document = credential.secrets[DOCUMENT.name]?.reveal();
     const exchange = () =>
       document === undefined ? exchangeDefault(surroundings) : exchangeDocument(document, surroundings);
     return new TokenCache('the Google access token', exchange, surroundings);
   });
-  return {
+  const kind: RemoteKind = {
     name: 'vertex',
     title: 'Google Vertex AI',
     speaks: 'generateContent for Gemini, messages for Claude, chat completions for models of other publishers',
@@ -110,18 +113,24 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [], read: readModelNames },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
-    openAttempt(request, { model, send }, listener) {
-      const isGemini = request.protocol === 'gemini' && modelOf(model).mayContinue;
-      if (!isGemini) return send(this, request)(listener);
-      return openContinued(request, (next) => send(this, next), listener);
-    },
     authorize(request, credential) {
       if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
       const token = tokenOf(credential, '').get();
       if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
       authorizeBy(token, request, credential);
     },
+    openAttempt(request, { key, model, credential, send }, listener) {
+      const isFixed = credential.secrets[EXPRESS_KEY.name] !== undefined;
+      const renew = () => !isFixed && tokenOf(credential, '').discard();
+      const open = (next: UpstreamRequest) => send(kind, next);
+      const hosted = (next: UpstreamRequest): OpenExchange => {
+        return (inner) => openHostedAttempt({ request: next, key, memory, renew, open }, inner);
+      };
+      const mayContinue = request.protocol === 'gemini' && modelOf(model).mayContinue;
+      return mayContinue ? openContinued(request, hosted, listener) : hosted(request)(listener);
+    },
   };
+  return kind;
 }
 
 export const vertex: RemoteKind = createVertex(SURROUNDINGS);

@@ -57,7 +57,8 @@ export function chooseBetas(headers: readonly HeaderLine[], door: DoorName, take
   return { sent: [...sent], dropped };
 }
 
-function readBetas(headers: readonly HeaderLine[]): readonly string[] {
+/** The betas that the headers name. */
+export function readBetas(headers: readonly HeaderLine[]): readonly string[] {
   const lines = headers.flatMap(([name, value]) => (name.toLowerCase() === HEADER ? value.split(',') : []));
   return lines.map((beta) => beta.trim()).filter((beta) => beta !== '');
 }

@@ -88,6 +88,21 @@ describe('a token', () => {
     expect([await again, count()]).toEqual(['t2', 3]);
   });
 
+  test('that the provider refuses is exchanged anew, unless it is new', async () => {
+    const { cache, machine, answer, count } = openCache();
+    const first = textOf(cache.get());
+    expect(cache.discard()).toBe(false);
+    answer('t1');
+    await first;
+    machine.now += MINUTE_MS - 1;
+    expect([cache.discard(), await textOf(cache.get())]).toEqual([false, 't1']);
+    machine.now += 1;
+    expect(cache.discard()).toBe(true);
+    const next = textOf(cache.get());
+    answer('t2');
+    expect([await next, count()]).toEqual(['t2', 2]);
+  });
+
   test('that comes expired is refused', async () => {
     const { cache, answer } = openCache();
     const asked = Promise.resolve(cache.get());

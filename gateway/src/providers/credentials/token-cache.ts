@@ -14,6 +14,8 @@ export interface Token {
 
 /** Renewed in the background from here on: 3 min 45 s (google-auth 2.62). */
 const MARGIN_MS = 225_000;
+/** A token of this age that is refused says that the credential is. */
+const NEW_MS = 60_000;
 /** A source that failed, or that gave a token which soon expires, is not asked again at once while the token is valid. */
 const PAUSE_MS = 30_000;
 
@@ -44,6 +46,13 @@ export class TokenCache<Kept extends Token> {
       });
     }
     return token;
+  }
+
+  /** The provider refused the token. False: it is new, or another one is on its way. */
+  discard(): boolean {
+    if (this.#token === null || this.#surroundings.nowMs() - this.#askedAtMs < NEW_MS) return false;
+    this.#token = null;
+    return true;
   }
 
   #renew(): Promise<Kept> {

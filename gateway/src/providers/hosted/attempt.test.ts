@@ -1,0 +1,108 @@
+/** Tests hosted/attempt.ts: a new token after a 401, betas that a host does not know, and errors in Anthropic's shape. */
+import { describe, expect, test } from 'bun:test';
+import type { ResponseHead } from '../../upstream/connection.ts';
+import type { OpenExchange } from '../exchanges/chained-exchange.ts';
+import type { UpstreamRequest } from '../provider.ts';
+import { BetaMemory, openHostedAttempt } from './attempt.ts';
+
+interface Played {
+  readonly status: number;
+  readonly body: object;
+}
+
+const OK: Played = { status: 200, body: { ok: true } };
+const UNKNOWN = (...betas: readonly string[]): Played => ({
+  status: 400,
+  body: {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message: `Unexpected value(s) ${betas.map((beta) => `\`${beta}\``).join(', ')} for the \`anthropic-beta\` header. Please consult our documentation.`,
+    },
+  },
+});
+
+/** Runs one attempt whose exchanges get the answers in order. */
+function run(
+  answers: readonly Played[],
+  given: { betas?: string; protocol?: 'chat'; renews?: boolean; memory?: BetaMemory },
+) {
+  const sent: Array<string | null> = [];
+  const left = [...answers];
+  const open = (request: UpstreamRequest): OpenExchange => {
+    sent.push(request.headers.find(([name]) => name === 'anthropic-beta')?.[1] ?? null);
+    return (listener) => {
+      const { status, body } = left.shift() ?? { status: 599, body: {} };
+      const head: ResponseHead = { status, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false };
+      listener.onHead(head);
+      listener.onBody(Buffer.from(JSON.stringify(body)));
+      listener.onEnd();
+      return { pause: () => undefined } as never;
+    };
+  };
+  const told: { status: number; body: unknown } = { status: 0, body: null };
+  const headers = given.betas === undefined ? [] : [['anthropic-beta', given.betas] as const];
+  const request = { protocol: given.protocol ?? 'messages', headers } as unknown as UpstreamRequest;
+  const { renews = false, memory = new BetaMemory() } = given;
+  const chain = openHostedAttempt(
+    { request, key: 'k', open, renew: () => renews, memory },
+    {
+      onHead: ({ status }) => {
+        told.status = status;
+      },
+      onBody: (bytes) => {
+        told.body = JSON.parse(Buffer.from(bytes).toString());
+      },
+      onEnd: () => undefined,
+      onFailure: () => undefined,
+    },
+  );
+  return { ...told, sent, dropped: chain.dropped };
+}
+
+describe('an attempt at a host', () => {
+  test('passes an answer as it comes', () => {
+    expect(run([OK], { betas: 'a,b' })).toEqual({ status: 200, body: { ok: true }, sent: ['a,b'], dropped: [] });
+  });
+
+  test('goes out once more with a new token after a 401, if another one can help', () => {
+    const refused = { status: 401, body: { error: { code: 401, message: 'expired', status: 'UNAUTHENTICATED' } } };
+    expect(run([refused, OK], { renews: true })).toMatchObject({ status: 200, sent: [null, null] });
+    expect(run([refused, refused, OK], { renews: true })).toMatchObject({ status: 401, sent: [null, null] });
+    expect(run([refused, OK], {})).toMatchObject({ status: 401, sent: [null] });
+    expect(run([refused, OK], { protocol: 'chat', renews: true })).toMatchObject({ status: 200 });
+  });
+
+  test('goes out once more without the betas that are refused, which are named and remembered', () => {
+    const memory = new BetaMemory();
+    expect(run([UNKNOWN('b', 'c'), OK], { betas: 'a,b,c', memory })).toMatchObject({
+      status: 200,
+      sent: ['a,b,c', 'a'],
+      dropped: ['anthropic-beta.b', 'anthropic-beta.c'],
+    });
+    expect(run([OK], { betas: 'b', memory })).toMatchObject({ sent: [null], dropped: ['anthropic-beta.b'] });
+    expect(run([UNKNOWN('a'), UNKNOWN('d'), OK], { betas: 'a,d', memory })).toMatchObject({
+      status: 400,
+      sent: ['a,d', 'd'],
+    });
+  });
+
+  test('does not go out again for another refusal', () => {
+    const error = { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: too large' } };
+    expect(run([{ status: 400, body: error }, OK], { betas: 'a' })).toMatchObject({
+      status: 400,
+      body: error,
+      sent: ['a'],
+    });
+    expect(run([UNKNOWN('other'), OK], { betas: 'a' })).toMatchObject({ status: 400, sent: ['a'] });
+  });
+
+  test('tells an error of the host in the shape of Anthropic’s, for messages alone', () => {
+    const google = [{ error: { code: 400, message: 'Invalid location', status: 'INVALID_ARGUMENT' } }];
+    expect(run([{ status: 400, body: google }], {}).body).toEqual({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'Invalid location' },
+    });
+    expect(run([{ status: 400, body: google }], { protocol: 'chat' }).body).toEqual(google);
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * Makes the exchanges of one attempt where a cloud hosts the model: once more with a new token where the provider refuses
+ * the kept one, and once more without the betas that the host does not know. Errors of Claude's hosts get Anthropic's
+ * shape.
+ */
+
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { readBetas, withBetas } from '../bedrock/betas.ts';
+import { asAnthropic } from '../bedrock/refusals.ts';
+import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
+import type { UpstreamRequest } from '../provider.ts';
+
+export interface HostedAttempt {
+  readonly request: UpstreamRequest;
+  /** The target in what is learned about it. */
+  readonly key: string;
+  open(request: UpstreamRequest): OpenExchange;
+  /** Discards the kept token; false: another one cannot help. */
+  renew(): boolean;
+  readonly memory: BetaMemory;
+}
+
+const REMEMBERED_MS = 3_600_000;
+/** Betas are the client's: a target that refused more than this forgets them. */
+const BETAS_MAX = 100;
+
+/** Remembers for an hour which betas a target refused. */
+export class BetaMemory {
+  readonly #refused = new Map<string, Map<string, number>>();
+
+  isRefused(key: string, beta: string, nowMs: number): boolean {
+    return (this.#refused.get(key)?.get(beta) ?? 0) > nowMs;
+  }
+
+  note(key: string, betas: readonly string[], nowMs: number): void {
+    const known = this.#refused.get(key) ?? new Map<string, number>();
+    if (known.size + betas.length > BETAS_MAX) known.clear();
+    for (const beta of betas) known.set(beta, nowMs + REMEMBERED_MS);
+    this.#refused.set(key, known);
+  }
+}
+
+export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeListener): UpstreamTap {
+  const { request, key, memory } = attempt;
+  const isClaude = request.protocol === 'messages';
+  const asked = isClaude ? readBetas(request.headers) : [];
+  let sent = asked.filter((beta) => !memory.isRefused(key, beta, performance.now()));
+  let isRenewed = false;
+  let isTrimmed = false;
+  let tap: { dropped: readonly string[] } | null = null;
+
+  function open(): OpenExchange {
+    if (sent.length === asked.length) return attempt.open(request);
+    return attempt.open({ ...request, headers: withBetas(request.headers, sent) });
+  }
+
+  function after(ending: Ending): OpenExchange | Ending {
+    if (!('head' in ending)) return ending;
+    if (ending.head.status === 401 && !isRenewed && attempt.renew()) {
+      isRenewed = true;
+      return open();
+    }
+    if (!isClaude) return ending;
+    const refused = isTrimmed || ending.head.status !== 400 ? [] : findRefusedBetas(ending.body, sent);
+    if (refused.length === 0) return asAnthropic(ending);
+    isTrimmed = true;
+    memory.note(key, refused, performance.now());
+    sent = sent.filter((beta) => !refused.includes(beta));
+    if (tap !== null) tap.dropped = droppedOf(asked, sent);
+    return open();
+  }
+
+  const chain = openResending(open(), after, listener);
+  chain.dropped = droppedOf(asked, sent);
+  tap = chain;
+  return chain;
+}
+
+function droppedOf(asked: readonly string[], sent: readonly string[]): readonly string[] {
+  return asked.filter((beta) => !sent.includes(beta)).map((beta) => `anthropic-beta.${beta}`);
+}
+
+/** Vertex names the betas that it does not know: anthropics/claude-code#12429 (2025-11-26). */
+const UNKNOWN_BETAS = /unexpected value\(s\) (.{1,2000}?) for the `anthropic-beta` header/i;
+
+function findRefusedBetas(body: Buffer, sent: readonly string[]): readonly string[] {
+  const [, named = ''] = UNKNOWN_BETAS.exec(body.toString('utf8')) ?? [];
+  return sent.filter((beta) => named.includes(`\`${beta}\``));
+}
