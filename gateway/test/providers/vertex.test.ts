@@ -33,6 +33,7 @@ beforeAll(async () => {
       providers: { vertex: { kind: 'vertex', project: 'p1', location: 'eu', credentials: 'adc', base_url: url } },
       models: {
         claude: { targets: [{ provider: 'vertex', model: MODEL }], price: { input: 1, output: 5 } },
+        disabled: { targets: [{ provider: 'vertex', model: 'claude-none' }], price: { input: 1, output: 5 } },
         gemini: { targets: [{ provider: 'vertex', model: 'gemini-3.5-flash' }], price: { input: 1, output: 5 } },
         llama: {
           targets: [{ provider: 'vertex', model: 'meta/llama-5-maas' }],
@@ -149,6 +150,24 @@ describe('a request of messages', () => {
     expect(arrived[0]?.body.anthropic_version).toBe('2026-10-21');
   });
 
+  test('goes out once more without a beta that Vertex does not know, which is named', async () => {
+    const message = 'Unexpected value(s) `oauth-2025-04-20` for the `anthropic-beta` header.';
+    const error = { type: 'error', error: { type: 'invalid_request_error', message } };
+    play = () => {
+      play = null;
+      return Response.json(error, { status: 400 });
+    };
+    const betas = { 'anthropic-beta': 'interleaved-thinking-2025-05-14,oauth-2025-04-20' };
+    const reply = await ask('/v1/messages', { model: 'claude', ...HELLO }, betas);
+    expect([reply.status, reply.headers.get('x-tollgate-dropped')]).toEqual([200, 'anthropic-beta.oauth-2025-04-20']);
+    expect(arrived.map(({ headers }) => headers.get('anthropic-beta'))).toEqual([
+      'interleaved-thinking-2025-05-14,oauth-2025-04-20',
+      'interleaved-thinking-2025-05-14',
+    ]);
+    const [record] = await gateway.calls();
+    expect(record).toMatchObject({ status: 200, attempts: [{ exchanges: 2 }] });
+  });
+
   test('is counted there, with its model', async () => {
     const { max_tokens: _, ...counted } = HELLO;
     const reply = await ask('/v1/messages/count_tokens', { model: 'claude', ...counted });
@@ -231,6 +250,13 @@ describe('a tool loop of ten turns with thinking', () => {
 });
 
 describe('errors', () => {
+  test('of a model that is not enabled are the operator’s', async () => {
+    google(400, 'Project `p1` is not allowed to use Publisher Model `projects/p1/x`', 'FAILED_PRECONDITION');
+    const reply = await ask('/v1/messages', { model: 'disabled', ...HELLO });
+    expect([reply.status, await reply.json()]).toMatchObject([500, { error: { type: 'api_error' } }]);
+    expect((await gateway.calls())[0]).toMatchObject({ error: 'upstream_misconfigured' });
+  });
+
   const google = (status: number, message: string, word: string) => {
     play = () => Response.json([{ error: { code: status, message, status: word } }], { status });
   };
