@@ -467,6 +467,7 @@ describe('the list of models', () => {
     openListing(
       made.provider,
       made.provider.credentials.pool[0],
+      [],
       { ...TIMEOUTS, responseBytesMax: 10_000, mayResend: false, fresh: false },
       {
         onHead: () => undefined,

@@ -326,14 +326,20 @@ describe('a kind that authorizes each request', () => {
 
   test('authorizes the model list request', async () => {
     arrived = [];
-    const provider = signing((request) => void request.headers.push(['x-signature', request.method]));
+    const token = new Secret('token-1');
+    const provider = signing((request, { hide }) => {
+      hide(token);
+      request.headers.push(['x-signature', request.method]);
+    });
     const { promise, resolve } = Promise.withResolvers<void>();
     const ignore = () => undefined;
     const listener = { onHead: ignore, onBody: ignore, onEnd: resolve, onFailure: () => resolve() };
     const limits = { ...TIMEOUTS, responseBytesMax: 1_000, mayResend: true };
-    openListing(provider, provider.credentials.pool[0], limits, listener);
+    const hidden: Secret[] = [];
+    openListing(provider, provider.credentials.pool[0], hidden, limits, listener);
     await promise;
     expect([arrived[0]?.path, arrived[0]?.headers.get('x-signature')]).toEqual(['GET /base/models', 'GET']);
+    expect(hidden).toEqual([token]);
   });
 });
 

@@ -318,10 +318,14 @@ export function listingOf({ kind, settings }: RemoteProvider, credential: Creden
   return kind.listingOf?.(credential, settings) ?? kind.listing;
 }
 
-/** Requests the list of a provider's models with one of its credentials. Throws as `openUpstream` does. */
+/**
+ * Requests the list of a provider's models with one of its credentials, whose token joins `hidden`. Throws as
+ * `openUpstream` does.
+ */
 export function openListing(
   provider: RemoteProvider,
   credential: Credential,
+  hidden: Secret[],
   limits: ExchangeLimits,
   listener: ExchangeListener,
 ): Exchange {
@@ -339,7 +343,7 @@ export function openListing(
   ];
   const path = basePath + listing.path;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
-  const by = authorizingBy(provider, credential, []);
+  const by = authorizingBy(provider, credential, hidden);
   return new Exchange(origin, renderAuthorized(door.authorize, by, path, request), NO_BODY, limits, listener);
 }
 

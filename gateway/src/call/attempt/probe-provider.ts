@@ -51,7 +51,7 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Om
     onAnswer: resolve,
     onAnswerFailed: reject,
   });
-  const exchange = openListing(provider, credential, LIMITS, collector);
+  const exchange = openListing(provider, credential, secrets, LIMITS, collector);
   try {
     return judgeAnswer(await promise, secrets, listingOf(provider, credential));
   } catch (fault) {
