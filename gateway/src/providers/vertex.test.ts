@@ -225,5 +225,5 @@ test('a request names the project of the quota, and its token is hidden', async 
 test('the list of models is that of the publisher', () => {
   const { read } = vertex.listing;
   const publisherModels = [{ name: 'publishers/google/models/gemini-3.5-flash', versionId: '1' }, { name: 7 }];
-  expect([read?.({ publisherModels }), read?.({ models: [] })]).toEqual([['gemini-3.5-flash'], null]);
+  expect([read?.({ publisherModels }), read?.({})]).toEqual([['gemini-3.5-flash'], null]);
 });
