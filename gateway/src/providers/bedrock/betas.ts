@@ -2,6 +2,7 @@
  * Chooses the betas of a messages request that Bedrock gets: one that it does not know fails the whole request. Sources:
  * probes of the live service in August 2026 (envoyproxy/ai-gateway#2512), anthropics/claude-code#49370.
  */
+import { readBetas } from '../hosted/betas-header.ts';
 import type { HeaderLine } from '../provider.ts';
 import type { DoorName } from './models.ts';
 
@@ -36,8 +37,6 @@ const NOWHERE = ['oauth-', 'prompt-caching-', 'fast-mode-', 'redact-thinking-', 
 /** The names under which Bedrock has the same. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19']]);
 
-const HEADER = 'anthropic-beta';
-
 export interface ChosenBetas {
   readonly sent: readonly string[];
   /** As the client named them. */
@@ -55,16 +54,4 @@ export function chooseBetas(headers: readonly HeaderLine[], door: DoorName, take
     else dropped.push(beta);
   }
   return { sent: [...sent], dropped };
-}
-
-/** The betas that the headers name. */
-export function readBetas(headers: readonly HeaderLine[]): readonly string[] {
-  const lines = headers.flatMap(([name, value]) => (name.toLowerCase() === HEADER ? value.split(',') : []));
-  return lines.map((beta) => beta.trim()).filter((beta) => beta !== '');
-}
-
-/** The headers with these betas instead of the client's. */
-export function withBetas(headers: readonly HeaderLine[], betas: readonly string[]): readonly HeaderLine[] {
-  const others = headers.filter(([name]) => name.toLowerCase() !== HEADER);
-  return betas.length === 0 ? others : [...others, [HEADER, betas.join(',')]];
 }

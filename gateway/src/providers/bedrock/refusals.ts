@@ -1,7 +1,8 @@
 /** Reads Bedrock's refusals: the exception that a header names, and a body that clients of messages understand. */
 import { readErrorBody } from '../../protocols/answer/error-body.ts';
-import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
+import { headerOf } from '../../upstream/connection.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
+import { asAnthropic as renderAsAnthropic } from '../hosted/anthropic-error.ts';
 
 /** `ThrottlingException`: the header has it before a colon and an address. Empty: not named. */
 export function exceptionOf({ head }: Refusal): string {
@@ -31,16 +32,6 @@ const MEANT: ReadonlyMap<string, number> = new Map([
 
 const WRAPPED = /^The model returned the following errors: /;
 
-const TYPES: ReadonlyMap<number, string> = new Map([
-  [400, 'invalid_request_error'],
-  [401, 'authentication_error'],
-  [403, 'permission_error'],
-  [404, 'not_found_error'],
-  [413, 'request_too_large'],
-  [429, 'rate_limit_error'],
-  [529, 'overloaded_error'],
-]);
-
 /**
  * The refusal as Anthropic would have written it, with the exception as `code`. InvokeModel writes `{"message":…}`, and
  * puts the model's own error into the message.
@@ -49,12 +40,7 @@ export function asAnthropic(refusal: Refusal): Refusal {
   const { message, error } = readErrorBody(refusal.body);
   const text = error?.Message;
   const words = (message === '' && typeof text === 'string' ? text : message).replace(WRAPPED, '');
-  if (error === null || (error.type !== undefined && error.message !== undefined)) return refusal;
   const exception = exceptionOf(refusal);
   const status = MEANT.get(exception) ?? refusal.head.status;
-  const code = exception === '' ? {} : { code: exception };
-  const type = TYPES.get(status) ?? 'api_error';
-  const body = Buffer.from(JSON.stringify({ type: 'error', error: { type, message: words, ...code } }));
-  const head: ResponseHead = { ...refusal.head, status };
-  return { head, body };
+  return renderAsAnthropic(refusal, { words, status, ...(exception === '' ? {} : { code: exception }) });
 }

@@ -104,5 +104,10 @@ describe('an attempt at a host', () => {
       error: { type: 'invalid_request_error', message: 'Invalid location' },
     });
     expect(run([{ status: 400, body: google }], { protocol: 'chat' }).body).toEqual(google);
+    const azure = { error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } };
+    expect(run([{ status: 404, body: azure }], {}).body).toEqual({
+      type: 'error',
+      error: { type: 'not_found_error', message: 'The API deployment does not exist.', code: 'DeploymentNotFound' },
+    });
   });
 });

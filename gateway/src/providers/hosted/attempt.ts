@@ -5,10 +5,10 @@
  */
 
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { readBetas, withBetas } from '../bedrock/betas.ts';
-import { asAnthropic } from '../bedrock/refusals.ts';
 import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
 import type { UpstreamRequest } from '../provider.ts';
+import { asAnthropic } from './anthropic-error.ts';
+import { readBetas, withBetas } from './betas-header.ts';
 
 export interface HostedAttempt {
   readonly request: UpstreamRequest;
