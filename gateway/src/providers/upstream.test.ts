@@ -199,7 +199,7 @@ test('the formats of an upstream may depend on its model', async () => {
   expect(upstreamOf('m').protocols).toEqual(['chat']);
   const { protocols, protocolFor } = upstreamOf('claude-1');
   expect([protocols, protocolFor.chat.name]).toEqual([['messages'], 'messages']);
-  expect(sendTo(upstreamOf('m'), { protocol: 'messages' })).rejects.toThrow('no endpoint for plain in messages');
+  await expect(sendTo(upstreamOf('m'), { protocol: 'messages' })).rejects.toThrow('no endpoint for plain in messages');
 });
 
 test('a kind may send another form of a request, with its own accept header', async () => {
