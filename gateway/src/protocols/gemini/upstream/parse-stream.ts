@@ -265,6 +265,9 @@ export class AnswerReader {
     if (blocked !== null && candidate === null && !blocked.endsWith('REASON_UNSPECIFIED')) {
       this.#blockReason = blocked;
       this.#explanation = asText(feedback?.blockReasonMessage);
+      // Nothing follows a blocked prompt.
+      this.close();
+      return;
     }
     const word = finishWordOf(candidate?.finishReason);
     if (word === null) return;
