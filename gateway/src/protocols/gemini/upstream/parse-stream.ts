@@ -163,6 +163,8 @@ export class AnswerReader {
 
   #addText({ thought }: JsonObject, text: string, signature: string | null): void {
     const kind = thought === true ? 'reasoning' : 'text';
+    // Thoughts do not go back, so a signature of one is of no use.
+    if (kind === 'reasoning' && text === '') return;
     // A signature after the text stays a part of its own, in its place.
     if (text === '' && signature !== null && kind === 'text') this.#endPart();
     if (text !== '' || signature !== null) this.#openText(kind);
