@@ -214,7 +214,7 @@ function failureOfTranslatedRefusal(
 ): CallFailure {
   const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX), head.headers);
   const message = scrubText(error.message, target.upstream.secrets);
-  return failureOfTranslatedError(error.status ?? head.status, retryAfterOf(head), error, message);
+  return failureOfTranslatedError(head.status, retryAfterOf(head), error, message);
 }
 
 function failureOfEvent({ target }: Held, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {

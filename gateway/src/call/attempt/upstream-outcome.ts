@@ -5,13 +5,8 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../../errors/reason.ts';
-import {
-  type AccountTrouble,
-  type Overflow,
-  readAccountTrouble,
-  readOverflow,
-  type UpstreamError,
-} from '../../protocols/answer/error-body.ts';
+import { type Overflow, readOverflow, type UpstreamError } from '../../protocols/answer/error-body.ts';
+import { type AccountTrouble, readMeaning } from '../../protocols/answer/error-words.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
 import {
   headerOf,
@@ -147,14 +142,13 @@ export function failureOfStatus(
     const message = `the model provider timed out (HTTP ${status})`;
     return new AttemptFailure('upstream_timeout', 'fault', message, { cause, upstream });
   }
-  if (status === 529) {
+  if (status === 529 || (status === 503 && ABOUT_LOAD.test(words))) {
     return new AttemptFailure('upstream_overloaded', 'overloaded', 'the model provider is overloaded', {
       cause,
       upstream,
     });
   }
-  const failureClass = status === 503 && ABOUT_LOAD.test(words) ? 'overloaded' : 'fault';
-  return new AttemptFailure('upstream_failed', failureClass, `the model provider failed (HTTP ${status})`, {
+  return new AttemptFailure('upstream_failed', 'fault', `the model provider failed (HTTP ${status})`, {
     cause,
     upstream,
   });
@@ -177,7 +171,7 @@ function operatorsFault(trouble: AccountTrouble, cause: string, upstream: Reason
   });
 }
 
-const ABOUT_MONEY = /quota|balance|billing|\bcredits?\b|usage limit|arrearage/i;
+const ABOUT_MONEY = /quota|balance|billing|\bcredits?\b|usage limit|spending limit|arrearage/i;
 
 function classOfTrouble(trouble: AccountTrouble, { status, type, message }: ReasonUpstream): FailureClass {
   if (trouble === 'model') return 'config';
@@ -204,8 +198,9 @@ export function failureOfRefusal(
   const upstream = { status, type: error.code, message: words };
   const trouble = troubleOf(status, error);
   if (trouble !== null) return operatorsFault(trouble, `HTTP ${status}: ${shown}`, upstream);
-  if (!CALLERS_CONTENT.has(status) || error.condition === 'other')
-    return failureOfStatus(status, retryAfter, shown, upstream);
+  const meant = error.status ?? status;
+  if (!CALLERS_CONTENT.has(meant) || error.condition === 'other')
+    return failureOfStatus(meant, longerDelay(retryAfter, error), shown, upstream);
   // The caller gets upstream's own body.
   const failureClass = error.condition === 'signature' ? 'ours' : 'overflow';
   return new AttemptFailure('upstream_rejected', failureClass, shown, {
@@ -241,16 +236,15 @@ export function failureOfTranslatedError(
   const delay = longerDelay(retryAfter, error);
   const trouble = troubleOf(status, error);
   if (trouble !== null) return operatorsFault(trouble, cause, upstream);
-  if (blamesCaller(status)) {
+  const meant = error.status ?? status;
+  if (blamesCaller(meant)) {
     const { condition } = error;
     if (condition === 'context_overflow' || condition === 'output_over_context') {
       return failureOfOverflow({ ...error, condition }, cause, upstream);
     }
   }
-  const isLoad = ABOUT_LOAD.test(error.message) || error.code === 'UNAVAILABLE';
-  if (status === 503 && isLoad) return failureOfStatus(529, delay, words, upstream);
   const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
-  return failureOfStatus(status, delay, shown, upstream);
+  return failureOfStatus(meant, delay, shown, upstream);
 }
 
 /** The delay of the header or of the body's members, whichever is longer. */
@@ -278,16 +272,14 @@ function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUp
 /** An error record in a stream, or an error body under a 200. */
 export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
   const upstream = { status, type, message: words };
-  const trouble = readAccountTrouble(words, type);
-  if (trouble !== null) return operatorsFault(trouble, `${type}: ${words}`, upstream);
-  const overflow = status === null || blamesCaller(status) ? readOverflow(words, type) : null;
+  const meaning = readMeaning(words, type);
+  if (typeof meaning === 'string') return operatorsFault(meaning, `${type}: ${words}`, upstream);
+  const meant = meaning ?? status;
+  const overflow = meant === null || blamesCaller(meant) ? readOverflow(words, type) : null;
   if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`, upstream);
-  if (status !== null) return failureOfStatus(status, null, words, upstream);
-  if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
-  if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
+  if (meant !== null) return failureOfStatus(meant, null, words, upstream);
   if (type === 'malformed')
     return new AttemptFailure('upstream_malformed', 'fault', `the model provider sent an invalid answer: ${words}`);
-  if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
   const details = { cause: type, upstream };
   return new AttemptFailure('upstream_failed', 'fault', `the model provider failed: ${words}`, details);
 }
@@ -326,8 +318,12 @@ export function retryAfterOf(head: ResponseHead): string | null {
 }
 
 const DAY_MS = 86_400_000;
-/** Groq and OpenAI: "Please try again in 5.289s", "in 1m2.5s", "in 120ms" (recorded in 2026). */
-const TRY_AGAIN = /try again in (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,5}(?:\.\d{1,9})?)(ms|s))?/i;
+/**
+ * Groq and OpenAI: "Please try again in 5.289s", "in 1m2.5s", "in 120ms" (recorded in 2026); Moonshot: "please try again
+ * after 1 seconds"; Gemini: "Please retry in 46.9s."
+ */
+const TRY_AGAIN =
+  /(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4}) ?m(?![a-z]?s))?(?:(\d{1,5}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
 /** In ms, at most a day: the longest of the delays in the header and in the words; null: none. */
 function delayOf(header: string | null, words: string): number | null {

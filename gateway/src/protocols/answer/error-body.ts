@@ -3,6 +3,7 @@
  * account and a context overflow with its token counts. Ignores the HTTP status.
  */
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
+import { type AccountTrouble, readMeaning } from './error-words.ts';
 
 /** The content of an upstream error body, independent of the format. */
 export interface UpstreamError {
@@ -161,9 +162,12 @@ export function readErrorBody(body: Buffer): ErrorBody {
   if (typeof parsed === 'string') return { ...NOTHING, message: plainWords(parsed) };
   const whole = asObject(Array.isArray(parsed) ? parsed[0] : parsed);
   if (whole === null) return NOTHING;
-  const error = asObject(whole.error) ?? whole;
+  // Cloudflare lists its errors; Databricks' code is `error_code`.
+  const error = asObject(whole.error) ?? asObject(asArray(whole.errors)[0]) ?? whole;
   const words = asText(error.message) ?? asText(whole.error) ?? asText(whole.message) ?? detailOf(whole.detail);
-  const code = asText(error.code) ?? asText(error.type) ?? asText(whole.code);
+  const named = asText(error.code) ?? asText(error.type) ?? asText(whole.code) ?? asText(whole.error_code);
+  // Google's word, in its chat format.
+  const code = named ?? asText(error.status);
   return { message: (words ?? '').slice(0, WORDS_CHARS_MAX), code, error };
 }
 
@@ -176,11 +180,14 @@ const ABOUT_SIGNATURES = [
 
 /** Classifies an error by its message and code. */
 export function describeError(message: string, code: string | null, param: string | null = null): UpstreamError {
-  const trouble = readAccountTrouble(message, code);
+  const meaning = readMeaning(message, code);
+  const trouble = typeof meaning === 'string' ? meaning : null;
   const overflow = readOverflow(message, code);
-  if (overflow !== null) return { message, code, param, trouble, ...overflow };
+  const status = typeof meaning === 'number' ? { status: meaning } : {};
+  if (overflow !== null) return { message, code, param, trouble, ...status, ...overflow };
   const condition = ABOUT_SIGNATURES.some((pattern) => pattern.test(message)) ? 'signature' : 'other';
-  return { condition, message, code, param, trouble, promptTokens: null, outputTokens: null, tokensMax: null };
+  const counts = { promptTokens: null, outputTokens: null, tokensMax: null };
+  return { condition, message, code, param, trouble, ...status, ...counts };
 }
 
 function parseJson(text: string): unknown {
@@ -205,187 +212,4 @@ function detailOf(detail: unknown): string | null {
     return words === null ? [] : [[...asArray(asObject(fault)?.loc).map(String), words].join(': ')];
   });
   return faults.length === 0 ? null : faults.join('; ');
-}
-
-/** `account`: credential, balance, quota, organization. `model`: configured model, deployment or address not found. */
-export type AccountTrouble = 'account' | 'model';
-
-interface Recognizer {
-  readonly trouble: AccountTrouble;
-  /** Exact values of `error.code`, else `error.type`. */
-  readonly codes?: readonly string[];
-  /** Patterns for the start of the message. */
-  readonly words?: readonly string[];
-  readonly host: string;
-  /** The source and its date; `recorded`: seen in real traffic. */
-  readonly source: string;
-}
-
-const RECORDED = 'recorded, read 2026-11-22';
-
-/** Checked from the top; the codes and words of a row are alternatives. */
-const RECOGNIZERS: readonly Recognizer[] = [
-  {
-    trouble: 'account',
-    host: 'OpenAI and compatible hosts',
-    codes: ['invalid_api_key', 'insufficient_quota', 'billing_not_active', 'account_deactivated'],
-    source: 'https://platform.openai.com/docs/guides/error-codes (2026-11-22); invalid_api_key recorded',
-  },
-  {
-    trouble: 'account',
-    host: 'OpenAI',
-    codes: ['billing_hard_limit_reached'],
-    words: ['billing hard limit has been reached'],
-    source: 'https://github.com/dfinke/PowerShellAI/issues/127 (2023-05-02)',
-  },
-  { trouble: 'account', host: 'OpenAI, xAI', words: ['(?:incorrect|invalid) api key\\b'], source: RECORDED },
-  {
-    trouble: 'account',
-    host: 'Anthropic',
-    codes: ['authentication_error', 'permission_error', 'billing_error'],
-    source: 'https://docs.claude.com/en/api/errors (2026-11-22); authentication_error recorded',
-  },
-  { trouble: 'account', host: 'Anthropic', words: ['your credit balance is too low'], source: RECORDED },
-  {
-    trouble: 'account',
-    host: 'Anthropic',
-    words: ['you have reached your specified api usage limits'],
-    source: 'https://github.com/anthropics/claude-code/issues/38035 (2026-03-24)',
-  },
-  {
-    trouble: 'account',
-    host: 'Anthropic',
-    words: ['this organization has been disabled'],
-    source: 'https://github.com/anthropics/claude-code/issues/72457 (2026-06-30)',
-  },
-  {
-    trouble: 'account',
-    host: 'Gemini',
-    // `FAILED_PRECONDITION` is a region or a bill, in a 400.
-    codes: ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'API_KEY_INVALID'],
-    words: ['api key not valid'],
-    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22); api key not valid recorded',
-  },
-  {
-    trouble: 'account',
-    host: 'Gemini',
-    words: ['api key expired'],
-    source: 'https://github.com/google-gemini/gemini-cli/issues/4430 (2025-07-18)',
-  },
-  {
-    trouble: 'account',
-    host: 'xAI',
-    words: ['your team \\S+ has either used all available credits'],
-    source: 'https://github.com/continuedev/continue/issues/10373 (2026-02-09)',
-  },
-  {
-    trouble: 'account',
-    host: 'Groq',
-    codes: ['organization_restricted'],
-    words: ['organization has been restricted'],
-    source: 'https://github.com/songquanpeng/one-api/issues/1764 (2024-08-24)',
-  },
-  {
-    trouble: 'account',
-    host: 'Moonshot',
-    codes: ['exceeded_current_quota_error'],
-    words: ['your account [^.]{0,120} is suspended due to insufficient balance'],
-    source: 'https://github.com/continuedev/continue/issues/11443 (2026-03-14)',
-  },
-  {
-    trouble: 'account',
-    host: 'Alibaba',
-    codes: ['Arrearage'],
-    words: ['access denied, please make sure your account is in good standing'],
-    source: 'https://github.com/tencentmusic/supersonic/issues/1572 (2024-08-16)',
-  },
-  {
-    trouble: 'account',
-    host: 'DeepSeek',
-    words: ['insufficient balance'],
-    source: 'https://api-docs.deepseek.com/quick_start/error_codes (2026-11-22)',
-  },
-  {
-    trouble: 'account',
-    host: 'Amazon Bedrock',
-    codes: [
-      'AccessDeniedException',
-      'UnrecognizedClientException',
-      'ExpiredTokenException',
-      'InvalidSignatureException',
-      'MissingAuthenticationToken',
-    ],
-    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (2026-11-22)',
-  },
-  {
-    trouble: 'account',
-    host: 'Amazon Bedrock',
-    words: ['model use case details have not been submitted', 'you don.t have access to the model'],
-    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-access.html (2026-11-22)',
-  },
-  {
-    trouble: 'model',
-    host: 'Amazon Bedrock',
-    words: [
-      'the provided model identifier is invalid',
-      'invocation of model id \\S{1,300} with on-demand throughput isn.t supported',
-      'model `[^`]{1,300}` isn.t supported on this route',
-    ],
-    source: `${RECORDED}; https://github.com/BerriAI/litellm/issues/8851 (2025-02-26)`,
-  },
-  {
-    trouble: 'model',
-    host: 'OpenAI, Groq, vLLM',
-    codes: ['model_not_found'],
-    words: ['the (?:requested )?model [`\'"][^`\'"]{1,300}[`\'"] does not exist', 'this is not a chat model'],
-    source: RECORDED,
-  },
-  {
-    trouble: 'model',
-    host: 'Azure',
-    codes: ['DeploymentNotFound'],
-    words: ['the api deployment for this resource does not exist', 'resource not found$'],
-    source: RECORDED,
-  },
-  { trouble: 'model', host: 'Anthropic', words: ['model: \\S{1,300}$'], source: RECORDED },
-  { trouble: 'model', host: 'Gemini', words: ['models/\\S{1,300} is not found for api version'], source: RECORDED },
-  {
-    trouble: 'model',
-    host: 'Vertex',
-    words: [
-      'project [^ ]{1,100} is not allowed to use publisher model\\b',
-      'publisher model `[^`]{1,300}` was not found',
-    ],
-    source:
-      'https://github.com/langchain-ai/langchain-google/issues/593 (2024-11-07), https://github.com/genkit-ai/genkit/issues/4688',
-  },
-  { trouble: 'model', host: 'Vertex', words: ['publisher model `[^`]{1,300}` not found'], source: RECORDED },
-  {
-    trouble: 'model',
-    host: 'Ollama',
-    words: ['model [\'"][^\'"]{1,300}[\'"] not found'],
-    source: 'https://github.com/ollama/ollama/blob/main/docs/api.md (2026-11-22)',
-  },
-  {
-    trouble: 'model',
-    host: 'web servers and frameworks',
-    words: ['not found$', '404 page not found', '404 not found', 'invalid url \\('],
-    source: 'FastAPI, Go net/http, nginx, OpenAI; read 2026-11-22',
-  },
-];
-
-const BY_CODE: ReadonlyMap<string, AccountTrouble> = new Map(
-  RECOGNIZERS.flatMap(({ codes = [], trouble }) => codes.map((code) => [code, trouble] as const)),
-);
-const BY_WORDS = RECOGNIZERS.flatMap(({ words = [], trouble }) =>
-  words.map((text) => ({ pattern: new RegExp(`^${text}`, 'i'), trouble })),
-);
-const TROUBLE_CHARS_MAX = 500;
-
-/** The account or model problem that an error reports; null if none. `code` is `error.code`, else `error.type`. */
-export function readAccountTrouble(message: string, code: string | null): AccountTrouble | null {
-  const byCode = code === null ? undefined : BY_CODE.get(code);
-  if (byCode !== undefined) return byCode;
-  const words = message.slice(0, TROUBLE_CHARS_MAX);
-  return BY_WORDS.find(({ pattern }) => pattern.test(words))?.trouble ?? null;
 }

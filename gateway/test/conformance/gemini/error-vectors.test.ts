@@ -1,7 +1,7 @@
 /** Tests what Google's errors mean: whose fault, for how long, and what the caller is told. */
 import { describe, expect, test } from 'bun:test';
 import { AttemptFailure, classOf, failureOfTranslatedError } from '../../../src/call/attempt/upstream-outcome.ts';
-import { secondsToReset } from '../../../src/protocols/gemini/upstream/read-error.ts';
+import { secondsToReset } from '../../../src/protocols/answer/retry-details.ts';
 import { GEMINI } from './rig.ts';
 
 function failureOf(status: number, error: object) {

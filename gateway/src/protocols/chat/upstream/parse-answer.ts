@@ -2,6 +2,7 @@
 import type { GenerationEvent } from '../../../generation/event.ts';
 import type { UpstreamError } from '../../answer/error-body.ts';
 import { describeError, type ErrorBody, readErrorBody } from '../../answer/error-body.ts';
+import { withRetryDelay } from '../../answer/retry-details.ts';
 import { asArray, asCount, asObject, asText, parseObject } from '../../json.ts';
 import { findError } from '../stream/stream-of-answer.ts';
 import { AnswerReader } from './parse-stream.ts';
@@ -40,11 +41,8 @@ function refuse(message: string): readonly GenerationEvent[] {
 export function readError(body: Buffer): UpstreamError {
   const outer = readErrorBody(body);
   const inner = readForwarded(outer);
-  const error = describeError(
-    inner?.message ?? outer.message,
-    inner?.code ?? outer.code,
-    asText((inner ?? outer).error?.param),
-  );
+  const { message, code, error: object } = inner ?? outer;
+  const error = withRetryDelay(describeError(message, code ?? outer.code, asText(object?.param)), object);
   if (error.condition !== 'context_overflow') return error;
   return {
     ...error,

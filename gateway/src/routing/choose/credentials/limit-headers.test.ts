@@ -53,7 +53,7 @@ test('Anthropic: dates; one in the past is a full limit', () => {
 
 test('Cerebras, Together, GitHub: a day, no unit, a Unix time', () => {
   expect(read({ 'x-ratelimit-limit-requests-day': '9', 'x-ratelimit-remaining-requests-day': '8' })).toEqual([
-    ['requests', 9, 8, 60_000],
+    ['requests', 9, 8, 86_400_000],
   ]);
   const plain = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '3' };
   expect(read({ ...plain, 'x-ratelimit-reset': '1' })).toEqual([['requests', 10, 3, 1_000]]);

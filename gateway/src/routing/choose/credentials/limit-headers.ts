@@ -14,25 +14,36 @@ export interface Allowance {
   readonly fullAtMs: number;
 }
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;
+
+interface Unit {
+  readonly counts: Allowance['counts'];
+  /** When it is full again if no header says so: Mistral and xAI name no time. */
+  readonly windowMs: number;
+}
+
 /** The units by the provider's word; other words (a month, output tokens) bind no single call. */
-const UNITS: ReadonlyMap<string, Allowance['counts']> = new Map([
-  ['requests', 'requests'],
-  ['requests-day', 'requests'],
-  ['req-minute', 'requests'],
+const UNITS: ReadonlyMap<string, Unit> = new Map([
+  ['requests', { counts: 'requests', windowMs: MINUTE_MS }],
+  // Cerebras, SambaNova.
+  ['requests-day', { counts: 'requests', windowMs: DAY_MS }],
+  ['requests-minute', { counts: 'requests', windowMs: MINUTE_MS }],
+  // Mistral.
+  ['req-minute', { counts: 'requests', windowMs: MINUTE_MS }],
   // Together: `x-ratelimit-limit`, without a unit.
-  ['', 'requests'],
-  ['tokens', 'tokens'],
-  ['tokens-minute', 'tokens'],
-  ['input-tokens', 'tokens'],
+  ['', { counts: 'requests', windowMs: MINUTE_MS }],
+  ['tokens', { counts: 'tokens', windowMs: MINUTE_MS }],
+  ['tokens-minute', { counts: 'tokens', windowMs: MINUTE_MS }],
+  ['tokens-day', { counts: 'tokens', windowMs: DAY_MS }],
+  ['input-tokens', { counts: 'tokens', windowMs: MINUTE_MS }],
 ]);
 
 const ANTHROPIC = 'anthropic-ratelimit-';
 const COMMON = 'x-ratelimit-';
 
-/** A limit without the time of its reset is one per minute (Mistral, xAI). */
-const WINDOW_MS = 60_000;
 /** A reset later than this binds like one at this time: hostile and daily values alike. */
-const RESET_MS_MAX = 24 * 3_600_000;
+const RESET_MS_MAX = DAY_MS;
 
 interface Found {
   limit: number | null;
@@ -50,6 +61,8 @@ export function readAllowances(headers: readonly HeaderLine[], nowMs: number, un
     const entry = found.get(words.unit) ?? { limit: null, remaining: null, reset: null };
     found.set(words.unit, entry);
     if (words.member === 'reset') entry.reset = value;
+    // Azure: the length of the window, where it names no reset.
+    else if (words.member === 'renewalperiod') entry.reset ??= value;
     else if (words.member === 'limit') entry.limit = readCount(value);
     else if (words.member === 'remaining') entry.remaining = readCount(value);
   }
@@ -71,9 +84,10 @@ function splitName(name: string): { readonly unit: string; readonly member: stri
 }
 
 function allowanceOf(unit: string, { limit, remaining, reset }: Found, nowMs: number, unixMs: number): Allowance[] {
-  const counts = UNITS.get(unit);
-  if (counts === undefined || limit === null || remaining === null || limit === 0) return [];
-  const leftMs = reset === null ? WINDOW_MS : readReset(reset, unixMs);
+  const known = UNITS.get(unit);
+  if (known === undefined || limit === null || remaining === null || limit === 0) return [];
+  const { counts, windowMs } = known;
+  const leftMs = reset === null ? windowMs : readReset(reset, unixMs);
   if (leftMs === null) return [];
   return [{ counts, limit, remaining: Math.min(remaining, limit), fullAtMs: nowMs + Math.min(leftMs, RESET_MS_MAX) }];
 }

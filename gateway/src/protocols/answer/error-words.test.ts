@@ -1,6 +1,6 @@
 /** Tests how account troubles are recognized: by code and by phrase, but not by a quoted phrase. */
 import { expect, test } from 'bun:test';
-import { readAccountTrouble } from './error-body.ts';
+import { readAccountTrouble } from './error-words.ts';
 
 test.each([
   ['', 'insufficient_quota', 'account'],

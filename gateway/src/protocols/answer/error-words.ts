@@ -1,0 +1,288 @@
+/**
+ * Recognizes what an error means by its code and words, before its status: hosts report the operator's trouble, rates
+ * and faults with statuses that blame the caller. Source: provider reference, I.
+ */
+
+/** `account`: credential, balance, quota, organization. `model`: configured model, deployment or address not found. */
+export type AccountTrouble = 'account' | 'model';
+
+const RATE = 429;
+const OVERLOADED = 529;
+const FAULT = 500;
+const TIMEOUT = 504;
+
+interface Recognizer {
+  /** The trouble of the operator, or the status that says what happened. */
+  readonly means: AccountTrouble | number;
+  /** Exact values of `error.code`, else `error.type`. */
+  readonly codes?: readonly string[];
+  /** Patterns for the start of the message. */
+  readonly words?: readonly string[];
+  readonly host: string;
+  /** The source and its date; `recorded`: seen in real traffic. */
+  readonly source: string;
+}
+
+const RECORDED = 'recorded, read 2026-11-22';
+
+/** Checked from the top; the codes and words of a row are alternatives. */
+const RECOGNIZERS: readonly Recognizer[] = [
+  {
+    means: 'account',
+    host: 'OpenAI and compatible hosts',
+    codes: ['invalid_api_key', 'insufficient_quota', 'billing_not_active', 'account_deactivated'],
+    source: 'https://platform.openai.com/docs/guides/error-codes (2026-11-22); invalid_api_key recorded',
+  },
+  {
+    means: 'account',
+    host: 'OpenAI',
+    codes: ['billing_hard_limit_reached'],
+    words: ['billing hard limit has been reached'],
+    source: 'https://github.com/dfinke/PowerShellAI/issues/127 (2023-05-02)',
+  },
+  { means: 'account', host: 'OpenAI, xAI', words: ['(?:incorrect|invalid) api key\\b'], source: RECORDED },
+  {
+    means: 'account',
+    host: 'Anthropic',
+    codes: ['authentication_error', 'permission_error', 'billing_error'],
+    source: 'https://docs.claude.com/en/api/errors (2026-11-22); authentication_error recorded',
+  },
+  { means: 'account', host: 'Anthropic', words: ['your credit balance is too low'], source: RECORDED },
+  {
+    means: 'account',
+    host: 'Anthropic',
+    words: ['you have reached your specified api usage limits'],
+    source: 'https://github.com/anthropics/claude-code/issues/38035 (2026-03-24)',
+  },
+  {
+    means: 'account',
+    host: 'Anthropic',
+    words: ['this organization has been disabled'],
+    source: 'https://github.com/anthropics/claude-code/issues/72457 (2026-06-30)',
+  },
+  {
+    means: 'account',
+    host: 'Gemini',
+    // `FAILED_PRECONDITION` is a region or a bill, in a 400.
+    codes: ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'API_KEY_INVALID'],
+    words: ['api key not valid'],
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22); api key not valid recorded',
+  },
+  {
+    means: 'account',
+    host: 'Gemini',
+    words: ['api key expired'],
+    source: 'https://github.com/google-gemini/gemini-cli/issues/4430 (2025-07-18)',
+  },
+  {
+    means: 'account',
+    host: 'xAI',
+    words: ['your team \\S+ has either used all available credits'],
+    source: 'https://github.com/continuedev/continue/issues/10373 (2026-02-09)',
+  },
+  {
+    means: 'account',
+    host: 'Groq',
+    codes: ['organization_restricted'],
+    words: ['organization has been restricted'],
+    source: 'https://github.com/songquanpeng/one-api/issues/1764 (2024-08-24)',
+  },
+  {
+    means: 'account',
+    host: 'Moonshot',
+    codes: ['exceeded_current_quota_error'],
+    words: ['your account [^.]{0,120} is suspended due to insufficient balance'],
+    source: 'https://github.com/continuedev/continue/issues/11443 (2026-03-14)',
+  },
+  {
+    means: 'account',
+    host: 'Alibaba',
+    codes: ['Arrearage'],
+    words: ['access denied, please make sure your account is in good standing'],
+    source: 'https://github.com/tencentmusic/supersonic/issues/1572 (2024-08-16)',
+  },
+  {
+    means: 'account',
+    host: 'DeepSeek',
+    words: ['insufficient balance'],
+    source: 'https://api-docs.deepseek.com/quick_start/error_codes (2026-11-22)',
+  },
+  {
+    means: 'account',
+    host: 'Amazon Bedrock',
+    codes: [
+      'AccessDeniedException',
+      'UnrecognizedClientException',
+      'ExpiredTokenException',
+      'InvalidSignatureException',
+      'MissingAuthenticationToken',
+    ],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (2026-11-22)',
+  },
+  {
+    means: 'account',
+    host: 'Amazon Bedrock',
+    words: ['model use case details have not been submitted', 'you don.t have access to the model'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-access.html (2026-11-22)',
+  },
+  {
+    means: 'model',
+    host: 'Amazon Bedrock',
+    words: [
+      'the provided model identifier is invalid',
+      'invocation of model id \\S{1,300} with on-demand throughput isn.t supported',
+      'model `[^`]{1,300}` isn.t supported on this route',
+    ],
+    source: `${RECORDED}; https://github.com/BerriAI/litellm/issues/8851 (2025-02-26)`,
+  },
+  {
+    means: 'model',
+    host: 'OpenAI, Groq, vLLM',
+    codes: ['model_not_found'],
+    words: ['the (?:requested )?model [`\'"][^`\'"]{1,300}[`\'"] does not exist', 'this is not a chat model'],
+    source: RECORDED,
+  },
+  {
+    means: 'model',
+    host: 'Azure',
+    codes: ['DeploymentNotFound'],
+    words: ['the api deployment for this resource does not exist', 'resource not found$'],
+    source: RECORDED,
+  },
+  { means: 'model', host: 'Anthropic', words: ['model: \\S{1,300}$'], source: RECORDED },
+  { means: 'model', host: 'Gemini', words: ['models/\\S{1,300} is not found for api version'], source: RECORDED },
+  {
+    means: 'model',
+    host: 'Vertex',
+    words: [
+      'project [^ ]{1,100} is not allowed to use publisher model\\b',
+      'publisher model `[^`]{1,300}` was not found',
+    ],
+    source:
+      'https://github.com/langchain-ai/langchain-google/issues/593 (2024-11-07), https://github.com/genkit-ai/genkit/issues/4688',
+  },
+  { means: 'model', host: 'Vertex', words: ['publisher model `[^`]{1,300}` not found'], source: RECORDED },
+  {
+    means: 'model',
+    host: 'Ollama',
+    words: ['model [\'"][^\'"]{1,300}[\'"] not found'],
+    source: 'https://github.com/ollama/ollama/blob/main/docs/api.md (2026-11-22)',
+  },
+  {
+    means: 'model',
+    host: 'web servers and frameworks',
+    words: ['not found$', '404 page not found', '404 not found', 'invalid url \\('],
+    source: 'FastAPI, Go net/http, nginx, OpenAI; read 2026-11-22',
+  },
+  {
+    means: 'account',
+    host: 'Fireworks',
+    // A 412.
+    words: ['account \\S{1,100} is suspended'],
+    source: 'https://github.com/pollinations/pollinations/issues/12136 (2026-07-01)',
+  },
+  {
+    means: 'account',
+    host: 'AWS',
+    codes: ['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'IncompleteSignature'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (2026-11-22)',
+  },
+  {
+    means: RATE,
+    host: 'OpenAI, Anthropic',
+    codes: ['rate_limit_error', 'rate_limit_exceeded'],
+    words: ['rate limit (?:reached|exceeded)\\b', 'too many requests\\b'],
+    source: RECORDED,
+  },
+  {
+    means: RATE,
+    host: 'Moonshot',
+    codes: ['rate_limit_reached_error'],
+    source: 'https://github.com/harry0703/MoneyPrinterTurbo/issues/339 (2024-05-06)',
+  },
+  {
+    means: RATE,
+    host: 'Google',
+    codes: ['RESOURCE_EXHAUSTED'],
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22)',
+  },
+  {
+    means: RATE,
+    host: 'Amazon Bedrock',
+    codes: ['ThrottlingException', 'throttlingException', 'ServiceQuotaExceededException', 'TooManyRequestsException'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (2026-11-22)',
+  },
+  {
+    means: OVERLOADED,
+    host: 'Anthropic',
+    codes: ['overloaded_error'],
+    source: 'https://docs.claude.com/en/api/errors (2026-11-22)',
+  },
+  {
+    means: OVERLOADED,
+    host: 'Google',
+    codes: ['UNAVAILABLE'],
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22)',
+  },
+  {
+    means: OVERLOADED,
+    host: 'Moonshot',
+    // A 429, whatever the account has left.
+    codes: ['engine_overloaded_error'],
+    source: 'https://github.com/MoonshotAI/MoonshotAI-Cookbook/issues/16 (2024-04-09)',
+  },
+  {
+    means: OVERLOADED,
+    host: 'Amazon Bedrock',
+    codes: ['ModelNotReadyException'],
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (2026-11-22)',
+  },
+  {
+    means: OVERLOADED,
+    host: 'llama.cpp',
+    words: ['loading model$'],
+    source: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (2026-11-22)',
+  },
+  {
+    means: FAULT,
+    host: 'Groq',
+    // The model wrote a call or an object that does not parse: a 400 that no caller can prevent.
+    codes: ['tool_use_failed', 'json_validate_failed'],
+    source: 'https://github.com/groq/groq-typescript/issues/28 (2024-05-12)',
+  },
+  {
+    means: TIMEOUT,
+    host: 'Anthropic',
+    codes: ['timeout_error'],
+    source: 'https://docs.claude.com/en/api/errors (2026-11-22)',
+  },
+];
+
+type Meaning = Recognizer['means'];
+
+const BY_CODE: ReadonlyMap<string, Meaning> = new Map(
+  RECOGNIZERS.flatMap(({ codes = [], means }) => codes.map((code) => [code, means] as const)),
+);
+const BY_WORDS = RECOGNIZERS.flatMap(({ words = [], means }) =>
+  words.map((text) => ({ pattern: new RegExp(`^${text}`, 'i'), means })),
+);
+const WORDS_CHARS_MAX = 500;
+
+/**
+ * What an error means by its code (`error.code`, else `error.type`), else by the start of its message: trouble of the
+ * operator, or the status that says what happened; null: its own status does.
+ */
+export function readMeaning(message: string, code: string | null): Meaning | null {
+  const byCode = code === null ? undefined : BY_CODE.get(code);
+  const words = message.slice(0, WORDS_CHARS_MAX);
+  const byWords = BY_WORDS.find(({ pattern }) => pattern.test(words))?.means;
+  // A code of a rate may stand beside words about the account, never the other way round.
+  if (typeof byCode === 'number' && typeof byWords === 'string') return byWords;
+  return byCode ?? byWords ?? null;
+}
+
+/** The account or model problem that an error reports; null if none. */
+export function readAccountTrouble(message: string, code: string | null): AccountTrouble | null {
+  const meaning = readMeaning(message, code);
+  return typeof meaning === 'string' ? meaning : null;
+}
