@@ -256,6 +256,31 @@ test.each([false, true])('vector 14: a malformed call goes out once more, stream
   expect(record).toMatchObject({ status: 200, attempts: [{ class: 'fault' }, { status: 200 }] });
 });
 
+test('vector 21: a rate limit pauses its model for the delay that it names, and no other', async () => {
+  const error = {
+    code: 429,
+    message: 'You exceeded your current quota.',
+    status: 'RESOURCE_EXHAUSTED',
+    details: [
+      { violations: [{ quotaId: 'GenerateRequestsPerMinutePerProjectPerModel', quotaDimensions: { model: MODEL } }] },
+      { retryDelay: '23s' },
+    ],
+  };
+  pair.fake.script(MODEL, [{ status: 429, json: { error } }]);
+  pair.fake.script(NEXT, [{ say: { text: 'At noon.' } }]);
+  const ask = (model: string) =>
+    fetch(`${pair.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'When?' }] }),
+    });
+  const first = await ask(MODEL);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([429, '23']);
+  const second = await ask(MODEL);
+  expect([second.status, pair.fake.served(MODEL).length]).toEqual([429, 1]);
+  expect((await ask(NEXT)).status).toBe(200);
+});
+
 test('vector 20: an invalid key is no fault of the caller, who gets 500', async () => {
   const message = 'API key not valid. Please pass a valid API key.';
   const error = { code: 400, message, status: 'INVALID_ARGUMENT' };
