@@ -10,8 +10,9 @@ import type { ProcessLog } from '../telemetry/log.ts';
 import type { GatewayState } from '../telemetry/metrics/gateway-metrics.ts';
 import type { RoutingView } from '../telemetry/metrics/routing-metrics.ts';
 import { openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
-import { headerOf, parseBaseUrl, type ResponseHead } from '../upstream/connection.ts';
+import { parseBaseUrl } from '../upstream/connection.ts';
 import { Exchange } from '../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../upstream/response-head.ts';
 
 /** The conventions' names of vendors that differ from the catalog's (semantic-conventions-genai, 2026-11-22). */
 const VENDORS: { readonly [provider: string]: string } = {

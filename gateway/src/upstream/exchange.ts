@@ -8,14 +8,13 @@ import {
   type Connection,
   type ConnectionUser,
   type Origin,
-  parseResponseHead,
-  type ResponseHead,
   returnIdle,
   takeIdle,
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from './connection.ts';
 import { dial } from './dial.ts';
+import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /**
  * The request line and all headers with the blank line, ASCII. A promise where the request has yet to be authorized: it

@@ -2,8 +2,9 @@
  * Makes a `fetch` that goes through the dialer, for libraries that bring no other way out: the operator's proxy, verified
  * certificates, checked addresses, short time limits, small answers, no redirects followed.
  */
-import { parseBaseUrl, type ResponseHead, type UpstreamFailure } from './connection.ts';
+import { parseBaseUrl, type UpstreamFailure } from './connection.ts';
 import { Exchange } from './exchange.ts';
+import type { ResponseHead } from './response-head.ts';
 
 const LIMITS = {
   connectMs: 5_000,

@@ -1,7 +1,7 @@
 /** Tests the parsing of response heads: what HTTP/1.1 allows is accepted, and an ambiguous end of the body is refused. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { parseResponseHead } from './connection.ts';
+import { parseResponseHead } from './response-head.ts';
 
 const head = (...lines: readonly string[]) => parseResponseHead(['HTTP/1.1 200 OK', ...lines].join('\r\n'));
 

@@ -4,7 +4,7 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { type AttemptChoice, AttemptRow, type Held, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { Folding, NextAttempt, UpstreamCall } from '../plan/upstream-call.ts';
@@ -237,7 +237,7 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   onHead(attempt: RunningAttempt, head: ResponseHead): void {
     this.#hedge?.enter(attempt);
     this.#call.firstByteMs = performance.now();
-    (this.#hedge?.attempt === attempt ? this.#hedge.targets : this.#targets).onHead(head.headers);
+    (this.#hedge?.attempt === attempt ? this.#hedge.targets : this.#targets).onHead(head);
   }
 
   onAnswer(attempt: RunningAttempt, answer: CollectedAnswer): void {

@@ -4,7 +4,6 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
-import type { HeaderLine } from '../../providers/provider.ts';
 import { AttemptPlan } from '../../routing/attempt-plan.ts';
 import { type Candidate, isUsable, type UsableCandidate } from '../../routing/choose/candidate.ts';
 import type { PlaceListener, TargetPlace } from '../../routing/choose/target-queues.ts';
@@ -12,6 +11,7 @@ import { TrackedAttempt } from '../../routing/choose/track-attempt.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
 import type { AttemptFailure as FailedAttempt, PlannedCall, Step } from '../../routing/planned-call.ts';
 import type { Target } from '../../routing/route.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { type AttemptChoice, type Held, type Routed, setPriced, setTarget } from '../call.ts';
 import { pricedMembersAt, switchTarget } from '../money/switch-target.ts';
 import { planCall } from '../plan/plan-call.ts';
@@ -146,8 +146,8 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   }
 
   /** The head of an answer has arrived. */
-  onHead(headers: readonly HeaderLine[]): void {
-    this.#tracked?.onHead(headers, performance.now(), Date.now());
+  onHead(head: Pick<ResponseHead, 'headers'>): void {
+    this.#tracked?.onHead(head.headers, performance.now(), Date.now());
   }
 
   /** The first content, or the whole of a plain answer; its head came at `headAtMs`, 0: unknown. */

@@ -8,8 +8,9 @@ import type {
   StreamObserver,
   UpstreamProtocol,
 } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { elements, type JsonNode, jsonText, member } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';

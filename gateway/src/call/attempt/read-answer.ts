@@ -9,7 +9,7 @@ import type { Part } from '../../generation/part.ts';
 import { isTextCounted } from '../../generation/usage.ts';
 import { textBytes } from '../../protocols/json.ts';
 import type { AnswerFacts, AnswerReading, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { Held, Routed } from '../call.ts';
 import { decideUsage } from '../money/decide-usage.ts';
 import { limitNotEnforceable } from '../money/hold-call.ts';

@@ -3,8 +3,8 @@
  * of its answer, its first content or its failure. Decides nothing.
  */
 import type { CallFailure } from '../../errors/call-failure.ts';
-import { headerOf, type ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { AttemptRow, Held } from '../call.ts';
 import type { Folding, UpstreamCall } from '../plan/upstream-call.ts';
 import { type FoldedStream, type FoldedStreamEnd, openFold } from '../stream/folded-stream.ts';

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../protocols/registry.ts';
 import { CoolDown } from '../../routing/health/credential-health.ts';
-import { headerOf } from '../../upstream/connection.ts';
+import { headerOf } from '../../upstream/response-head.ts';
 import {
   AttemptFailure,
   failureOfErrorWords,

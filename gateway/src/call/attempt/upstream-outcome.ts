@@ -8,12 +8,8 @@ import type { ReasonUpstream } from '../../errors/reason.ts';
 import { type Overflow, readOverflow, type UpstreamError } from '../../protocols/answer/error-body.ts';
 import { type AccountTrouble, readMeaning } from '../../protocols/answer/error-words.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
-import {
-  headerOf,
-  type ResponseHead,
-  type UpstreamFailure,
-  type UpstreamFailureKind,
-} from '../../upstream/connection.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/connection.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 
 /** Why an attempt failed. */
 export class AttemptFailure extends CallFailure {

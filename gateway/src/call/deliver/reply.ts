@@ -7,11 +7,11 @@ import { maskKeys } from '../../lib/secret.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { Arrived } from '../call.ts';
 
 /** Upstream headers that a caller may see; all others describe the operator's account or the connection. */
-const UPSTREAM_HEADERS = new Set(['openai-processing-ms', 'openai-version']);
+const UPSTREAM_HEADERS = ['openai-processing-ms', 'openai-version'];
 
 /** On every reply of every route. */
 export const NO_SNIFF = { 'x-content-type-options': 'nosniff' } as const;
@@ -105,7 +105,10 @@ export function plainReply(
   costUsd: string | null,
 ): Response {
   const headers = routeHeaders(call);
-  for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers.set(name, value);
+  for (const name of UPSTREAM_HEADERS) {
+    const value = headerOf(head, name);
+    if (value !== null) headers.set(name, value);
+  }
   // Only JSON is passed on in one piece, whatever content type upstream states.
   headers.set('content-type', 'application/json');
   if (costUsd !== null) headers.set('x-tollgate-cost-usd', costUsd);

@@ -6,7 +6,7 @@ import { SSE } from '../../framing/sse-decoder.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { FoldedStream } from './folded-stream.ts';
 
 const LIMITS = { ...resolveLimits({}), sseRecordBytesMax: 1_000, slowReaderBytesMax: 100 };

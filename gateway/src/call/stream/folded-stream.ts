@@ -5,8 +5,9 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
-import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,

@@ -5,8 +5,9 @@
  */
 
 import type { Framing } from '../../framing/framing.ts';
-import type { ResponseHead, UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { Backlog } from './outbox.ts';
 
 /** The stream's reader. It pauses upstream on a backlog and resumes it once nothing waits. */

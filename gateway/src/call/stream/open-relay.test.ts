@@ -5,7 +5,7 @@ import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow, type Held, setMoney } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { BillingDeps } from '../money/billing-deps.ts';

@@ -3,8 +3,9 @@
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing } from '../../framing/framing.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,

@@ -6,8 +6,9 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
-import { headerOf, type ResponseHead, type UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type AnswerListener, type CollectLimits } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { ClientStream, StreamSource } from './client-stream.ts';

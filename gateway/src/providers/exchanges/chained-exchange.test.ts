@@ -1,7 +1,7 @@
 /** Tests chained-exchange.ts: the listener of several exchanges sees one, and counts, pauses and aborts reach the right one. */
 import { describe, expect, test } from 'bun:test';
-import type { ResponseHead } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import { type Ending, type OpenExchange, openResending } from './chained-exchange.ts';
 
 function headOf(status: number): ResponseHead {

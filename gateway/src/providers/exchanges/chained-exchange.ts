@@ -2,8 +2,9 @@
  * Runs several exchanges as one attempt: one after the other, behind one tap, for one listener. Also holds a refusal
  * back until it is known whether another exchange follows it.
  */
-import type { ResponseHead, UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 
 /** Starts one exchange. */
 export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;

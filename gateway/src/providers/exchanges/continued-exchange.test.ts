@@ -1,7 +1,8 @@
 /** Tests continued-exchange.ts: hops are one answer, and one that cannot be continued ends where it is. */
 import { describe, expect, test } from 'bun:test';
-import type { ResponseHead, UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Operation, UpstreamRequest } from '../provider.ts';
 import { openContinued } from './continued-exchange.ts';
 

@@ -1,7 +1,8 @@
 /** Runs one exchange for a test and records all listener events. Asserts nothing. */
 
-import { parseBaseUrl, type ResponseHead, type UpstreamFailure } from '../connection.ts';
+import { parseBaseUrl, type UpstreamFailure } from '../connection.ts';
 import { Exchange, type ExchangeLimits } from '../exchange.ts';
+import type { ResponseHead } from '../response-head.ts';
 
 /** Long enough for every test that is not about timeouts. */
 const PATIENT: ExchangeLimits = {
