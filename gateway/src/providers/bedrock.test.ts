@@ -1,8 +1,9 @@
 /** Tests bedrock.ts: requests at a fake of both services that verifies signatures, and what follows refusals. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import { headerOf, type ResponseHead, type UpstreamFailure } from '../upstream/connection.ts';
+import type { UpstreamFailure } from '../upstream/connection.ts';
 import type { UpstreamTap } from '../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../upstream/response-head.ts';
 import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
 import { createBedrock } from './bedrock.ts';
 import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';

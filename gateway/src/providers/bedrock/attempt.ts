@@ -3,9 +3,9 @@
  * keys were wrong, and without betas where the model refuses them; each at most once.
  */
 
-import type { ResponseHead } from '../../upstream/connection.ts';
-import { headerOf } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import { headerOf } from '../../upstream/response-head.ts';
 import type { AwsSigner } from '../credentials/aws-signer.ts';
 import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
 import { withBetas } from '../hosted/betas-header.ts';

@@ -1,6 +1,6 @@
 /** Reads Bedrock's refusals: the exception that a header names, and a body that clients of messages understand. */
 import { readErrorBody } from '../../protocols/answer/error-body.ts';
-import { headerOf } from '../../upstream/connection.ts';
+import { headerOf } from '../../upstream/response-head.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
 import { asAnthropic as renderAsAnthropic } from '../hosted/anthropic-error.ts';
 
