@@ -1,6 +1,6 @@
 /** Renders an error of a cloud that hosts Claude in Anthropic's shape, which clients of messages understand. */
 import { readErrorBody } from '../../protocols/answer/error-body.ts';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
 
 const TYPES: ReadonlyMap<number, string> = new Map([

@@ -1,6 +1,6 @@
 /** Tests hosted/attempt.ts: a new token after a 401, betas that a host does not know, and errors in Anthropic's shape. */
 import { describe, expect, test } from 'bun:test';
-import type { ResponseHead } from '../../upstream/connection.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { OpenExchange } from '../exchanges/chained-exchange.ts';
 import type { UpstreamRequest } from '../provider.ts';
 import { BetaMemory, openHostedAttempt } from './attempt.ts';
