@@ -34,7 +34,12 @@ describe('the words of an error body', () => {
       'body: n: 0: field required; b',
       null,
     ],
-    ['of Gemini, an array', [{ error: { code: 400, message: 'no.', status: 'INVALID_ARGUMENT' } }], 'no.', null],
+    [
+      'of Gemini, an array',
+      [{ error: { code: 400, message: 'no.', status: 'INVALID_ARGUMENT' } }],
+      'no.',
+      'INVALID_ARGUMENT',
+    ],
     ['that are numbers only', { error: { message: 7, code: 7 } }, '', null],
     ['that are missing', {}, '', null],
     ['that are a text alone', 'no.', 'no.', null],
