@@ -21,7 +21,7 @@ export const anthropic: RemoteKind = {
   // Anthropic's own SDK takes addresses without the version, other clients with it: both are accepted.
   completeBaseUrl: (url) => (url.endsWith('/v1') ? url : `${url}/v1`),
   endpoint: (_protocol, operation) => (operation === 'count_tokens' ? '/messages/count_tokens' : '/messages'),
-  listing: { path: '/models', headers: [['anthropic-version', '2023-06-01']] },
+  listing: { path: '/models?limit=1000', headers: [['anthropic-version', '2023-06-01']] },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-api-key', api_key.reveal()]]),
 };
 

@@ -115,7 +115,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Metrics are of the operator's account.
   server: [...FLOOR, ...DOMAIN, 'call', 'console-api', 'people/roles.ts'],
   // Without a server a command creates the console's links itself.
-  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/members/operator-tools.ts', 'store/sqlite'],
+  cli: [
+    ...FLOOR,
+    ...DOMAIN,
+    'call/attempt/probe-provider.ts',
+    'control',
+    'connect',
+    'people/members/operator-tools.ts',
+    'store/sqlite',
+  ],
   // Edits configuration files of other programs; independent of this one.
   connect: ['lib', 'protocols/names.ts'],
 

@@ -1,15 +1,22 @@
-/** Requests a provider's model list with its credential, to check that it is reachable and accepts the credential. */
+/**
+ * Requests a provider's model list with a credential, to check that it is reachable and accepts the credential; a host
+ * without a list gets a request that it must refuse, which costs nothing. Says what is wrong, and one remedy.
+ */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { asObject } from '../../protocols/json.ts';
 import type { Credential, Listing, Provider, RemoteProvider } from '../../providers/provider.ts';
-import { listingOf, openListing } from '../../providers/upstream.ts';
+import { listingOf, openListing, openUpstream } from '../../providers/upstream.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { judgeRefusal, judgeUnreached, type ProbeTrouble } from './probe-troubles.ts';
 import { scrubText } from './scrub.ts';
 
 /** The result of a probe. `message`: a sentence for the operator, without any credential. */
 export interface Probe {
   readonly ok: boolean;
+  /** What is wrong; null: nothing. */
+  readonly trouble: ProbeTrouble | null;
   readonly message: string;
   readonly durationMs: number;
   /** In the provider's order. */
@@ -35,7 +42,7 @@ const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 export async function probeProvider(provider: Provider, credential?: Credential): Promise<Probe> {
   if (provider.baseUrl === null) {
     const { models } = provider.kind.local;
-    return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models };
+    return { ok: true, trouble: null, message: 'It answers inside the gateway.', durationMs: 0, models };
   }
   const startMs = performance.now();
   const outcome = await ask(provider, credential ?? provider.credentials.pool[0]);
@@ -44,6 +51,25 @@ export async function probeProvider(provider: Provider, credential?: Credential)
 
 async function ask(provider: RemoteProvider, credential: Credential): Promise<Omit<Probe, 'durationMs'>> {
   const secrets = Object.values(credential.secrets);
+  try {
+    const listing = listingOf(provider, credential);
+    const listed = await collect((listener) => openListing(provider, credential, secrets, LIMITS, listener));
+    const { status } = listed.head;
+    const isUnlisted = (status === 404 || status === 405) && FREE_CALLS.has(provider.kind.protocols[0] ?? '');
+    if (!isUnlisted) return judgeAnswer(listed, secrets, listing);
+    const refused = await collect((listener) => openRefused(provider, credential, listener));
+    const isPathless = refused.head.status === 404 || refused.head.status === 405;
+    // It may not know the model of the request: then it has read the request.
+    const isRead = refused.body.includes(CHECK_MODEL);
+    return isPathless && !isRead ? judgeAnswer(listed, secrets, listing) : judgeTaken(refused, secrets);
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
+    return { ...judgeUnreached(scrubText(cause, secrets)), ok: false, models: [] };
+  }
+}
+
+function collect(open: (listener: ExchangeListener) => UpstreamTap): Promise<CollectedAnswer> {
   const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
   const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
   const collector = new AnswerCollector(limits, {
@@ -51,44 +77,59 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Om
     onAnswer: resolve,
     onAnswerFailed: reject,
   });
-  const exchange = openListing(provider, credential, secrets, LIMITS, collector);
-  try {
-    return judgeAnswer(await promise, secrets, listingOf(provider, credential));
-  } catch (fault) {
-    if (!(fault instanceof CallFailure)) throw fault;
-    const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
-    return failed(`It was not reached: ${scrubText(cause, secrets)}.`);
-  }
+  const exchange = open(collector);
+  return promise;
 }
 
-function failed(message: string) {
-  return { ok: false, message, models: [] };
+/** The formats in which a request without messages is refused. */
+const FREE_CALLS: ReadonlySet<string> = new Set(['chat', 'messages']);
+const CHECK_MODEL = 'tollgate-check';
+const NO_MESSAGES = Buffer.from(JSON.stringify({ model: CHECK_MODEL, max_tokens: 1, messages: [] }));
+
+/** Sends a request that no host answers: it has no message. */
+function openRefused(provider: RemoteProvider, credential: Credential, listener: ExchangeListener): UpstreamTap {
+  const { kind, timeouts } = provider;
+  const [protocol = 'chat'] = kind.protocols;
+  const pool = { ...provider.credentials, pool: [{ ...credential, models: null }] } as const;
+  const model = {
+    provider: { ...provider, credentials: pool },
+    model: CHECK_MODEL,
+    timeouts: { ...timeouts, ...LIMITS },
+  };
+  const request = {
+    protocol,
+    operation: 'plain',
+    headers: protocol === 'messages' ? [['anthropic-version', '2023-06-01'] as const] : [],
+    body: NO_MESSAGES,
+    answers: 1,
+    requestId: 'req_check',
+    atMs: Date.now(),
+  } as const;
+  return openUpstream(model).openExchange(request, 0, LIMITS.responseBytesMax, listener);
 }
 
-function judgeAnswer({ head, body }: CollectedAnswer, secrets: readonly Secret[], listing: Listing) {
-  const { status } = head;
-  if (status >= 300 && status < 400) {
-    return failed(
-      `It answered ${status}, a redirect to another address, which is never followed. Correct its address.`,
-    );
-  }
+function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[]) {
+  const refusal = judgeRefusal(answer, scrubText(readErrorWords(answer.body), secrets).trim());
+  // The request itself is refused as it must be, with a status such as 400 or 422.
+  const isAsked = refusal.trouble === 'other' || refusal.trouble === 'address';
+  if (!isAsked && answer.head.status !== 200) return { ...refusal, ok: false, models: [] };
+  return { ok: true, trouble: null, message: 'It has no list of models, and takes the credential.', models: [] };
+}
+
+function judgeAnswer(answer: CollectedAnswer, secrets: readonly Secret[], listing: Listing) {
+  const { status } = answer.head;
   if (status !== 200) {
-    const words = scrubText(readErrorWords(body), secrets).trim();
-    return failed(`It answered ${status}${words === '' ? '' : `: ${words}`}. ${adviceFor(status)}`);
+    const words = scrubText(readErrorWords(answer.body), secrets).trim();
+    return { ...judgeRefusal(answer, words), ok: false, models: [] };
   }
-  const models = readModels(body, listing);
+  const models = readModels(answer.body, listing);
   if (models === null) {
-    return failed(
-      'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?',
-    );
+    const message =
+      'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?';
+    return { ok: false, trouble: 'address' as const, message, models: [] };
   }
-  return { ok: true, message: `It has ${models.length === 1 ? 'one model' : `${models.length} models`}.`, models };
-}
-
-function adviceFor(status: number): string {
-  if (status === 401 || status === 403) return 'Enter its credential again.';
-  if (status === 404 || status === 405) return 'Does its address end in the right path, such as /v1?';
-  return 'Ask its operator, or try again later.';
+  const message = `It has ${models.length === 1 ? 'one model' : `${models.length} models`}.`;
+  return { ok: true, trouble: null, message, models };
 }
 
 /** The message of an error body, from any of the usual places; otherwise the beginning of the body. */

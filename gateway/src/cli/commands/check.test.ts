@@ -120,3 +120,83 @@ describe('tollgate check', () => {
     expect(schema.properties.limits.properties.body_bytes_max.default).toBe('32MiB');
   });
 });
+
+describe('tollgate check --live', () => {
+  const host = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      const key = request.headers.get('authorization');
+      if (pathname === '/unlisted/v1/messages') {
+        const message = key === 'Bearer right' ? 'messages: at least one' : 'invalid x-api-key';
+        const type = key === 'Bearer right' ? 'invalid_request_error' : 'authentication_error';
+        return Response.json(
+          { type: 'error', error: { type, message } },
+          { status: key === 'Bearer right' ? 400 : 401 },
+        );
+      }
+      if (pathname.startsWith('/unlisted')) return new Response('Not Found', { status: 404 });
+      if (pathname === '/poor/models')
+        return Response.json({ error: { message: 'Insufficient Balance' } }, { status: 402 });
+      if (pathname === '/late/models') {
+        const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT' };
+        return Response.json({ error: { message: 'no' } }, { status: 403, headers });
+      }
+      if (pathname === '/far/models') {
+        return Response.json(
+          { error: { message: 'User location is not supported for the API use.' } },
+          { status: 400 },
+        );
+      }
+      if (pathname === '/deep/models') return new Response('Not Found', { status: 404 });
+      if (key !== 'Bearer right') return Response.json({ error: { message: `no such key ${key}` } }, { status: 401 });
+      return Response.json({ data: [{ id: 'tide-1' }, { id: 'tide-2' }] });
+    },
+  });
+  afterAll(() => host.stop(true));
+
+  async function tryOne(members: string, flags: readonly string[] = []) {
+    const text = `providers:\n  lab: { kind: openai-compatible, ${members} }\n`;
+    writeFileSync(join(folder, 'live.yaml'), text.replaceAll('HOST', `http://127.0.0.1:${host.port}`));
+    const { out, exitCode } = await runCheck(['live.yaml', '--live', ...flags]);
+    return {
+      lines: out
+        .trim()
+        .split('\n')
+        .filter((line) => !/^OK: \/|provider: |model name/.test(line)),
+      exitCode,
+    };
+  }
+
+  test.each([
+    ['base_url: HOST/v1, api_key: right', 'OK: lab: It has 2 models.', 0],
+    ['base_url: HOST/v1, api_key: wrong-1234', 'FAILED: lab: It answered 401: no such key Bearer [', 1],
+    ['base_url: HOST/poor, api_key: right', 'Insufficient Balance. Add credit or raise the limit at the provider.', 1],
+    ['base_url: HOST/late, api_key: right', 'Set the clock of this machine.', 1],
+    ['base_url: HOST/far, api_key: right', 'Choose a region where the provider offers this.', 1],
+    ['base_url: HOST/deep, api_key: right', 'Does its address end in the right path, such as /v1?', 1],
+    ['base_url: "http://127.0.0.1:1/v1", api_key: right', 'Check its address, and whether this machine may connect', 1],
+  ])('%s', async (members, words, status) => {
+    const { lines, exitCode } = await tryOne(members);
+    expect(lines.join('\n')).toContain(words);
+    expect(lines.join('\n')).not.toContain('wrong-1234');
+    expect(exitCode).toBe(status);
+  });
+
+  test('tries each credential, and says which; a host without a list is asked what it must refuse', async () => {
+    const keys = 'api_keys: [{ name: a, key: right }, { name: b, key: wrong }]';
+    const text = `providers:\n  lab: { kind: anthropic-compatible, base_url: "http://127.0.0.1:${host.port}/unlisted", ${keys} }\n`;
+    writeFileSync(join(folder, 'live.yaml'), text);
+    const { out, exitCode } = await runCheck(['live.yaml', '--live', '--json']);
+    const [, ...views] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(views).toMatchObject([
+      { provider: 'lab', credential: 'a', ok: true, trouble: null, models: 0 },
+      { provider: 'lab', credential: 'b', ok: false, trouble: 'credential' },
+    ]);
+    expect(exitCode).toBe(1);
+  });
+});

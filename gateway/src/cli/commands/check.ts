@@ -1,12 +1,13 @@
-/** Defines `tollgate check`: validates a configuration and prints its JSON Schema. Starts no server. */
+/** Defines `tollgate check`: validates a configuration, tries its providers, prints its JSON Schema. Starts no server. */
 import type { Command } from 'commander';
+import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { listModelNames } from '../../catalog/catalog.ts';
 import type { Config } from '../../config/config.ts';
 import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { renderConfigSchema } from '../../config/file/file-schema.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
-import { type CliEnvironment, CliFailure } from '../environment.ts';
+import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine } from '../environment.ts';
 
 /** Adds the command. `source` provides the file and the variables. */
 export function register(
@@ -18,19 +19,25 @@ export function register(
     .command('check')
     .description('validate a configuration, or print its JSON Schema')
     .argument('[file]', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
+    .option('--live', 'also connect to each provider with each of its credentials; costs nothing')
     .option('--schema', 'print the JSON Schema of the file')
-    .option('--json', 'print JSON: the summary, or one problem per line')
-    .action((file: string | undefined, flags: { schema?: true; json?: true }) => {
-      if (flags.schema) environment.stdout(`${JSON.stringify(renderConfigSchema(), null, 2)}\n`);
-      else checkFile({ ...source, file }, flags.json === true, environment);
+    .option('--json', 'print JSON: the summary, then one problem or provider per line')
+    .action(async (file: string | undefined, flags: { live?: true; schema?: true; json?: true }) => {
+      if (flags.schema) {
+        environment.stdout(`${JSON.stringify(renderConfigSchema(), null, 2)}\n`);
+        return;
+      }
+      const config = checkFile({ ...source, file }, flags.json === true, environment);
+      if (flags.live) await tryProviders(config, flags.json === true, environment);
     });
 }
 
-function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironment): void {
+/** Throws CliFailure for a configuration with problems, after printing them. */
+function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironment): Config {
   const { config, problems } = loadConfig(source);
   if (config !== null) {
     environment.stdout(json ? `${JSON.stringify(summarize(config))}\n` : renderSummary(config));
-    return;
+    return config;
   }
   for (const problem of problems) {
     const message = renderConfigProblem(problem);
@@ -38,6 +45,31 @@ function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironm
   }
   if (!json) environment.stdout(`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.\n`);
   throw new CliFailure(1, '');
+}
+
+/** Tries every credential of every provider, all at once. Throws CliFailure if one of them cannot be used. */
+async function tryProviders({ providers }: Config, json: boolean, environment: CliEnvironment): Promise<void> {
+  const tried = await Promise.all(
+    [...providers.values()].flatMap((provider) =>
+      provider.baseUrl === null
+        ? [tryOne(provider.name, null, probeProvider(provider))]
+        : provider.credentials.pool.map((credential) =>
+            tryOne(provider.name, credential.name, probeProvider(provider, credential)),
+          ),
+    ),
+  );
+  for (const { name, credential, probe } of tried) {
+    const { ok, trouble, message, durationMs, models } = probe;
+    const view = { provider: name, credential, ok, trouble, message, duration_ms: durationMs, models: models.length };
+    const place = credential === null || credential === 'default' ? name : `${name}, credential ${credential}`;
+    const line = makeVisible(`${ok ? 'OK' : 'FAILED'}: ${place}: ${message}`);
+    environment.stdout(json ? renderJsonLine(view) : `${line}\n`);
+  }
+  if (tried.some(({ probe }) => !probe.ok)) throw new CliFailure(1, '');
+}
+
+async function tryOne(name: string, credential: string | null, probing: Promise<Probe>) {
+  return { name, credential, probe: await probing };
 }
 
 /** Summarizes a configuration without its credentials. */
