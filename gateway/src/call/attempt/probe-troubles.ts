@@ -1,7 +1,7 @@
 /** Says in one sentence what a failed probe of a provider shows, and one remedy. */
 import { readErrorBody } from '../../protocols/answer/error-body.ts';
 import { readMeaning } from '../../protocols/answer/error-words.ts';
-import { headerOf } from '../../upstream/connection.ts';
+import { headerOf } from '../../upstream/response-head.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 
 export type ProbeTrouble =

@@ -149,7 +149,7 @@ describe('tollgate check --live', () => {
           { status: 400 },
         );
       }
-      if (pathname === '/deep/models') return new Response('Not Found', { status: 404 });
+      if (pathname.startsWith('/deep')) return new Response('Not Found', { status: 404 });
       if (key !== 'Bearer right') return Response.json({ error: { message: `no such key ${key}` } }, { status: 401 });
       return Response.json({ data: [{ id: 'tide-1' }, { id: 'tide-2' }] });
     },
