@@ -9,6 +9,7 @@ import { register as registerCredentials } from './cli/commands/credentials.ts';
 import { register as registerData } from './cli/commands/data.ts';
 import { register as registerKeys } from './cli/commands/keys.ts';
 import { register as registerLimits } from './cli/commands/limits.ts';
+import { register as registerProviders } from './cli/commands/providers.ts';
 import { register as registerRequests } from './cli/commands/requests.ts';
 import { register as registerRoutes } from './cli/commands/routes.ts';
 import { register as registerServe } from './cli/commands/serve.ts';
@@ -36,6 +37,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerRequests,
     registerRoutes,
     registerCredentials,
+    registerProviders,
     registerData,
     registerUsers,
     registerCheck,

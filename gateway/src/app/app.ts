@@ -6,6 +6,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
 import { startOverloadWatch } from '../admission/overload.ts';
+import { probeProvider } from '../call/attempt/probe-provider.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
@@ -170,6 +171,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
           book: store.providers,
           served: () => models.deps.running(),
           seal: (credential, origin, secrets) => sealCredential(models.deps.seal, credential, origin, secrets),
+          probe: probeProvider,
           live: {
             close: (model, target) => closeTarget(deps, model, target),
             states: () => readStates(stateParts),

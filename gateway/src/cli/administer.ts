@@ -1,5 +1,6 @@
 /** Runs a command that changes data: through the running server, or directly under the lock if none runs. */
 import { createLimitRules } from '../admission/limit-rules.ts';
+import { probeProvider } from '../call/attempt/probe-provider.ts';
 import { listModelNames } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { type Entered, readEntered, type Served, serveEntered } from '../config/console-entries.ts';
@@ -113,6 +114,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         book: store.providers,
         served: () => readServed(store.providers, seal),
         seal: (credential, origin, secrets) => seal.seal(bindingOf(credential, origin), secrets),
+        probe: probeProvider,
         live: null,
       },
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },

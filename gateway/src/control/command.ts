@@ -16,6 +16,9 @@ import type { ProviderStore, StoredCredential } from '../store/ports/providers.t
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import type { ExplanationView, RouteView, StatesView } from './routing/routing-shapes.ts';
 
+/** A provider of the configuration or of the console. */
+type Provider = NonNullable<ReturnType<Served['config']['providers']['get']>>;
+
 /** The limit rules that apply to calls. */
 export interface RulesInForce {
   get(subject: Subject): Caps | null;
@@ -65,6 +68,10 @@ export interface RoutingContext {
   /** Null: not known here, because no server runs and no configuration file names the providers. */
   served(): Served | null | Promise<Served | null>;
   readonly seal: SealCredential;
+  /** Requests the list of models of a provider. `message`: what is wrong, without any credential. */
+  probe(
+    provider: Provider,
+  ): Promise<{ readonly ok: boolean; readonly message: string; readonly models: readonly string[] }>;
   /** Null: no server runs. */
   readonly live: LiveRouting | null;
 }

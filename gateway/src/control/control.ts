@@ -7,6 +7,7 @@ import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, Cont
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
+import { PROVIDER_COMMANDS } from './routing/provider-commands.ts';
 import { ROUTE_COMMANDS } from './routing/route-commands.ts';
 import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
@@ -21,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...USER_COMMANDS,
   ...ROUTE_COMMANDS,
   ...CREDENTIAL_COMMANDS,
+  ...PROVIDER_COMMANDS,
 ]);
 
 export interface Control {

@@ -280,3 +280,26 @@ describe('credentials', () => {
     expect(message).not.toContain('with space');
   });
 });
+
+describe('the models of a provider', () => {
+  test('are listed with the names that the gateway serves them under', async () => {
+    expect(await rig.run('providers.models', { provider: 'entered' })).toEqual({
+      provider: 'entered',
+      message: 'It has 2 models.',
+      models: [
+        { model: 'theirs', served_as: ['own'] },
+        { model: 'free', served_as: [] },
+      ],
+    });
+    await rig.run('routes.create', { model: 'free', targets: [{ provider: 'entered', model: 'free' }] });
+    expect(await rig.run('providers.models', { provider: 'entered' })).toMatchObject({
+      models: [{ model: 'theirs' }, { model: 'free', served_as: ['free'] }],
+    });
+  });
+
+  test('are not, with one remedy, where the provider refuses or does not exist', async () => {
+    const refused = rig.run('providers.models', { provider: 'other' });
+    await expect(refused).rejects.toThrow('other: It answered 401. Enter its credential again.');
+    await expect(rig.run('providers.models', { provider: 'none' })).rejects.toThrow('There is no provider "none"');
+  });
+});

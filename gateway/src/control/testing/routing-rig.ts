@@ -83,6 +83,10 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
     book,
     served,
     seal: (credential, origin, given) => seal.seal(bindingOf(credential, origin), given),
+    probe: async ({ name }) =>
+      name === 'other'
+        ? { ok: false, message: 'It answered 401. Enter its credential again.', models: [] }
+        : { ok: true, message: 'It has 2 models.', models: ['theirs', 'free'] },
     live: {
       close: (model, target) => closed.push(`${model} ${target}`) > 0,
       states: () => ({ at: new Date(0).toISOString(), providers: [], targets: [], credentials: [], limping: [] }),

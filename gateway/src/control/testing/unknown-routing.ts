@@ -8,5 +8,8 @@ export const UNKNOWN_ROUTING: RoutingContext = {
   seal: () => {
     throw new Error('this test seals no credential');
   },
+  probe: () => {
+    throw new Error('this test probes no provider');
+  },
   live: null,
 };
