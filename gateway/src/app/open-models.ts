@@ -5,6 +5,7 @@
 import { groupSetPrices } from '../billing/price-book.ts';
 import type { Settings } from '../call/deps.ts';
 import { findModel, listModelNames } from '../catalog/catalog.ts';
+import { warnOfRetirements } from '../catalog/retirements.ts';
 import type { Config } from '../config/config.ts';
 import { inRotation, readEntered, serveEntered } from '../config/console-entries.ts';
 import { bindingOf } from '../config/console-providers.ts';
@@ -127,8 +128,12 @@ export function sealCredential(
   return seal.seal(bindingOf(credential, origin), secrets);
 }
 
-function noticesOf({ providers, routes }: Running): string[] {
+function noticesOf({ config, models, providers, routes }: Running): string[] {
+  const isNamed = (name: string) =>
+    config.models?.has(name) === true || routes.some(({ entry }) => entry.model === name);
+  const named = new Set([...models.values()].filter(({ name }) => isNamed(name)));
   return [
+    ...warnOfRetirements(named, Date.now()),
     ...providers.flatMap(({ entry, problem }) =>
       problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],
     ),

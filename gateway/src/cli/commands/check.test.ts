@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { listModels } from '../../catalog/catalog.ts';
 import { CliFailure } from '../environment.ts';
 import { register } from './check.ts';
 
@@ -13,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function runCheck(args: readonly string[], variables: { readonly [name: string]: string } = {}) {
+async function runCheck(args: readonly string[], variables: { readonly [name: string]: string } = {}, nowMs = 0) {
   let out = '';
   let exitCode = 0;
   const program = new Command().exitOverride();
@@ -23,7 +24,7 @@ async function runCheck(args: readonly string[], variables: { readonly [name: st
       out += text;
     },
     stderr: () => {},
-    nowMs: () => 0,
+    nowMs: () => nowMs,
   };
   register(program, environment, { environment: variables, cwd: folder });
   try {
@@ -119,6 +120,21 @@ describe('tollgate check', () => {
     expect(schema.additionalProperties).toBe(false);
     expect(schema.properties.limits.properties.body_bytes_max.default).toBe('32MiB');
   });
+});
+
+test('a model that shuts down within 60 days is warned of', async () => {
+  const [dated] = ['anthropic', 'openai']
+    .flatMap((name) => listModels(name))
+    .filter(({ shutdown }) => shutdown !== null);
+  if (dated === undefined) throw new Error('expected a model with a date in the catalogue');
+  const { provider, id, shutdown } = dated;
+  const text = `providers:\n  ${provider}: { kind: ${provider}, api_key: x }\nmodels:\n  mine: { targets: [{ provider: ${provider}, model: ${id} }] }\n`;
+  writeFileSync(join(folder, 'dated.yaml'), text);
+  const dateMs = Date.parse(String(shutdown));
+  const { out, exitCode } = await runCheck(['dated.yaml'], {}, dateMs - 30 * 86_400_000);
+  expect(out).toContain(`${id} at ${provider} shuts down on ${shutdown} (catalogue): choose another model for mine.\n`);
+  expect(exitCode).toBe(0);
+  expect((await runCheck(['dated.yaml'], {}, dateMs - 70 * 86_400_000)).out).not.toContain('shuts down');
 });
 
 describe('tollgate check --live', () => {

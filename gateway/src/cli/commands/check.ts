@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { listModelNames } from '../../catalog/catalog.ts';
+import { warnOfRetirements } from '../../catalog/retirements.ts';
 import type { Config } from '../../config/config.ts';
 import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { renderConfigSchema } from '../../config/file/file-schema.ts';
@@ -36,7 +37,9 @@ export function register(
 function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironment): Config {
   const { config, problems } = loadConfig(source);
   if (config !== null) {
-    environment.stdout(json ? `${JSON.stringify(summarize(config))}\n` : renderSummary(config));
+    environment.stdout(
+      json ? `${JSON.stringify(summarize(config, environment.nowMs()))}\n` : renderSummary(config, environment.nowMs()),
+    );
     return config;
   }
   for (const problem of problems) {
@@ -73,7 +76,7 @@ async function tryOne(name: string, credential: string | null, probing: Promise<
 }
 
 /** Summarizes a configuration without its credentials. */
-function summarize(config: Config) {
+function summarize(config: Config, nowMs: number) {
   const served = listServedModels(config, listModelNames);
   return {
     ok: true,
@@ -87,12 +90,12 @@ function summarize(config: Config) {
       credential: provider.credentials?.pool.some(({ secrets }) => Object.keys(secrets).length > 0) ?? false,
     })),
     models: [...served.keys()],
-    notes: config.notes,
+    notes: [...config.notes, ...warnOfRetirements(config.models === null ? [] : new Set(served.values()), nowMs)],
   };
 }
 
-function renderSummary(config: Config): string {
-  const { file, providers, models, notes } = summarize(config);
+function renderSummary(config: Config, nowMs: number): string {
+  const { file, providers, models, notes } = summarize(config, nowMs);
   const count = (things: readonly unknown[], word: string) =>
     `${things.length} ${word}${things.length === 1 ? '' : 's'}`;
   const lines = [

@@ -8,7 +8,8 @@ async function detect(answers: Readonly<Record<string, unknown>>, flags: readonl
   const stdout = (text: string) => {
     out += text;
   };
-  const ask = async (url: string) => (url in answers ? Response.json(answers[url]) : new Response('', { status: 404 }));
+  const ask = async (url: string | URL | Request) =>
+    String(url) in answers ? Response.json(answers[String(url)]) : new Response('', { status: 404 });
   const program = new Command().exitOverride();
   register(program, { dataDir: '', stdout, stderr: () => undefined, nowMs: () => 0 }, ask);
   await program.parseAsync(['providers', 'detect', ...flags], { from: 'user' });

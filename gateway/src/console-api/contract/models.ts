@@ -44,6 +44,8 @@ const modelView = z.object({
   context_tokens: z.int().nullable(),
   output_tokens_max: z.int().nullable(),
   capabilities: z.array(z.string()),
+  /** The day on which its first target shuts down, such as `2026-12-31`. Absent: none is known. */
+  retires_on: z.string().optional(),
   /** The current price; null: unpriced. */
   price: priceView.nullable(),
   /** Every version, newest first. */

@@ -51,6 +51,7 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
     context_tokens: known?.inputTokensMax ?? null,
     output_tokens_max: known?.outputTokensMax ?? null,
     capabilities: known === null ? [] : [...known.modalities.filter((one) => one !== 'text'), ...known.capabilities],
+    ...(known === null || known.shutdown === null ? {} : { retires_on: known.shutdown }),
     price: renderPeriod(inForce, fixedIn),
     prices: [...renderPrices(target.prices, fixedIn)],
     source,
