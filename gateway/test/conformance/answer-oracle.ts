@@ -51,6 +51,9 @@ function refusal(call: RecordedCall, status: number, text: string): ExpectedAnsw
   if (status === 400 && ACCOUNT_WORDS.some((phrase) => text.includes(phrase))) {
     return { status: 500, body: null, record: record('upstream_credential') };
   }
+  // The model wrote a call that does not parse (Groq).
+  if (status === 400 && text.includes('"tool_use_failed"')) return refusal(call, 500, '');
+  if (status === 503 && /overloaded|at capacity/i.test(text)) return refusal(call, 529, '');
   if (AS_IT_CAME.has(status))
     return { status, body: text.startsWith('{') ? text : null, record: record('upstream_rejected') };
   const messages = call.recording.api === 'anthropic-messages';
