@@ -39,6 +39,8 @@ test('the budget of the account itself, settled and held, and its balance', asyn
   await store.ledger.topup({ id: 'mov_1', account: 'team', amount: 100n, note: null, at_ms: 1 });
   await store.ledger.hold(heldCall('req_1', 30n, 'team'));
   await store.ledger.settle(settledCall('req_1', { held: 30n, output: 10, account: 'team' }));
+  // A first read waits for the tables; the reads of money then have their 250 ms for themselves.
+  await store.ledger.readBalances('team');
   const directory = { accounts: new Map([[account.id, account]]), keys: new Map(), workspaces: new Map() };
   const log = { warn: () => undefined, error: () => undefined } as unknown as Parameters<typeof openMoney>[0]['log'];
   const money = await openMoney({

@@ -88,8 +88,9 @@ function plainMessages(text: string): ExpectedAnswer {
 function chatStream(call: RecordedCall, text: string, fallbackId: string): ExpectedAnswer {
   const records = textRecords(text);
   const chunks = chunksOf(records);
-  const first = chunks[0];
-  const id = words(first?.id) ?? fallbackId;
+  const firstNamed = chunks.findIndex((chunk) => !isFilterResult(chunk));
+  const id = words(chunks[firstNamed]?.id) ?? fallbackId;
+  let seen = 0;
   let body = '';
   let unsaid = '';
   let end: 'done' | 'error' | 'none' = 'none';
@@ -102,8 +103,9 @@ function chatStream(call: RecordedCall, text: string, fallbackId: string): Expec
     if (data === 'DONE') end = 'done';
     else if (data !== null && (data.error !== undefined || record.event === 'error')) end = 'error';
     if (end === 'none' && data !== null && data !== 'DONE') {
+      seen += 1;
       if (list(data.choices).length === 0 && object(data.usage) !== null && !call.asksUsage) continue;
-      body += withId(record.text, data, id);
+      body += seen <= firstNamed ? record.text : withId(record.text, data, id);
     } else body += record.text;
   }
   const usage = lastChatUsage(chunks);
@@ -111,6 +113,11 @@ function chatStream(call: RecordedCall, text: string, fallbackId: string): Expec
   const record = complete(usage, lastReason(chunks), model ?? call.upstreamModel);
   if (end === 'error') return { status: 200, body, record: { ...record, error: 'any', usage_source: 'partial' } };
   return { status: 200, body: end === 'done' ? body : `${body}data: [DONE]\n\n`, unsaid, record };
+}
+
+/** Azure's first chunk: what its filter found in the prompt, before the stream has an id. */
+function isFilterResult(chunk: Json): boolean {
+  return chunk.id === '' && list(chunk.choices).length === 0;
 }
 
 /** The last finish reason of the first choice. */

@@ -46,11 +46,14 @@ const untilNotReady = (pair: Pair) =>
   eventually('readyz to be 503', async () => ((await readyStatus(pair)) === 503 ? true : null), 2_000);
 
 const untilRefused = ({ gateway }: Pair) =>
-  eventually('new connections to be refused', () =>
-    fetch(`${gateway.url}/healthz`, { headers: { connection: 'close' } }).then(
-      () => null,
-      () => true,
-    ),
+  eventually(
+    'new connections to be refused',
+    () =>
+      fetch(`${gateway.url}/healthz`, { headers: { connection: 'close' } }).then(
+        () => null,
+        () => true,
+      ),
+    20_000,
   );
 
 /** Returns the records of a stopped server, read by a command on its folder. */

@@ -101,7 +101,7 @@ describe('an attempt at a host', () => {
     const google = [{ error: { code: 400, message: 'Invalid location', status: 'INVALID_ARGUMENT' } }];
     expect(run([{ status: 400, body: google }], {}).body).toEqual({
       type: 'error',
-      error: { type: 'invalid_request_error', message: 'Invalid location' },
+      error: { type: 'invalid_request_error', message: 'Invalid location', code: 'INVALID_ARGUMENT' },
     });
     expect(run([{ status: 400, body: google }], { protocol: 'chat' }).body).toEqual(google);
     const azure = { error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } };

@@ -161,7 +161,8 @@ test('damage before the database’s mark stops nothing', async () => {
   for (const { bytes } of blocks.slice(0, 3)) {
     for (const at of [begin, begin + 5, begin + 40, begin + bytes.length - 1]) {
       const files = copy();
-      files.bytesOf(FIRST)[at] = 0xee;
+      const damaged = files.bytesOf(FIRST);
+      damaged[at] = 0xff ^ (damaged[at] ?? 0);
       expect(start(files, endAt(blocks[2]))).toEqual({ ids: [3], words: '' });
       expect(start(files).ids).toBeNull();
     }
@@ -202,7 +203,9 @@ test('the head of the next segment proves the blocks before it', async () => {
   await trial.open();
   await trial.journal?.close();
   expect(start(files).ids).toEqual([0, 1]);
-  files.bytesOf(FIRST)[SEGMENT_HEAD_BYTES + (blocks[0]?.bytes.length ?? 0) + 50] = 0xee;
+  const damaged = files.bytesOf(FIRST);
+  const at = SEGMENT_HEAD_BYTES + (blocks[0]?.bytes.length ?? 0) + 50;
+  damaged[at] = 0xff ^ (damaged[at] ?? 0);
   expect(start(files)).toEqual({ ids: null, words: expect.stringContaining('begins after block 2') });
 });
 
