@@ -6,6 +6,7 @@
 /** Names are lower case; values are trimmed Latin-1 text without control characters. */
 export interface ResponseHead {
   readonly status: number;
+  /** A getter of parsed heads: `{ ...head }` does not have it, so a copy must name it. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
   readonly framing: 'none' | 'chunked' | 'length' | 'close';
   /** Bytes of the body if `framing` is `length`; else 0. */

@@ -26,6 +26,6 @@ export function asAnthropic(
   const { words = message, code = own, status = refusal.head.status } = meant;
   const type = TYPES.get(status) ?? 'api_error';
   const rendered = { type, message: words, ...(code === null ? {} : { code }) };
-  const head: ResponseHead = { ...refusal.head, status };
+  const head: ResponseHead = { ...refusal.head, headers: refusal.head.headers, status };
   return { head, body: Buffer.from(JSON.stringify({ type: 'error', error: rendered })) };
 }
