@@ -204,7 +204,7 @@ describe('vector 36: an exception as the first frame of a 200', () => {
 
 describe('a stream', () => {
   test.each<readonly [string, Scenario, string]>([
-    ['with an exception after text', { answer: 'ok', errorEvent: 4 }, 'upstream_failed'],
+    ['with an exception after text', { answer: 'ok', errorEvent: 4 }, 'upstream_overloaded'],
     ['with a damaged frame', { answer: 'ok', malformedEvent: 4 }, 'upstream_malformed'],
     ['that ends before messageStop', { answer: 'ok', omitEnd: true }, 'upstream_truncated'],
   ])('%s ends in an error and no terminal event', async (_, scenario, error) => {

@@ -27,6 +27,17 @@ const RECORDED = 'recorded, read 2026-11-22';
 
 /** Checked from the top; the codes and words of a row are alternatives. */
 const RECOGNIZERS: readonly Recognizer[] = [
+  // Before the codes that Google gives with these words.
+  {
+    means: 'model',
+    host: 'Vertex',
+    words: [
+      'project [^ ]{1,100} is not allowed to use publisher model\\b',
+      'publisher model `[^`]{1,300}` was not found',
+    ],
+    source:
+      'https://github.com/langchain-ai/langchain-google/issues/593 (2024-11-07), https://github.com/genkit-ai/genkit/issues/4688',
+  },
   {
     means: 'account',
     host: 'OpenAI and compatible hosts',
@@ -151,16 +162,6 @@ const RECOGNIZERS: readonly Recognizer[] = [
   },
   { means: 'model', host: 'Anthropic', words: ['model: \\S{1,300}$'], source: RECORDED },
   { means: 'model', host: 'Gemini', words: ['models/\\S{1,300} is not found for api version'], source: RECORDED },
-  {
-    means: 'model',
-    host: 'Vertex',
-    words: [
-      'project [^ ]{1,100} is not allowed to use publisher model\\b',
-      'publisher model `[^`]{1,300}` was not found',
-    ],
-    source:
-      'https://github.com/langchain-ai/langchain-google/issues/593 (2024-11-07), https://github.com/genkit-ai/genkit/issues/4688',
-  },
   { means: 'model', host: 'Vertex', words: ['publisher model `[^`]{1,300}` not found'], source: RECORDED },
   {
     means: 'model',
