@@ -27,7 +27,6 @@ const RECORDED = 'recorded, read 2026-11-22';
 
 /** Checked from the top; the codes and words of a row are alternatives. */
 const RECOGNIZERS: readonly Recognizer[] = [
-  // Before the codes that Google gives with these words.
   {
     means: 'model',
     host: 'Vertex',
@@ -277,8 +276,10 @@ export function readMeaning(message: string, code: string | null): Meaning | nul
   const byCode = code === null ? undefined : BY_CODE.get(code);
   const words = message.slice(0, WORDS_CHARS_MAX);
   const byWords = BY_WORDS.find(({ pattern }) => pattern.test(words))?.means;
-  // A code of a rate may stand beside words about the account, never the other way round.
+  // A code of a rate may stand beside words about the account, never the other way round; Google's code of a missing
+  // permission stands beside words about one model.
   if (typeof byCode === 'number' && typeof byWords === 'string') return byWords;
+  if (byCode === 'account' && byWords === 'model') return byWords;
   return byCode ?? byWords ?? null;
 }
 
