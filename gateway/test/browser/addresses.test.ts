@@ -41,8 +41,10 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
     await page.evaluate("document.body.dataset.walked = 'yes'");
     // Its rows may still be on their way.
-    await eventually('a page long enough to scroll', async () =>
-      (await page.evaluate('scrollTo(0, 300), scrollY')) === 300 ? true : null,
+    await eventually(
+      'a page long enough to scroll',
+      async () => ((await page.evaluate('scrollTo(0, 300), scrollY')) === 300 ? true : null),
+      30_000,
     );
     await link('API keys').click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
