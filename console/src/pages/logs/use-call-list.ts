@@ -12,6 +12,9 @@ const TAIL_MS = 2_000;
 /** Refetch interval of the range's histogram while live. */
 const COUNT_MS = 4_000;
 const TAIL_LIMIT = 200;
+/** A list that begins with fewer calls goes on by itself: the server ends a page early when reading takes long. */
+const FIRST_CALLS = 50;
+const FIRST_PAGES_MAX = 5;
 
 interface CallListState {
   readonly list: CallList | null;
@@ -92,6 +95,18 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
       setOlder({ isFetching: false, error: cause as ApiError });
     }
   }
+
+  const pages = useRef({ key, count: 0 });
+  if (pages.current.key !== key) pages.current = { key, count: 0 };
+  const isShort = list !== null && list.next !== null && list.calls.length < FIRST_CALLS;
+  // A search reads on when it is told to: it may find little in a long time.
+  const goesOn = isShort && filters.q === undefined && !older.isFetching && older.error === null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that leaves the list short asks for the next
+  useEffect(() => {
+    if (!goesOn || pages.current.count === FIRST_PAGES_MAX) return;
+    pages.current.count += 1;
+    void fetchOlder();
+  }, [goesOn, list]);
 
   return {
     list,
