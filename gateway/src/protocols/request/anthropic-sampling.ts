@@ -4,7 +4,7 @@
  */
 import type { Feature, GenerationRequest } from '../../generation/request.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
-import type { TranslationNotes } from './translation-notes.ts';
+import type { FeatureFates, TranslationNotes } from './translation-notes.ts';
 
 interface RenderedSampling {
   readonly temperature?: number;
@@ -16,6 +16,18 @@ interface RenderedSampling {
 const DEFAULT = 1;
 /** The lowest value that Anthropic accepts with thinking. */
 const THINKING_TOP_P_MIN = 0.95;
+
+/** What `renderSampling` does with them; `top_k` also depends on the format. */
+export const SAMPLING_FATES = {
+  temperature: {
+    fate: 'carried',
+    note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
+  },
+  top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
+  frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
+  presence_penalty: { fate: 'dropped', note: '0 has no effect' },
+  seed: { fate: 'dropped', note: '0 has no effect' },
+} as const satisfies Partial<FeatureFates>;
 
 /** `thinks`: the model was asked to think, so the client cannot set the temperature. */
 export function renderSampling(

@@ -15,6 +15,7 @@ import type {
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { exactArguments } from '../../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
+import { imageFormatOf } from '../../request/image-type.ts';
 import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -221,19 +222,4 @@ function nameDocument(title: string | null, taken: Set<string>): string {
   for (let count = 2; taken.has(name); count++) name = `${base} ${count}`;
   taken.add(name);
   return name;
-}
-
-const HEAD_BASE64_CHARS = 24;
-
-const SIGNATURES: ReadonlyArray<readonly [format: string, pattern: RegExp]> = [
-  ['png', /^89504e470d0a1a0a/],
-  ['jpeg', /^ffd8ff/],
-  ['gif', /^474946383[79]61/],
-  ['webp', /^52494646.{8}57454250/],
-];
-
-/** The format of the bytes, whatever type was declared. */
-function imageFormatOf(base64: string): string | undefined {
-  const head = Buffer.from(base64.slice(0, HEAD_BASE64_CHARS), 'base64').toString('hex');
-  return SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0];
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import { renderSampling } from '../../request/anthropic-sampling.ts';
+import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm, type OutputForm } from '../../request/output-form.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -205,18 +205,11 @@ export const RENDERED_FEATURES: FeatureFates = {
   parallel_tool_calls: { fate: 'carried', note: "at Anthropic's models; else false is dropped" },
   output_limit: { fate: 'carried', note: "lowered to the model's maximum, and named; 0 is refused" },
   stop: { fate: 'carried', note: 'the gateway searches for those that the model does not take' },
-  temperature: {
-    fate: 'carried',
-    note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
-  },
-  top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
+  ...SAMPLING_FATES,
   top_k: {
     fate: 'carried',
     note: "in the vendor's own field; dropped if the vendor has no such field, or the model thinks",
   },
-  frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
-  presence_penalty: { fate: 'dropped', note: '0 has no effect' },
-  seed: { fate: 'dropped', note: '0 has no effect' },
   reasoning: {
     fate: 'carried',
     note: "in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if the vendor has no such field",

@@ -14,6 +14,7 @@ import type {
 } from '../../../generation/part.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { exactArguments } from '../../exact-json.ts';
+import { imageFormatOf } from '../../request/image-type.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -154,8 +155,8 @@ export function renderMedia(
 function renderImageSource(source: Source, path: string, traits: UpstreamTraits): WritableJson {
   switch (source.kind) {
     case 'base64': {
-      const media_type = imageTypeOf(source.base64);
-      if (media_type !== null) return { type: 'base64', media_type, data: source.base64 };
+      const format = imageFormatOf(source.base64);
+      if (format !== undefined) return { type: 'base64', media_type: `image/${format}`, data: source.base64 };
       const expected = 'expected the bytes of a JPEG, PNG, GIF or WebP image in base64';
       throw refuseMember(
         path,
@@ -222,19 +223,4 @@ function requirePdf(path: string, traits: UpstreamTraits): void {
 function renderFile(file_id: string, path: string): WritableJson {
   if (file_id.startsWith('file_')) return { type: 'file', file_id };
   throw refuseMember(path, 'found the id of a file that another host keeps; send the file itself');
-}
-
-const HEAD_BASE64_CHARS = 24;
-
-const SIGNATURES: ReadonlyArray<readonly [mediaType: string, pattern: RegExp]> = [
-  ['image/png', /^89504e470d0a1a0a/],
-  ['image/jpeg', /^ffd8ff/],
-  ['image/gif', /^474946383[79]61/],
-  ['image/webp', /^52494646.{8}57454250/],
-];
-
-/** One of the four types that Anthropic accepts, whatever the declared type; null for any other. */
-function imageTypeOf(base64: string): string | null {
-  const head = Buffer.from(base64.slice(0, HEAD_BASE64_CHARS), 'base64').toString('hex');
-  return SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0] ?? null;
 }

@@ -4,7 +4,7 @@
  */
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import { renderSampling } from '../../request/anthropic-sampling.ts';
+import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderReasoning } from '../../request/anthropic-thinking.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm } from '../../request/output-form.ts';
@@ -150,15 +150,8 @@ export const RENDERED_FEATURES: FeatureFates = {
     note: "capped at the model's maximum, and named; without one, the model's maximum, or 8192 where it is unknown",
   },
   stop: { fate: 'carried', note: 'the gateway searches for texts of white space only' },
-  temperature: {
-    fate: 'carried',
-    note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
-  },
-  top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
+  ...SAMPLING_FATES,
   top_k: { fate: 'carried', note: 'dropped if the model does not support it or thinks' },
-  frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
-  presence_penalty: { fate: 'dropped', note: '0 has no effect' },
-  seed: { fate: 'dropped', note: '0 has no effect' },
   reasoning: {
     fate: 'carried',
     note: 'as adaptive thinking with an effort, or a budget, whichever the model supports',
