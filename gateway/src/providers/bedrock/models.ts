@@ -3,18 +3,12 @@
  * (`anthropic.claude-opus-4-8`); versions (`-v1:0`), inference profiles (`us.…`) and ARNs belong to the runtime service.
  * Source: AWS's user guide, endpoints (2026-11-22).
  */
+import { bareId, isProfile } from '../../protocols/converse/shared/vendors.ts';
 import type { UpstreamProtocolName } from '../../protocols/names.ts';
 import type { Settings } from '../provider.ts';
 import type { HostedModel } from '../quirks.ts';
 
 export type DoorName = 'mantle' | 'runtime';
-
-const PROFILE = /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)\./;
-
-/** Without the prefix of an inference profile; of an ARN, the id at its end. */
-function bareId(model: string): string {
-  return model.slice(model.lastIndexOf('/') + 1).replace(PROFILE, '');
-}
 
 /**
  * Claude's facts in the catalogue. InvokeModel refuses output schemas for most of its newer models, and media by their
@@ -35,7 +29,7 @@ function isClaude(model: string): boolean {
 }
 
 function isBare(model: string): boolean {
-  return !model.includes(':') && !PROFILE.test(model);
+  return !model.includes(':') && !isProfile(model);
 }
 
 /** Settings that only requests to the runtime service have a place for. */

@@ -3,13 +3,23 @@
  * for all of them, and the model then refuses. Source: provider reference C.3, and as dated below.
  */
 
-/** The first label of a model's name after its region; null: an address that names no model. */
+/** The region of an inference profile, before the vendor and the model. */
+const PROFILE = /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)\.(?=[^.]*\.)/;
+
+/** The id of an inference profile, not its ARN. */
+export function isProfile(model: string): boolean {
+  return PROFILE.test(model);
+}
+
+/** Without the prefix of an inference profile; of an ARN, the id at its end. */
+export function bareId(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).replace(PROFILE, '');
+}
+
+/** The first label of a model's bare id; null: an address that names no model. */
 export function vendorOf(model: string): string | null {
-  const name = model.slice(model.lastIndexOf('/') + 1);
-  const labels = name.split('.');
-  const isRegional =
-    labels.length > 2 && /^(?:us|us-gov|eu|apac|jp|au|ca|sa|mx|uk|il|me|global)$/.test(labels[0] ?? '');
-  return labels.length < 2 ? null : (labels[isRegional ? 1 : 0] ?? null);
+  const id = bareId(model);
+  return id.includes('.') ? id.slice(0, id.indexOf('.')) : null;
 }
 
 /** What the models of a vendor take. */
