@@ -11,6 +11,8 @@ interface LoopPlan {
   readonly gateway: Pick<RunningGateway, 'url' | 'key'>;
   readonly model: string;
   readonly stream: boolean;
+  /** Sends `reasoning_content` back as it came, as hosts with open reasoning ask their clients to. */
+  readonly returnsReasoning?: true;
 }
 
 const TURNS_MAX = 20;
@@ -34,17 +36,18 @@ export async function loopOverMessages({ gateway, model, stream }: LoopPlan): Pr
   });
 }
 
-/** As a client of chat completions: it has no place for signatures, and sends back text and calls only. */
-export async function loopOverChat({ gateway, model, stream }: LoopPlan): Promise<LoopTurn[]> {
+/** As a client of chat completions: it has no place for signatures, and usually sends back text and calls only. */
+export async function loopOverChat({ gateway, model, stream, returnsReasoning }: LoopPlan): Promise<LoopTurn[]> {
   const messages: object[] = [{ role: 'user', content: 'Look everywhere.' }];
   return loop(async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: SCHEMA } }];
     const body = { model, stream, reasoning_effort: 'low', tools, messages };
     const text = await post(gateway, '/v1/chat/completions', body);
-    const { content, tool_calls } = stream
+    const { content, tool_calls, reasoning_content } = stream
       ? foldChat(readEvents<ChatChunk>(text))
       : JSON.parse(text).choices[0].message;
-    messages.push({ role: 'assistant', content, tool_calls });
+    const reasoning = returnsReasoning === true ? { reasoning_content } : {};
+    messages.push({ role: 'assistant', content, tool_calls, ...reasoning });
     const calls = ((tool_calls ?? []) as Array<{ readonly id: string }>).map(({ id }) => id);
     for (const tool_call_id of calls) messages.push({ role: 'tool', tool_call_id, content: 'seen' });
     return { calls, text: content ?? '' };
@@ -121,6 +124,7 @@ interface ChatChunk {
   readonly choices: ReadonlyArray<{
     readonly delta: {
       readonly content?: string | null;
+      readonly reasoning_content?: string;
       readonly tool_calls?: ReadonlyArray<Partial<ChatCall> & { readonly index: number }>;
     };
   }>;
@@ -128,15 +132,21 @@ interface ChatChunk {
 
 function foldChat(chunks: readonly ChatChunk[]) {
   let content = '';
+  let reasoning_content = '';
   const calls: ChatCall[] = [];
   for (const { choices } of chunks) {
     const delta = choices[0]?.delta;
     content += delta?.content ?? '';
+    reasoning_content += delta?.reasoning_content ?? '';
     for (const { index, id = '', function: said } of delta?.tool_calls ?? []) {
       const call = calls[index] ?? { id, type: 'function', function: { name: said?.name ?? '', arguments: '' } };
       const joined = call.function.arguments + (said?.arguments ?? '');
       calls[index] = { ...call, function: { ...call.function, arguments: joined } };
     }
   }
-  return { content: content === '' ? null : content, tool_calls: calls.length === 0 ? undefined : calls };
+  return {
+    content: content === '' ? null : content,
+    tool_calls: calls.length === 0 ? undefined : calls,
+    reasoning_content,
+  };
 }
