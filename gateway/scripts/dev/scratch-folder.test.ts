@@ -21,7 +21,7 @@ test('the key stays the same until the folder is forgotten', async () => {
   expect(statSync(join(folder, 'key')).mode & 0o777).toBe(0o600);
   forgetScratch(folder);
   expect((await openScratch(folder)).key).not.toBe(key);
-}, 20_000);
+});
 
 test('each checkout has a folder of its own, the same every time', () => {
   expect(scratchFolder('/one')).toBe(scratchFolder('/one'));

@@ -40,6 +40,7 @@ const ARRIVALS = fc.array(
   {
     minLength: 1,
     maxLength: 60,
+    size: 'max',
   },
 );
 
@@ -68,7 +69,7 @@ test('matches the textbook algorithm for every limit', () => {
 
 test('the remaining requests fit, one more does not; the reset time is exact', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.array(fc.nat(400), { maxLength: 30 }), (limit, gaps) => {
+    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.array(fc.nat(400), { maxLength: 30, size: 'max' }), (limit, gaps) => {
       let nowMs = 0;
       const bucket = newBucket(limit, nowMs);
       for (const gapMs of gaps) {
@@ -128,7 +129,7 @@ describe('giving back', () => {
       ends: fc.nat(5),
     });
     fc.assert(
-      fc.property(fc.array(step, { minLength: 2, maxLength: 40 }), (steps) => {
+      fc.property(fc.array(step, { minLength: 2, maxLength: 40, size: 'max' }), (steps) => {
         const limit = 100;
         const bucket = newBucket(limit, 0);
         const calls: { atMs: number; uses: number }[] = [];

@@ -114,7 +114,7 @@ describe('with a running server', () => {
     expect(kept).toHaveLength(appended);
     await server.stop();
     expect(await namesIn(dataDir)).toEqual(names);
-  }, 15_000);
+  });
 
   test('changes of limits, accounts and money by other processes apply at once, and can be listed meanwhile', async () => {
     const dataDir = newFolder();
@@ -159,7 +159,7 @@ describe('without a server', () => {
     const commands = names.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name));
     expect(await Promise.all(commands.map((command) => command.exited))).toEqual([0, 0, 0, 0]);
     expect(await namesIn(dataDir)).toEqual(names);
-  }, 15_000);
+  });
 
   test('a command waits for the lock, and fails clearly where it does not come free', async () => {
     const dataDir = newFolder();

@@ -22,7 +22,7 @@ beforeAll(async () => {
     }),
   );
   pair.fake.script('ok-messages', { answer: 'ok' });
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 /** Sends a body and returns the call that upstream received. */
@@ -138,7 +138,7 @@ describe('large bodies at once', () => {
     }
     const seeds = received.map(seedIn);
     for (const [at, wasComplete] of complete.entries()) if (wasComplete) expect(seeds).toContain(at);
-  }, 20_000);
+  });
 });
 
 describe('headers at upstream', () => {

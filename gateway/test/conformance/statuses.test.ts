@@ -48,7 +48,7 @@ beforeAll(async () => {
   pair = await startPair((fakeUrl) =>
     pointAt(fakeUrl, { ...parts, chat: models('chat'), messages: models('messages') }),
   );
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 async function ask(protocol: Protocol, model: string, stream: boolean) {

@@ -8,7 +8,7 @@ let pair: Pair;
 
 beforeAll(async () => {
   pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['c', 'long:40'], messages: ['m'] }));
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 async function stream(scenario: Scenario | readonly Scenario[], asksUsage = false, model = 'c') {

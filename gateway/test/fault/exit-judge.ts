@@ -114,9 +114,11 @@ function judgeAttempts(cell: Cell, entries: readonly EntryLine[], { attempts }: 
   const isTold = tellsInput && cell.upstream === 'messages';
   const input = isTold ? UPSTREAM_USAGE.input : tokensIn(Buffer.byteLength(bodyOf(cell)));
   const last = attempts.at(-1);
+  // A provider may close an idle connection just before a request: that is repeated at once, also beyond the limit.
+  const wasIdleClosed = attempts[cell.ending.attempts - 1]?.class === 'reset' ? 1 : 0;
   const lost = charged === 'nothing' ? attempts : attempts.slice(0, -1);
   return [
-    differ('number of attempts', attempts.length, cell.ending.attempts),
+    differ('number of attempts', attempts.length, cell.ending.attempts + wasIdleClosed),
     ...lost.map(({ billed }) => differ('billed', billed, maybeBilled ? 'maybe' : undefined)),
     ...lost.map(({ usage }) => differ('input of the attempt', usage?.input, maybeBilled ? input : undefined)),
     charged === 'nothing' ? null : differ('billed at the end', last?.billed, undefined),

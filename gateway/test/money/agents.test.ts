@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const host of ['chat', 'messages']) {
     pair.fake.script(`${host}-agent`, { answer: `long:${OUTPUT_TOKENS}`, delayBeforeFirstByteMs: 500 });
   }
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 test(`${AGENTS} parallel streams with max_tokens ${MAX_TOKENS} on 25 USD all pass, though all together they might cost 144`, async () => {
@@ -58,4 +58,4 @@ test(`${AGENTS} parallel streams with max_tokens ${MAX_TOKENS} on 25 USD all pas
   for (const { cost_nano_usd } of await pair.gateway.calls('--key', customer.keyId))
     expect(cost_nano_usd).toBe(`${COST}`);
   await verified(pair);
-}, 20_000);
+});

@@ -20,7 +20,7 @@ beforeAll(async () => {
   pair = await startPair((url) =>
     moneyConfig(url, { exact: { host: 'chat', model: `long:${TOKENS}`, price: { input: 0, output: 5 } } }),
   );
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 const bodyOf = (index: number) => ({

@@ -33,7 +33,7 @@ beforeAll(async () => {
   fake = await startFakeUpstream();
   home = mkdtempSync(join(tmpdir(), 'tollgate-money-'));
   gateway = await start();
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await fake.stop();
@@ -178,4 +178,4 @@ test('budgets and balances are the same after a restart', async () => {
   expect(await statusOf(byEndUser, 'ok', { user: 'bob', max_tokens: 97 })).toBe(200);
   const { status } = await gateway.run('verify');
   expect(status).toBe(0);
-}, 20_000);
+});

@@ -19,7 +19,7 @@ beforeAll(async () => {
       slow: { host: 'messages', model: 'slow', price: PRICE },
     }),
   );
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 const MESSAGES = [{ role: 'user', content: 'Good day.' }];

@@ -45,7 +45,7 @@ beforeAll(async () => {
       models: { ...models, 'chat-refusing': target('refusing'), 'chat-ignoring': target('ignoring') },
     },
   });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();

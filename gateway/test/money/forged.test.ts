@@ -36,7 +36,7 @@ beforeAll(async () => {
     });
   }
   for (const [index, usage] of LIES.entries()) pair.fake.script(`lies-${index}`, { json: chatAnswer(usage) });
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 const bodyOf = (model: string, members: object = {}) => ({

@@ -60,7 +60,7 @@ beforeAll(async () => {
   );
   const stalls: Scenario = { answer: `long:${OUTPUT_TOKENS}`, stallAfterEvent: 5 };
   for (const host of HOSTS) pair.fake.script(`${host}-stalls`, stalls);
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 /** Renders a body of exactly BODY_BYTES; the prompt is padded. */

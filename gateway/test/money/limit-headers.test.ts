@@ -19,7 +19,7 @@ beforeAll(async () => {
       'messages-ok': { host: 'messages', model: 'ok', price: PRICE },
     }),
   );
-}, 30_000);
+});
 afterAll(() => pair.stop());
 
 const bodyOf = (side: Side, max_tokens = 100) => ({

@@ -51,7 +51,7 @@ beforeAll(async () => {
   pair = await startPair((fakeUrl) => configOf(fakeUrl));
   pair.fake.script('cut', { answer: 'long:20', cut: { at: 2_000, how: 'fin' } });
   pair.fake.script('gpt-5-mini', { answer: 'ok' });
-}, 30_000);
+});
 afterAll(async () => {
   await pair.stop();
   await gated.stop();
@@ -115,7 +115,7 @@ test('holds: the key’s setting, else its account’s, else the file’s', asyn
   await expectHolds('strict');
   await after(['keys', 'set', keyId, '--holds', 'adaptive'], () => expectHolds('adaptive'));
   await reload({});
-}, 30_000);
+});
 
 test('what hides its reasoning is held as strict where less than two slices are left', async () => {
   const little = await newPrepaid(pair.gateway, LITTLE);
@@ -140,7 +140,7 @@ test('a model without a price is refused or served, as the file says, and never 
   expect(await moneyOf(pair.gateway, customer)).toEqual({ available: LITTLE, held: 0n, charged: 0n, writtenOff: 0n });
   await reload({});
   expect(await statusOf(customer, 'unpriced')).toBe(500);
-}, 20_000);
+});
 
 test('an answer that breaks off is billed, or paid by the operator and recorded so in the ledger', async () => {
   const customer = await newPrepaid(pair.gateway, 10n * LITTLE, { budget_usd: '0.15' });
@@ -163,7 +163,7 @@ test('an answer that breaks off is billed, or paid by the operator and recorded 
   expect(await response.json()).toMatchObject({ limits: [{ budget: { spent_nano_usd: billed.toString() } }] });
   await reload({});
   await verified(pair);
-}, 20_000);
+});
 
 test('a call keeps the setting for broken answers that applied when it was held', async () => {
   const customer = await newCustomer(pair.gateway);
@@ -178,7 +178,7 @@ test('a call keeps the setting for broken answers that applied when it was held'
   const { charged, writtenOff } = await moneyOf(pair.gateway, customer);
   expect([charged > 0n, writtenOff]).toEqual([true, 0n]);
   await reload({});
-}, 20_000);
+});
 
 test('an idempotency key whose broken answer was charged is used up, and one whose answer was free can be used again', async () => {
   const customer = await newCustomer(pair.gateway);
@@ -193,7 +193,7 @@ test('an idempotency key whose broken answer was charged is used up, and one who
   await reload({ broken_answers: 'free' });
   expect(await statusesOf('free')).toEqual([200, 200]);
   await reload({});
-}, 20_000);
+});
 
 test('a limit under an alias binds its model under each of its names, and follows the alias to another model', async () => {
   const customer = await newCustomer(pair.gateway);
@@ -212,4 +212,4 @@ test('a limit under an alias binds its model under each of its names, and follow
     expect(await statuses()).toEqual([200, 200, 200]);
   });
   await reload({});
-}, 20_000);
+});

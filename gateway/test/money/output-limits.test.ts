@@ -74,7 +74,7 @@ beforeAll(async () => {
       models: served,
     },
   });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await hosts.stop();

@@ -37,7 +37,7 @@ beforeAll(async () => {
       'messages-gated': { host: 'messages', price },
     }),
   });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();

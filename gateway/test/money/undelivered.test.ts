@@ -70,7 +70,7 @@ beforeAll(async () => {
   const modelOf = (name: string) => ({ host: name.startsWith('chat') ? 'chat' : 'messages', price: PRICE }) as const;
   const models = Object.fromEntries(names.map((name) => [name, modelOf(name)]));
   gateway = await startGateway({ config: moneyConfig(`http://127.0.0.1:${hosts.port}`, models) });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await hosts.stop(true);

@@ -72,7 +72,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await bedrock.stop(true);

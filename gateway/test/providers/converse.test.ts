@@ -45,7 +45,7 @@ beforeAll(async () => {
       },
     };
   });
-}, 30_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

@@ -117,7 +117,7 @@ test('200 parallel requests share one exchange of a token', async () => {
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(arrived.map(({ headers }) => headers.get('authorization'))).toEqual(Array(200).fill('Bearer ya29.token-1'));
   expect(tokens).toBe(1);
-}, 30_000);
+});
 
 describe('a request of messages', () => {
   test('vector 27: is streamed at streamRawPredict, with stream and anthropic_version, without model', async () => {

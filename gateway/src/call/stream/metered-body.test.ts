@@ -114,7 +114,7 @@ test.each([
 ] as const)(
   'for any division and any time of an extension: in order, complete, and at most one record beyond the hold (%#)',
   (framing, render) => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
+    const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60, size: 'max' });
     const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
       minLength: 1,
     });

@@ -67,7 +67,7 @@ test('a reload that raises the limit admits at the next call', () => {
 test('never more open than allowed, and none waits beside a free place', () => {
   const step = fc.record({ workspace: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean(), which: fc.nat() });
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), (cap, steps) => {
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60, size: 'max' }), (cap, steps) => {
       const queues = new TargetQueues();
       const places: NonNullable<ReturnType<TargetQueues['enter']>>[] = [];
       for (const { workspace, leaves, which } of steps) {

@@ -343,6 +343,25 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await statusOf('c')).toMatchObject({ error: null });
     });
 
+    test('an abandoned call takes nothing more, also while its hold is on its way to the disk', async () => {
+      const held = ledger.hold(heldCall('a', 10n));
+      const abandoned = ledger.abandon('a');
+      const late = [
+        ledger.extend('a', 1, 0n),
+        ledger.checkpoint({ call_id: 'a', usage: usageOf(3), cost: 6n }),
+        ledger.settle(settledCall('a', { held: 10n, output: 1 })),
+      ];
+      expect(await Promise.all([held, abandoned, ...late].map(outcomeOf))).toEqual([
+        'kept',
+        'kept',
+        'conflict',
+        'conflict',
+        'conflict',
+      ]);
+      expect(await balanceOf('default')).toMatchObject({ held: 0n, charged: 0n });
+      expect(await statusOf('a')).toMatchObject({ error: 'gateway_fault', usage_source: 'void' });
+    });
+
     test('a call without a price is recorded as unpriced, also after a crash', async () => {
       const unpriced = (id: string) => ({
         amount: 0n,

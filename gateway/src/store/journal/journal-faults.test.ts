@@ -100,18 +100,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-function testRandomSchedules(runs: number): Promise<void> {
+function testRandomSchedules(runs: number, size: 'small' | 'max'): Promise<void> {
   return fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer(), async (steps, seed) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size }), fc.integer(), async (steps, seed) => {
       await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 1 });
     }),
     { numRuns: runs, seed: SEED },
   );
 }
 
-test('random schedules of work, faults, kills and power losses', () => testRandomSchedules(15));
+test('random schedules of work, faults, kills and power losses', () => testRandomSchedules(15, 'small'));
 exhaustiveTest(
   'many random schedules of work, faults, kills and power losses',
-  () => testRandomSchedules(5_000),
+  () => testRandomSchedules(5_000, 'small'),
   600_000,
 );
+exhaustiveTest('long random schedules of the same', () => testRandomSchedules(60, 'max'), 600_000);

@@ -218,10 +218,10 @@ export class OpenCalls {
     return this.#open.get(call.draft.request_id) === call;
   }
 
-  /** @throws ConstraintViolation `conflict` where the call holds nothing or is being settled. */
+  /** @throws ConstraintViolation `conflict` where the call holds nothing, is being settled, or is abandoned. */
   #require(call_id: string): OpenCall {
     const call = this.#open.get(call_id);
-    if (call === undefined || call.end !== null)
+    if (call === undefined || call.end !== null || call.isAbandoned)
       throw new ConstraintViolation('conflict', `The call ${call_id} holds nothing, or is settled already.`);
     return call;
   }

@@ -19,7 +19,7 @@ beforeAll(async () => {
       [MODEL, NEXT].map((name) => [name, { targets: [{ provider: 'google' }], price: { input: 1, output: 5 } }]),
     ),
   }));
-}, 20_000);
+});
 beforeEach(() => pair.fake.reset());
 afterAll(() => pair.stop());
 

@@ -18,7 +18,7 @@ type Step =
   | { readonly does: 'abandon'; readonly call: number }
   | { readonly does: 'restart' };
 
-const CALLS = 6;
+const CALLS = 20;
 const call = fc.nat(CALLS - 1);
 const amount = fc.nat(60);
 const steps = fc.array(
@@ -34,7 +34,7 @@ const steps = fc.array(
     { weight: 1, arbitrary: fc.record({ does: fc.constant('abandon'), call }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant('restart') }) },
   ) as fc.Arbitrary<Step>,
-  { maxLength: 60 },
+  { maxLength: 60, size: 'max' },
 );
 
 /** A prepaid account in plain numbers, independent of the code under test. */
@@ -69,7 +69,7 @@ class Model {
     }
     const open = this.open.get(step.call);
     if (step.does === 'hold') {
-      if (open !== undefined || this.ended.has(step.call) || step.amount > this.available) return false;
+      if (open !== undefined || step.amount > this.available) return false;
       this.available -= step.amount;
       this.open.set(step.call, { held: step.amount, extensions: 0, checkpoint: null });
       return true;
@@ -113,6 +113,10 @@ test('random sequences keep every invariant, and the ledger decides as a model d
           model.endAll();
           continue;
         }
+        // An id names one call for ever: ids are made by the server, and the ledger does not look for ended ones.
+        if (step.does === 'hold' && model.ended.has(step.call)) continue;
+        // A checkpoint that comes before its call's hold is durable may be lost: the next one replaces it.
+        if (step.does === 'checkpoint') await Promise.all(outcomes);
         const { held = 0, extensions = 0 } = ('call' in step ? model.open.get(step.call) : undefined) ?? {};
         expected.push(model.take(step));
         const outcome = outcomeOf(perform(step, index, held, extensions));
@@ -161,4 +165,4 @@ test('random sequences keep every invariant, and the ledger decides as a model d
     { numRuns: process.env.TOLLGATE_EXHAUSTIVE === '1' ? 80 : 25 },
   );
   await rig.close();
-}, 20_000);
+});

@@ -114,7 +114,7 @@ test('a change of any byte of any entry is found, with the entry’s number', ()
   database.close();
   expect(changes).toBeGreaterThan(700);
   expect(proveLedger(path, recompute).problem).toBeNull();
-}, 20_000);
+});
 
 test('a change of any value of a settled call’s record is found, with the number of its last entry', () => {
   const { path, database } = openUnguarded();
@@ -146,7 +146,7 @@ test('a change of any value of a settled call’s record is found, with the numb
   expect(ends).toHaveLength(4);
   expect(changes).toBeGreaterThan(100);
   expect(proveLedger(path, recompute).problem).toBeNull();
-}, 20_000);
+});
 
 /** The value with one byte changed, for each of its bytes; for a number, its neighbors. */
 function tampered(value: string | number | Uint8Array | null | undefined): (string | number | Uint8Array)[] {
@@ -343,7 +343,7 @@ test('seals reveal a change before the last one', () => {
   database.run("UPDATE ledger_seal SET seal = x'00'");
   database.close();
   expect(proveLedger(path, recompute).problem?.entry).toBe(seals[0]?.seq ?? -1);
-}, 10_000);
+});
 
 test('a call removed from the end with all its traces is found by a noted entry', () => {
   const { path, database } = openUnguarded();

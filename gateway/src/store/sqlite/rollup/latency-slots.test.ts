@@ -14,6 +14,7 @@ const durations = fc.array(
   {
     minLength: 1,
     maxLength: 300,
+    size: 'max',
   },
 );
 

@@ -81,7 +81,7 @@ function plain(shares: readonly Share[]) {
 
 test('blocks add up to their records', () => {
   fc.assert(
-    fc.property(fc.array(fc.array(share, { maxLength: 30 }), { minLength: 1, maxLength: 5 }), (lists) => {
+    fc.property(fc.array(fc.array(share, { maxLength: 30, size: 'max' }), { minLength: 1, maxLength: 5 }), (lists) => {
       expect(read(mergeBlocks(lists.map(blockOf)))).toEqual(plain(lists.flat()));
     }),
   );

@@ -9,7 +9,7 @@ const sum = fc.record({
   left: fc.oneof(fc.constant(0), fc.integer({ min: 1 - MONEY_UNIT, max: MONEY_UNIT - 1 })),
   requests: fc.integer({ min: 1, max: 3 }),
 });
-const added = fc.array(fc.record({ group: fc.integer({ min: 1, max: 40 }), sum }), { maxLength: 120 });
+const added = fc.array(fc.record({ group: fc.integer({ min: 1, max: 40 }), sum }), { maxLength: 120, size: 'max' });
 
 test('contains the first groups and all that equal the last of them', () => {
   fc.assert(
