@@ -69,21 +69,25 @@ test('matches the textbook algorithm for every limit', () => {
 
 test('the remaining requests fit, one more does not; the reset time is exact', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.array(fc.nat(400), { maxLength: 30, size: 'max' }), (limit, gaps) => {
-      let nowMs = 0;
-      const bucket = newBucket(limit, nowMs);
-      for (const gapMs of gaps) {
-        nowMs += gapMs;
-        ask(bucket, limit, 1, nowMs);
-        const level = levelAt(bucket, limit, nowMs);
-        const remaining = remainingOf(level, limit);
-        expect(waitMs(level, limit, remaining)).toBe(0);
-        expect(waitMs(level, limit, remaining + 1)).not.toBe(0);
-        const wholeMs = nowMs + wholeAfterMs(level, limit);
-        expect(levelAt(bucket, limit, wholeMs)).toBe(0);
-        expect(levelAt(bucket, limit, wholeMs - 1)).toBeGreaterThan(0);
-      }
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 5_000 }),
+      fc.array(fc.nat(400), { maxLength: 30, size: 'max' }),
+      (limit, gaps) => {
+        let nowMs = 0;
+        const bucket = newBucket(limit, nowMs);
+        for (const gapMs of gaps) {
+          nowMs += gapMs;
+          ask(bucket, limit, 1, nowMs);
+          const level = levelAt(bucket, limit, nowMs);
+          const remaining = remainingOf(level, limit);
+          expect(waitMs(level, limit, remaining)).toBe(0);
+          expect(waitMs(level, limit, remaining + 1)).not.toBe(0);
+          const wholeMs = nowMs + wholeAfterMs(level, limit);
+          expect(levelAt(bucket, limit, wholeMs)).toBe(0);
+          expect(levelAt(bucket, limit, wholeMs - 1)).toBeGreaterThan(0);
+        }
+      },
+    ),
   );
 });
 

@@ -133,12 +133,16 @@ test('any stream decodes as the standard says, for any division, and loses no by
     'event: z\n',
   );
   fc.assert(
-    fc.property(fc.array(token, { maxLength: 40, size: 'max' }), fc.array(fc.nat(200), { maxLength: 8 }), (tokens, at) => {
-      const text = tokens.join('');
-      const decoded = decode(cut(bytesOf(text), at));
-      expect(decoded.events).toEqual(oracle(text));
-      expect(decoded.raw).toBe(Buffer.from(text).toString('latin1'));
-    }),
+    fc.property(
+      fc.array(token, { maxLength: 40, size: 'max' }),
+      fc.array(fc.nat(200), { maxLength: 8 }),
+      (tokens, at) => {
+        const text = tokens.join('');
+        const decoded = decode(cut(bytesOf(text), at));
+        expect(decoded.events).toEqual(oracle(text));
+        expect(decoded.raw).toBe(Buffer.from(text).toString('latin1'));
+      },
+    ),
     { numRuns: 3_000 },
   );
 });

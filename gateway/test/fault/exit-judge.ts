@@ -114,8 +114,9 @@ function judgeAttempts(cell: Cell, entries: readonly EntryLine[], { attempts }: 
   const isTold = tellsInput && cell.upstream === 'messages';
   const input = isTold ? UPSTREAM_USAGE.input : tokensIn(Buffer.byteLength(bodyOf(cell)));
   const last = attempts.at(-1);
-  // A provider may close an idle connection just before a request: that is repeated at once, also beyond the limit.
-  const wasIdleClosed = attempts[cell.ending.attempts - 1]?.class === 'reset' ? 1 : 0;
+  // An idle connection that the provider closed is repeated at once: the first time in a call also beyond the limit.
+  const firstReset = attempts.findIndex((row) => row.class === 'reset');
+  const wasIdleClosed = firstReset === cell.ending.attempts - 1 ? 1 : 0;
   const lost = charged === 'nothing' ? attempts : attempts.slice(0, -1);
   return [
     differ('number of attempts', attempts.length, cell.ending.attempts + wasIdleClosed),
