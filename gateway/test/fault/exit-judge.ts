@@ -116,7 +116,7 @@ function judgeAttempts(cell: Cell, entries: readonly EntryLine[], { attempts }: 
   const last = attempts.at(-1);
   // An idle connection that the provider closed is repeated at once: the first time in a call also beyond the limit.
   const firstReset = attempts.findIndex((row) => row.class === 'reset');
-  const wasIdleClosed = firstReset === cell.ending.attempts - 1 ? 1 : 0;
+  const wasIdleClosed = firstReset !== -1 && firstReset === cell.ending.attempts - 1 ? 1 : 0;
   const lost = charged === 'nothing' ? attempts : attempts.slice(0, -1);
   return [
     differ('number of attempts', attempts.length, cell.ending.attempts + wasIdleClosed),
