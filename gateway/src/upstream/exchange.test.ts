@@ -317,6 +317,19 @@ describe('abort', () => {
   });
 });
 
+test('pause before the connection is there keeps the answer back, and the first byte is not missed meanwhile', async () => {
+  const raw = serve((peer) => peer.send(OK));
+  const { exchange, end, head } = runExchange(raw.url, { limits: { firstByteMs: 50 } });
+  exchange.pause();
+  await raw.until(() => (raw.peers[0]?.received().length ?? 0) > 0);
+  // Each is a round trip on another connection.
+  const startMs = performance.now();
+  while (performance.now() - startMs < 100) expect(await runExchange(raw.url).end).toBe('end');
+  expect([head(), exchange.dueMs > performance.now() + 5_000]).toEqual([null, true]);
+  exchange.resume();
+  expect(await end).toBe('end');
+});
+
 test('pause stops the sender and the idle limit; resume delivers every byte', async () => {
   const bytes = 48 * 1024 * 1024;
   const raw = serve((peer, requests) => {

@@ -227,6 +227,10 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     this.sentAtMs = nowMs;
     this.#touch(this.#limits.firstByteMs, nowMs);
     this.#firstByteDueMs = this.dueMs;
+    if (this.#paused) {
+      connection.socket.pause();
+      this.dueMs = this.#totalDueMs;
+    }
     const body = this.#body;
     const head = this.#requestHead;
     const size = head.length + body.length;
