@@ -35,9 +35,9 @@ export const gemini: RemoteKind = {
     const own = url.endsWith('/openai') ? url.slice(0, -'/openai'.length) : url;
     return /\/v\d[a-z0-9]*$/.test(own) ? own : `${own}/v1beta`;
   },
-  openAttempt(request, { model, send }, listener) {
+  openAttempt(request, { model, responseBytesMax, send }, listener) {
     if (!modelOf(model).mayContinue) return send(this, request)(listener);
-    return openContinued(request, (next) => send(this, next), listener);
+    return openContinued(request, (next) => send(this, next), responseBytesMax, listener);
   },
   endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
   listing: { path: '/models?pageSize=1000', headers: [], read: readModelNames },

@@ -212,6 +212,8 @@ export interface AttemptTools {
   readonly key: string;
   readonly model: string;
   readonly credential: RequestCredential;
+  /** Of each response, and of all that make one answer. */
+  readonly responseBytesMax: number;
   /**
    * Sends the request through a door; a configured address takes the place of every door's own. `authorize`: instead of
    * the door's.

@@ -283,6 +283,15 @@ describe('a kind that authorizes each request', () => {
     expect(arrived).toEqual([]);
   });
 
+  test.each(['a\r\nx-evil: 1', 'a\nb', 'a\0b', 'a\u2028b'])('sends nothing with the header value %j', async (value) => {
+    const provider = signing((request) => void request.headers.push(['x-goog-user-project', value]));
+    expect(await send(provider)).toMatchObject({
+      kind: 'authorization',
+      message: 'the header x-goog-user-project would have characters that no header may have',
+    });
+    expect(arrived).toEqual([]);
+  });
+
   test('is limited by the connect timeout, and sends nothing after an abort', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const provider = signing(() => promise);

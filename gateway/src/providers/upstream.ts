@@ -222,6 +222,7 @@ function openOverHttp(
       key,
       model,
       credential: by,
+      responseBytesMax,
       send: (door, next, authorize) => (inner) =>
         send(door, { ...next, endMs }, credential, responseBytesMax, inner, authorize),
     };
@@ -366,6 +367,9 @@ function doorAddress(provider: RemoteProvider, door: Door): ReturnType<typeof ad
   return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
 }
 
+/** Tokens and projects come from files and servers: none of them may begin another header. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** The head of a request after its authorization, which rejects rather than throws. */
 function renderAuthorized(
   authorize: Door['authorize'],
@@ -373,7 +377,11 @@ function renderAuthorized(
   path: string,
   request: FinalRequest,
 ): RequestHead {
-  const render = () => `${renderLines(request.method, path, request.headers)}\r\n`;
+  const render = () => {
+    const [name] = request.headers.find(([, value]) => !HEADER_VALUE.test(value)) ?? [];
+    if (name !== undefined) throw new Error(`the header ${name} would have characters that no header may have`);
+    return `${renderLines(request.method, path, request.headers)}\r\n`;
+  };
   try {
     const authorized = authorize?.(request, by);
     return authorized === undefined ? render() : authorized.then(render);

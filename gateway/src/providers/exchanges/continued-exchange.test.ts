@@ -13,7 +13,7 @@ function headOf(status: number): ResponseHead {
 }
 
 /** An attempt whose hops the test plays. */
-function attempt(operation: Operation) {
+function attempt(operation: Operation, responseBytesMax = 1_000_000) {
   const bodies: unknown[] = [];
   const listeners: ExchangeListener[] = [];
   const heard: string[] = [];
@@ -33,6 +33,7 @@ function attempt(operation: Operation) {
         const idle = () => undefined;
         return { sentAtMs: 1, headAtMs: 0, lastByteAtMs: 0, resent: false, pause: idle, resume: idle, abort: idle };
       },
+    responseBytesMax,
     outer,
   );
   const play = (hop: number, status: number, ...texts: readonly string[]) => {
@@ -124,6 +125,18 @@ describe('a stream', () => {
     }
     expect([bodies.length, heard.at(-1)]).toEqual([16, 'end']);
   });
+});
+
+test.each(['plain', 'stream'] as const)('the limit of an answer is that of all its hops: %s', (operation) => {
+  const first = operation === 'plain' ? hop('At ', 'T1') : `data: ${hop('At ', 'T1')}\n\n`;
+  const { tap, listeners, heard, play } = attempt(operation, first.length + 5);
+  play(0, 200, first);
+  listeners[0]?.onEnd();
+  play(1, 200, '12345');
+  expect(heard.at(-1)).not.toContain('larger');
+  play(1, 200, '6');
+  expect(heard.at(-1)).toBe(`the response is larger than ${first.length + 5} bytes`);
+  expect(tap.exchanges).toBe(2);
 });
 
 test('a refusal passes as it comes', () => {

@@ -19,15 +19,19 @@ const TAIL_BYTES_MAX = 256 * 1024;
 const WORD = '"CONTINUATION"';
 const RECORD_END = Buffer.from('\n\n');
 
-/** Starts an attempt of as many exchanges as the answer needs. `send` sends the request with another body. */
+/**
+ * Starts an attempt of as many exchanges as the answer needs. `send` sends the request with another body. An answer of
+ * more than `responseBytesMax` bytes in all is a failure.
+ */
 export function openContinued(
   request: UpstreamRequest,
   send: (request: UpstreamRequest) => OpenExchange,
+  responseBytesMax: number,
   listener: ExchangeListener,
 ): UpstreamTap {
   if (request.operation === 'count_tokens') return send(request)(listener);
   const chain = new ChainedExchange();
-  const hops = new Hops(request, chain, send, listener);
+  const hops = new Hops(request, chain, send, responseBytesMax, listener);
   hops.start(request);
   return chain;
 }
@@ -37,11 +41,14 @@ class Hops implements ExchangeListener {
   readonly #request: UpstreamRequest;
   readonly #chain: ChainedExchange;
   readonly #send: (request: UpstreamRequest) => OpenExchange;
+  readonly #responseBytesMax: number;
   readonly #listener: ExchangeListener;
   readonly #streams: boolean;
   /** Whole plain answers of earlier hops. */
   readonly #earlier: Buffer[] = [];
   #hops = 0;
+  /** Bytes of all hops. */
+  #received = 0;
   /** What arrives may be continued: a 200 without a content coding. */
   #isOpen = false;
   /** The current hop follows another: its head does not pass, and neither does a refusal. */
@@ -55,11 +62,13 @@ class Hops implements ExchangeListener {
     request: UpstreamRequest,
     chain: ChainedExchange,
     send: (request: UpstreamRequest) => OpenExchange,
+    responseBytesMax: number,
     listener: ExchangeListener,
   ) {
     this.#request = request;
     this.#chain = chain;
     this.#send = send;
+    this.#responseBytesMax = responseBytesMax;
     this.#listener = listener;
     this.#streams = request.operation === 'stream';
   }
@@ -86,6 +95,13 @@ class Hops implements ExchangeListener {
   onBody(span: Uint8Array): void {
     if (this.#isRefused) return;
     this.#hasBody = true;
+    this.#received += span.length;
+    if (this.#received > this.#responseBytesMax) {
+      this.#chain.abort();
+      const message = `the response is larger than ${this.#responseBytesMax} bytes`;
+      this.#listener.onFailure({ kind: 'too_large', message, sent: true, stale: false });
+      return;
+    }
     if (this.#isOpen) this.#keep(span);
     if (this.#streams || !this.#isOpen) this.#listener.onBody(span);
   }
