@@ -9,7 +9,7 @@ import type { Credential, Listing, Provider, RemoteProvider } from '../../provid
 import { listingOf, openListing, openUpstream } from '../../providers/upstream.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
-import { judgeRefusal, judgeUnreached, type ProbeTrouble } from './probe-troubles.ts';
+import { judgeRefusal, judgeUnauthorized, judgeUnreached, type ProbeTrouble } from './probe-troubles.ts';
 import { scrubText } from './scrub.ts';
 
 /** The result of a probe. `message`: a sentence for the operator, without any credential. */
@@ -65,7 +65,8 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Om
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
-    return { ...judgeUnreached(scrubText(cause, secrets)), ok: false, models: [] };
+    const judge = fault.kind === 'upstream_credential' ? judgeUnauthorized : judgeUnreached;
+    return { ...judge(scrubText(cause, secrets)), ok: false, models: [] };
   }
 }
 

@@ -33,12 +33,13 @@ const REMEDIES: Readonly<Record<ProbeTrouble, string>> = {
   other: 'Ask its operator, or try again later.',
 };
 
+/** Of AWS, TLS, Google's `invalid_grant`, and Entra ID. */
+const CLOCK =
+  /signature (?:has )?expired|signature not yet current|time.?too.?skewed|clock|certificate is not yet valid|\biat and exp\b|valid time range/i;
+
 /** The first that matches says more than the status. */
 const BY_WORDS: ReadonlyArray<readonly [RegExp, ProbeTrouble]> = [
-  [
-    /signature (?:has )?expired|signature not yet current|time.?too.?skewed|clock|certificate is not yet valid/i,
-    'clock',
-  ],
+  [CLOCK, 'clock'],
   [/access to the model|model access|use case details|not allowed to use publisher model/i, 'model_access'],
   [/location is not supported|not (?:available|supported) in (?:your|this) (?:country|region)|\bregion\b/i, 'region'],
   [/quota|balance|billing|\bcredits?\b|spending limit|usage limit/i, 'quota'],
@@ -86,6 +87,15 @@ function skewOf(date: string | null): number {
 
 /** No answer came. `cause`: why, without any credential. */
 export function judgeUnreached(cause: string): Judged {
-  const trouble = BY_WORDS.find(([pattern, one]) => one === 'clock' && pattern.test(cause))?.[1] ?? 'unreached';
-  return { trouble, message: `It was not reached: ${cause.replace(/\.$/, '')}. ${REMEDIES[trouble]}` };
+  return judgeCause('It was not reached', cause, 'unreached');
+}
+
+/** The credential gave no token or signature, so no request was sent. `cause`: why, without any credential. */
+export function judgeUnauthorized(cause: string): Judged {
+  return judgeCause('Its credential cannot be used', cause, 'credential');
+}
+
+function judgeCause(what: string, cause: string, usual: ProbeTrouble): Judged {
+  const trouble = CLOCK.test(cause) ? 'clock' : usual;
+  return { trouble, message: `${what}: ${cause.replace(/\.$/, '')}. ${REMEDIES[trouble]}` };
 }
