@@ -156,6 +156,18 @@ describe('a fault of the connection', () => {
   });
 });
 
+test('a request that could not be authorized pauses its credential for ten seconds, as its token may be back by then', () => {
+  const failed = { message: 'no token', sent: false, stale: false };
+  const pauseOf = (kind: 'authorization' | 'connect') => {
+    const failure = failureOfTransport({ kind, ...failed });
+    return failure instanceof AttemptFailure ? [failure.failureClass, failure.pauseMs] : failure;
+  };
+  expect([pauseOf('authorization'), pauseOf('connect')]).toEqual([
+    ['credential', 10_000],
+    ['unreached', null],
+  ]);
+});
+
 test('headerOf finds a header by its lower-case name', () => {
   const head = {
     status: 200,

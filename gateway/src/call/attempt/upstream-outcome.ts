@@ -81,6 +81,9 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
   aborted: ['upstream_failed', 'client', 'the call to the model provider was given up'],
 };
 
+/** The source of its token may only be away for a moment, and another try costs nothing. */
+const UNAUTHORIZED_PAUSE_MS = 10_000;
+
 /** A transport fault, below HTTP. */
 export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   const [kind, failureClass, message] = TRANSPORT[failure.kind];
@@ -88,7 +91,8 @@ export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   if (failure.kind === 'no_descriptor') return new CallFailure(kind, message, { cause, retryAfterSeconds: 1 });
   if (kind === 'gateway_fault') return new CallFailure(kind, message, { cause });
   const details = { cause, upstream: { status: null, type: failure.kind, message: cause } };
-  return new AttemptFailure(kind, classOfReset(failure) ?? failureClass, message, details);
+  const pauseMs = failure.kind === 'authorization' ? UNAUTHORIZED_PAUSE_MS : null;
+  return new AttemptFailure(kind, classOfReset(failure) ?? failureClass, message, details, pauseMs);
 }
 
 /** Null: it is no reset. */

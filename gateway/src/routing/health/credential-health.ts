@@ -127,8 +127,8 @@ export class CredentialHealth {
   }
 
   /**
-   * Notes that the provider refuses it: no calls for ten minutes, or until the time that the provider told for its
-   * quota. True: it is benched now and was not before.
+   * Notes that the provider refuses it: no calls for `pauseMs`; null: ten minutes, for a quota fifteen. True: it is
+   * benched now and was not before.
    */
   noteRefusal(why: 'credential' | 'quota', pauseMs: number | null, sent: Sent, nowMs: number): boolean {
     this.#probing = false;
@@ -138,8 +138,8 @@ export class CredentialHealth {
     this.#why = why;
     if (was === null) this.#benchedMs = nowMs;
     this.#isGuess = why === 'credential' || pauseMs === null;
-    const forMs = why === 'credential' ? CREDENTIAL_BENCH_MS : Math.min(PAUSE_MAX_MS, pauseMs ?? QUOTA_BENCH_MS);
-    this.#untilMs = Math.max(this.#untilMs, nowMs + forMs);
+    const forMs = pauseMs ?? (why === 'credential' ? CREDENTIAL_BENCH_MS : QUOTA_BENCH_MS);
+    this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(PAUSE_MAX_MS, forMs));
     this.trials.begin(nowMs);
     return was === null;
   }

@@ -21,10 +21,10 @@ function rig() {
     return plan;
   };
   /** Fails calls at the first target; each is then abandoned. */
-  const fail = (name: FailureClass, times: number, nowMs: number) => {
+  const fail = (name: FailureClass, times: number, nowMs: number, pauseMs: number | null = null) => {
     for (let time = 0; time < times; time++) {
       const plan = begin(nowMs);
-      if (plan.target === one) plan.failed({ class: name, pauseMs: null, atRisk: null }, nowMs);
+      if (plan.target === one) plan.failed({ class: name, pauseMs, atRisk: null }, nowMs);
       plan.abandoned(nowMs);
     }
   };
@@ -61,6 +61,16 @@ test('an operator closes a breaker and ends benches by hand', () => {
   expect(state.snapshot(2).credentials[0]).toMatchObject({ state: 'benched', why: 'credential', untilMs: 600_002 });
   state.close(one, 3);
   expect(begin(3).target).toBe(one);
+});
+
+test('a credential for which no token could be had is probed after its pause', () => {
+  const { state, one, begin, fail } = rig();
+  fail('credential', 1, 0, 10_000);
+  expect(state.snapshot(0).credentials[0]).toMatchObject({ state: 'benched', why: 'credential', untilMs: 10_000 });
+  const probe = begin(10_000);
+  expect([probe.target, probe.why]).toEqual([one, 'probe']);
+  probe.answered(100, 10_100);
+  expect(state.snapshot(10_100).credentials[0]).toMatchObject({ state: 'usable' });
 });
 
 test('a reload keeps what stays, forgets what went, and lets benches be probed', () => {
