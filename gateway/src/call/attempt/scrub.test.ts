@@ -21,8 +21,8 @@ describe('scrub', () => {
     ['organisations and projects', 'org-Ab12Cd34Ef in proj_9x8y7z6w5v', '[redacted] in [redacted]'],
     [
       'accounts at Amazon',
-      'arn:aws:bedrock:us-east-1:123456789012:model/x AKIAIOSFODNN7EXAMPLE',
-      '[redacted] [redacted]',
+      'arn:aws:bedrock:us-east-1:123456789012:model/x AKIAIOSFODNN7EXAMPLE ASIAIOSFODNN7EXAMPLE',
+      '[redacted] [redacted] [redacted]',
     ],
   ])('takes out %s', (_, text, wanted) => {
     expect(scrubbed(text)).toBe(wanted);

@@ -3,7 +3,7 @@ import type { Secret } from '../../lib/secret.ts';
 
 /** Credentials and account ids that providers put into error texts (seen in recorded traffic, November 2026). */
 const ACCOUNT_WORDS =
-  /\b(?:(?:sk|pk|rk|gsk|xai|pplx)-[\w-]{12,}|(?:sk|gsk)_\w{12,}|org-\w{10,}|(?:org|proj|user|acct)_(?=\w*\d)\w{10,}|AKIA[0-9A-Z]{16}|arn:aws[\w-]*:[\w:/.-]+)/g;
+  /\b(?:(?:sk|pk|rk|gsk|xai|pplx)-[\w-]{12,}|(?:sk|gsk)_\w{12,}|org-\w{10,}|(?:org|proj|user|acct)_(?=\w*\d)\w{10,}|A[KS]IA[0-9A-Z]{16}|arn:aws[\w-]*:[\w:/.-]+)/g;
 const MASK = '[redacted]';
 
 /** Returns the same bytes if there is nothing to hide, otherwise a copy with `[redacted]` in place. */
