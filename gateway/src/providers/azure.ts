@@ -78,25 +78,31 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     return new TokenCache('the Entra ID access token', exchange, surroundings);
   });
 
-  function tokenFor(url: string, audience: Audience, credential: RequestCredential): TokenCache<Token> {
-    return tokenOf(credential, audienceOf(audience, new URL(url).host));
-  }
-
-  function authorize(request: FinalRequest, credential: RequestCredential, audience: Audience): Promise<void> | void {
-    const token = tokenFor(request.url, audience, credential).get();
-    if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
-    authorizeBy(token, request, credential);
+  /** Adds the key or the token, which `note` gets with a way to discard it. */
+  function authorize(
+    request: FinalRequest,
+    credential: RequestCredential,
+    protocol: UpstreamProtocolName,
+    note: (discard: () => boolean) => void,
+  ): Promise<void> | void {
+    const { api_key } = credential.secrets;
+    if (api_key !== undefined) {
+      // Anthropic's header beside Azure's, which every request has.
+      if (protocol === 'messages') request.headers.push(['x-api-key', api_key.reveal()]);
+      return;
+    }
+    const audience = audienceOf(audienceFor(protocol, credential.settings), new URL(request.url).host);
+    const cache = tokenOf(credential, audience);
+    return cache.use((token) => {
+      note(() => cache.discard(token));
+      authorizeBy(token, request, credential);
+    });
   }
 
   const claude: Door = {
     addressOf: ({ resource }) => (resource === undefined ? null : foundryOf(resource)),
     endpoint,
-    authorize(request, credential) {
-      const { api_key } = credential.secrets;
-      if (api_key === undefined) return authorize(request, credential, audienceFor('messages', credential.settings));
-      // Anthropic's header beside Azure's.
-      request.headers.push(['x-api-key', api_key.reveal()]);
-    },
+    authorize: (request, credential) => authorize(request, credential, 'messages', () => undefined),
   };
 
   const kind: RemoteKind = {
@@ -143,20 +149,18 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     endpoint,
     listing: { path: '/openai/v1/models', headers: [] },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['api-key', api_key.reveal()]]),
-    authorize(request, credential) {
-      if (credential.secrets.api_key !== undefined) return;
-      return authorize(request, credential, audienceFor('chat', credential.settings));
-    },
+    authorize: (request, credential) => authorize(request, credential, 'chat', () => undefined),
     openAttempt(request, { key, send }, listener) {
       const door = request.protocol === 'messages' ? claude : kind;
-      let used: TokenCache<Token> | null = null;
-      const noting: Door['authorize'] = (final, by) => {
-        const audience = audienceFor(request.protocol, by.settings);
-        used = by.secrets.api_key === undefined ? tokenFor(final.url, audience, by) : null;
-        return door.authorize?.(final, by);
-      };
-      const renew = () => used?.discard() ?? false;
-      return openHostedAttempt({ request, key, memory, renew, open: (next) => send(door, next, noting) }, listener);
+      let renew = () => false;
+      const noting: Door['authorize'] = (final, by) =>
+        authorize(final, by, request.protocol, (discard) => {
+          renew = discard;
+        });
+      return openHostedAttempt(
+        { request, key, memory, renew: () => renew(), open: (next) => send(door, next, noting) },
+        listener,
+      );
     },
   };
   return kind;

@@ -8,6 +8,8 @@ import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
 import { createBedrock } from './bedrock.ts';
 import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
 import {
+  type CredentialPool,
+  type RemoteKind,
   type RemoteProvider,
   type Secrets,
   type Settings,
@@ -84,16 +86,19 @@ interface Made {
   readonly secrets?: Secrets;
   readonly source?: string;
   readonly settings?: Settings;
+  readonly pool?: CredentialPool;
+  /** That of an earlier provider. */
+  readonly kind?: RemoteKind;
 }
 
-function make({ machine, secrets = KEYS, source, settings = {} }: Made = {}) {
+function make({ machine, secrets = KEYS, source, settings = {}, pool, kind }: Made = {}) {
   const surroundings = new FakeSurroundings(machine);
   const origin = `http://127.0.0.1:${server.port}`;
   const provider: RemoteProvider = {
     name: 'aws',
-    kind: createBedrock(surroundings),
+    kind: kind ?? createBedrock(surroundings),
     baseUrl: origin,
-    credentials: { origin, pool: singleCredential(source === undefined ? secrets : {}, source ?? null) },
+    credentials: { origin, pool: pool ?? singleCredential(source === undefined ? secrets : {}, source ?? null) },
     settings: { region: 'us-east-1', ...settings },
     timeouts: TIMEOUTS,
     catalogProvider: null,
@@ -102,7 +107,7 @@ function make({ machine, secrets = KEYS, source, settings = {} }: Made = {}) {
     maxConcurrency: null,
   };
   const upstreams = new Map<string, ReturnType<typeof openUpstream>>();
-  const send = async (model: string, request: Partial<UpstreamRequest> = {}) => {
+  const send = async (model: string, request: Partial<UpstreamRequest> = {}, credential = 0) => {
     const upstream = upstreams.get(model) ?? openUpstream({ provider, model, timeouts: null });
     upstreams.set(model, upstream);
     const protocol = upstream.protocols[0] ?? 'messages';
@@ -123,7 +128,7 @@ function make({ machine, secrets = KEYS, source, settings = {} }: Made = {}) {
       failure: null,
     };
     const { promise, resolve } = Promise.withResolvers<void>();
-    const tap: UpstreamTap = upstream.openExchange(whole, 0, 100_000, {
+    const tap: UpstreamTap = upstream.openExchange(whole, credential, 100_000, {
       onHead(head: ResponseHead) {
         heard.status = head.status;
         heard.retryAfter = headerOf(head, 'retry-after');
@@ -277,6 +282,31 @@ describe('a bare model id', () => {
     expect(await send(BARE)).toMatchObject({ status: 403, exchanges: 1 });
   });
 
+  test('that only one credential may use at Mantle is invoked with the other', async () => {
+    const second = { access_key_id: new Secret('ASIAR1'), secret_access_key: new Secret('s/R1') };
+    const [one] = singleCredential(KEYS);
+    const { send } = make({ pool: [one, { ...one, name: 'second', secrets: second }] });
+    play = ({ path, headers }) =>
+      path.startsWith('/anthropic') && headers.get('authorization')?.includes('ASIAR1/')
+        ? refuse(403, 'AccessDeniedException')
+        : null;
+    expect(await send(BARE)).toMatchObject({ status: 200, exchanges: 1 });
+    expect(await send(BARE, {}, 1)).toMatchObject({ status: 200, exchanges: 2 });
+    expect(await send(BARE)).toMatchObject({ status: 200, exchanges: 1 });
+    expect(lines().at(-1)).toBe('POST /anthropic/v1/messages');
+  });
+
+  test.each<Settings>([{ guardrail_id: 'g1', guardrail_version: '3' }, { door: 'runtime' }])(
+    'that Mantle has answered goes to the runtime service once %j is set',
+    async (settings) => {
+      const { send, provider } = make();
+      expect((await send(BARE)).status).toBe(200);
+      const { kind, credentials } = provider;
+      expect((await make({ kind, pool: credentials.pool, settings }).send(BARE)).status).toBe(200);
+      expect(lines()).toEqual(['POST /anthropic/v1/messages', 'POST /model/anthropic.claude-opus-4-8/invoke']);
+    },
+  );
+
   test('that neither service has is tried at both each time', async () => {
     const { send } = make();
     play = () => refuse(404, 'ResourceNotFoundException');
@@ -343,6 +373,14 @@ describe('a refused signature', () => {
     expect(await send(CLAUDE)).toMatchObject({ status: 200, exchanges: 2 });
   });
 
+  test('of each of 20 requests at a time by a wrong clock is made anew', async () => {
+    const { send, surroundings } = make();
+    serverMs = START_MS + 20 * 60_000;
+    const all = await Promise.all(Array.from({ length: 20 }, () => send(CLAUDE)));
+    expect(all.map(({ status, exchanges }) => [status, exchanges])).toEqual(Array(20).fill([200, 2]));
+    expect(surroundings.warnings).toHaveLength(1);
+  });
+
   test('for another reason is not made anew', async () => {
     const secrets = { ...KEYS, secret_access_key: new Secret('wrong') };
     expect(await make({ secrets }).send(CLAUDE)).toMatchObject({ status: 403, exchanges: 1 });
@@ -377,6 +415,8 @@ describe('keys that are found', () => {
 
   test('vector 44: that expired are replaced, and the request is signed anew once', async () => {
     const { send, surroundings } = make({ source: 'chain', machine: machine(['R1', 'R2']) });
+    await send(CLAUDE);
+    surroundings.now += 60_000;
     play = ({ headers }) =>
       headers.get('x-amz-security-token') === 't+R1' ? refuse(403, 'ExpiredTokenException') : null;
     expect(await send(CLAUDE)).toMatchObject({ status: 200, exchanges: 2 });
@@ -385,16 +425,31 @@ describe('keys that are found', () => {
   });
 
   test('vector 44: that expired again are a refusal of our account', async () => {
-    const { send } = make({ source: 'chain', machine: machine(['R1', 'R2']) });
+    const { send, surroundings } = make({ source: 'chain', machine: machine(['R1', 'R2']) });
+    await send(CLAUDE);
+    surroundings.now += 60_000;
     play = () => refuse(403, 'ExpiredTokenException', 'The security token included in the request is expired');
     const { status, exchanges, body } = await send(CLAUDE);
     expect([status, exchanges, JSON.parse(body).error.code]).toEqual([403, 2, 'ExpiredTokenException']);
+  });
+
+  test('that AWS does not know although they are new are not looked for again at each request', async () => {
+    const { send, surroundings } = make({ source: 'chain', machine: machine(['R1', 'R2', 'R3']) });
+    play = () => refuse(403, 'UnrecognizedClientException', 'The security token included in the request is invalid');
+    for (let turn = 0; turn < 3; turn++) expect(await send(CLAUDE)).toMatchObject({ status: 403, exchanges: 1 });
+    expect(surroundings.asked).toHaveLength(1);
   });
 
   test('nowhere are a fault of authorization that names the sources', async () => {
     const { failure } = await make({ source: 'chain' }).send(CLAUDE);
     expect(failure?.kind).toBe('authorization');
     expect(failure?.message).toContain('no AWS credentials were found');
+  });
+
+  test('nowhere are not looked for again for the second service', async () => {
+    const { send, surroundings } = make({ source: 'chain' });
+    expect(await send(BARE)).toMatchObject({ failure: { kind: 'authorization' }, exchanges: 1 });
+    expect(surroundings.asked).toHaveLength(1);
   });
 });
 
@@ -431,9 +486,9 @@ describe('an error of the runtime service', () => {
       400,
       'invalid_request_error',
     ],
-    [400, 'ServiceQuotaExceededException', 'quota', 429, 'rate_limit_error'],
+    [400, 'ServiceQuotaExceededException', 'quota', 400, 'invalid_request_error'],
     [429, 'ThrottlingException', 'Too many requests', 429, 'rate_limit_error'],
-    [429, 'ModelNotReadyException', 'loading', 529, 'overloaded_error'],
+    [429, 'ModelNotReadyException', 'loading', 429, 'rate_limit_error'],
     [424, 'ModelErrorException', 'failed', 424, 'api_error'],
     [500, 'InternalServerException', 'oops', 500, 'api_error'],
   ])('%p %s is told in the form of messages', async (status, exception, message, told, type) => {
@@ -442,6 +497,15 @@ describe('an error of the runtime service', () => {
     expect([heard.status, JSON.parse(heard.body).error]).toEqual([
       told,
       { type, message: message.replace('The model returned the following errors: ', ''), code: exception },
+    ]);
+  });
+
+  test('names its exception to chat completions, too', async () => {
+    play = () => refuse(400, 'ServiceQuotaExceededException', 'quota');
+    const { status, body } = await make().send('openai.gpt-oss-120b-1:0');
+    expect([status, JSON.parse(body).error]).toMatchObject([
+      400,
+      { message: 'quota', code: 'ServiceQuotaExceededException' },
     ]);
   });
 
@@ -498,68 +562,5 @@ describe('the list of models', () => {
     const { kind } = make().provider;
     expect(kind.listing.read?.({ modelSummaries: summaries })).toEqual(['amazon.nova-pro-v1:0', BARE]);
     expect(kind.listing.read?.({ data: [] })).toBeNull();
-  });
-});
-
-test.each([
-  ['anthropic.claude-opus-4-8', 'claude-opus-4-8', 1],
-  ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5', 2],
-  ['global.anthropic.claude-opus-4-6-v1', 'claude-opus-4-6', 2],
-  ['arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-haiku-4-5-20251001-v1:0', 'claude-haiku-4-5', 2],
-])('%s has the facts of %s', (id, model, refusals) => {
-  const found = createBedrock(new FakeSurroundings()).hostedModel?.(id);
-  expect([found?.catalog, found?.refuses.length]).toEqual([{ provider: 'anthropic', model }, refusals]);
-});
-
-test('a model of another vendor has no facts of Claude', () => {
-  expect(createBedrock(new FakeSurroundings()).hostedModel?.('amazon.nova-pro-v1:0')).toBeNull();
-});
-
-describe('the addresses', () => {
-  const { kind } = { kind: createBedrock(new FakeSurroundings()) };
-
-  test.each([
-    [{ region: 'us-east-1' }, 'https://bedrock-runtime.us-east-1.amazonaws.com'],
-    [{ region: 'us-gov-west-1', fips: 'on' }, 'https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com'],
-    [{ region: 'cn-north-1' }, 'https://bedrock-runtime.cn-north-1.amazonaws.com.cn'],
-    [{ region: 'eusc-de-east-1' }, 'https://bedrock-runtime.eusc-de-east-1.amazonaws.eu'],
-  ])('of %j is %s', (settings, address) => {
-    expect(kind.addressOf?.(settings)).toBe(address);
-  });
-
-  test('a region is a word of AWS, and nothing else', () => {
-    const region = kind.settings.find(({ name }) => name === 'region');
-    const accepts = (text: string) => region?.pattern.test(text);
-    expect(['us-east-1', 'ap-southeast-4', 'us-gov-west-1', 'eusc-de-east-1'].every((one) => accepts(one))).toBe(true);
-    expect(
-      ['evil.com/#', 'us-east-1.evil.com', 'us-east-1/', '', 'us_east_1', 'us-east-1\n'].some((one) => accepts(one)),
-    ).toBe(false);
-  });
-});
-
-describe('the configuration', () => {
-  const { checkConfig } = createBedrock(new FakeSurroundings());
-  const faults = (secrets: Secrets, settings: Settings = { region: 'us-east-1' }, source: string | null = null) =>
-    checkConfig({ members: new Set(), preset: null, secrets, source, settings }).map(
-      ({ member, found }) => `${member}: ${found}`,
-    );
-
-  test('is complete with keys, a bearer key or the chain', () => {
-    expect(faults(KEYS)).toEqual([]);
-    expect(faults({ ...KEYS, session_token: new Secret('t') })).toEqual([]);
-    expect(faults({ api_key: new Secret('k') })).toEqual([]);
-    expect(faults({}, { region: 'us-east-1' }, 'chain')).toEqual([]);
-  });
-
-  test('lacks what it needs', () => {
-    expect(faults(KEYS, {})).toEqual(['region: no region']);
-    expect(faults({})).toEqual(['credentials: no credential']);
-    expect(faults({ access_key_id: KEYS.access_key_id })).toEqual(['access_key_id: access_key_id alone']);
-    expect(faults({ session_token: KEYS.access_key_id })).toEqual(['session_token: session_token alone']);
-    expect(faults({ ...KEYS, api_key: new Secret('k') })).toEqual(['api_key: api_key together with access_key_id']);
-    expect(faults(KEYS, { region: 'us-east-1', guardrail_id: 'g' })).toEqual(['guardrail_id: guardrail_id alone']);
-    expect(faults(KEYS, { region: 'us-east-1', door: 'mantle', latency: 'optimized' })).toEqual([
-      'latency: latency with door: mantle',
-    ]);
   });
 });

@@ -17,6 +17,7 @@ import { AwsSigner, bearerIn } from './credentials/aws-signer.ts';
 import { dnsSuffixOf } from './credentials/aws-sts.ts';
 import { encodeSegment } from './credentials/sigv4.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
+import { perCredential } from './credentials/token-cache.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
   Door,
@@ -29,7 +30,6 @@ import type {
   RemoteKind,
   RequestCredential,
   SecretMember,
-  Secrets,
   SettingMember,
   Settings,
 } from './provider.ts';
@@ -206,15 +206,8 @@ function checkConfig({ members, secrets, source, settings }: GivenProvider): rea
 
 /** `surroundings`: where `credentials: chain` looks. */
 export function createBedrock(surroundings: Surroundings): RemoteKind {
-  const signers = new WeakMap<Secrets, AwsSigner>();
-  const signerOf = (credential: RequestCredential) => {
-    let signer = signers.get(credential.secrets);
-    if (signer === undefined) {
-      signer = new AwsSigner(surroundings, credential, regionOf(credential.settings));
-      signers.set(credential.secrets, signer);
-    }
-    return signer;
-  };
+  const signers = perCredential((credential) => new AwsSigner(surroundings, credential, regionOf(credential.settings)));
+  const signerOf = (credential: RequestCredential) => signers(credential, '');
   const authorizeFor = (service: string) => (request: FinalRequest, credential: RequestCredential) => {
     const scope = { region: regionOf(credential.settings), service };
     return signerOf(credential).authorize(
@@ -246,8 +239,8 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
     endpoint: () => null,
     authorize: authorizeFor('bedrock'),
   };
-  const memory = new BedrockMemory();
-  const state: BedrockState = { doors: { mantle, runtime }, memory, signerOf, nowMs: () => surroundings.nowMs() };
+  const memoryOf = perCredential(() => new BedrockMemory());
+  const state: BedrockState = { doors: { mantle, runtime }, memoryOf, signerOf, nowMs: () => surroundings.nowMs() };
   const atMantle: Listing = { path: '/v1/models', headers: [], door: mantle };
   return {
     ...runtime,

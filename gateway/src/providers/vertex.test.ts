@@ -222,6 +222,15 @@ test('a request names the project of the quota, and its token is hidden', async 
   expect(hidden).toEqual(['ya29.x', 'ya29.x']);
 });
 
+test('without a credential nothing of this machine is used', async () => {
+  const machine = new FakeSurroundings({ environment: { GOOGLE_APPLICATION_CREDENTIALS: '/adc.json' } });
+  const request: FinalRequest = { method: 'POST', url: '', headers: [], body: new Uint8Array() };
+  const credential = { secrets: {}, source: null, settings: {}, hide: () => undefined };
+  const authorized = Promise.resolve(createVertex(machine).authorize?.(request, credential));
+  await expect(authorized).rejects.toThrow('is not a JSON object');
+  expect([request.headers, machine.asked]).toEqual([[], []]);
+});
+
 test('the list of models is that of the publisher', () => {
   const { read } = vertex.listing;
   const publisherModels = [{ name: 'publishers/google/models/gemini-3.5-flash', versionId: '1' }, { name: 7 }];

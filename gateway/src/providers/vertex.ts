@@ -76,9 +76,23 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
   const tokenOf = perCredential((credential) => {
     const document = credential.secrets[DOCUMENT.name]?.reveal();
     const exchange = () =>
-      document === undefined ? exchangeDefault(surroundings) : exchangeDocument(document, surroundings);
+      credential.source === null ? exchangeDocument(document ?? '', surroundings) : exchangeDefault(surroundings);
     return new TokenCache('the Google access token', exchange, surroundings);
   });
+
+  /** Adds the token, which `note` gets; a key of express mode is in every request. */
+  function authorize(
+    request: FinalRequest,
+    credential: RequestCredential,
+    note: (token: GoogleToken) => void,
+  ): Promise<void> | void {
+    if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
+    return tokenOf(credential, '').use((token) => {
+      note(token);
+      authorizeBy(token, request, credential);
+    });
+  }
+
   const kind: RemoteKind = {
     name: 'vertex',
     title: 'Google Vertex AI',
@@ -114,20 +128,21 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
     authorize(request, credential) {
-      if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
-      const token = tokenOf(credential, '').get();
-      if (token instanceof Promise) return token.then((found) => authorizeBy(found, request, credential));
-      authorizeBy(token, request, credential);
+      return authorize(request, credential, () => undefined);
     },
-    openAttempt(request, { key, model, credential, send }, listener) {
-      const isFixed = credential.secrets[EXPRESS_KEY.name] !== undefined;
-      const renew = () => !isFixed && tokenOf(credential, '').discard();
-      const open = (next: UpstreamRequest) => send(kind, next);
+    openAttempt(request, { key, model, credential, responseBytesMax, send }, listener) {
+      let used: GoogleToken | null = null;
+      const noting: RemoteKind['authorize'] = (final, by) =>
+        authorize(final, by, (token) => {
+          used = token;
+        });
+      const renew = () => used !== null && tokenOf(credential, '').discard(used);
+      const open = (next: UpstreamRequest) => send(kind, next, noting);
       const hosted = (next: UpstreamRequest): OpenExchange => {
         return (inner) => openHostedAttempt({ request: next, key, memory, renew, open }, inner);
       };
       const mayContinue = request.protocol === 'gemini' && modelOf(model).mayContinue;
-      return mayContinue ? openContinued(request, hosted, listener) : hosted(request)(listener);
+      return mayContinue ? openContinued(request, hosted, responseBytesMax, listener) : hosted(request)(listener);
     },
   };
   return kind;

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { encodeChunk, encodeEvent, encodeException } from '../../src/framing/testing/encode-frame.ts';
 import { findSignatureFault } from '../../src/providers/bedrock/testing/verify-signature.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { createSigningClaude, eventsOf, LOOP_TURNS, renderSse } from './signing-claude.ts';
-import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+import { createSigningClaude, eventsOf, renderSse } from './signing-claude.ts';
+import { ask as askAt, LOOP_TURNS, LOOPS, loopTold } from './tool-loop.ts';
 
 const PROFILE = 'us.anthropic.claude-sonnet-4-6-v1:0';
 const BARE = 'anthropic.claude-opus-4-8';
@@ -20,7 +20,7 @@ const ENVIRONMENT = {
   AWS_SESSION_TOKEN: 'canary-token',
 };
 
-const APART = Array.from({ length: 6 }, (_, index) => `apart-${index}`);
+const APART = Array.from({ length: 8 }, (_, index) => `apart-${index}`);
 
 interface Arrived {
   readonly path: string;
@@ -67,6 +67,7 @@ beforeAll(async () => {
         native: at('aws', BARE),
         moved: at('aws', 'anthropic.claude-haiku-4-5'),
         nova: at('aws', 'amazon.nova-pro-v1:0'),
+        oss: at('apart-7', 'openai.gpt-oss-120b-1:0'),
         late: at('skewed', PROFILE),
         ...Object.fromEntries(APART.map((name) => [name, at(name, PROFILE)])),
       },
@@ -92,7 +93,7 @@ async function answer(request: Request): Promise<Response> {
   const fault = findSignatureFault(
     { method, path, headers, body: text },
     {
-      service: path.startsWith('/model/') ? 'bedrock' : 'bedrock-mantle',
+      service: path.startsWith('/model/') || path.startsWith('/openai/') ? 'bedrock' : 'bedrock-mantle',
       region: REGION,
       secrets: { ASIA1: 'canary-secret', AKIA2: 'canary-secret-2' },
       nowMs: Date.now() + clockMs,
@@ -145,13 +146,7 @@ function answerConverse(path: string): Response {
   return new Response(frames, { headers: { 'content-type': 'application/vnd.amazon.eventstream' } });
 }
 
-function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const ask = (path: string, body: object, headers: Record<string, string> = {}) => askAt(gateway, path, body, headers);
 
 async function errorOf(reply: Response): Promise<{ readonly type: string }> {
   return ((await reply.json()) as { readonly error: { readonly type: string } }).error;
@@ -241,6 +236,7 @@ describe('a refusal', () => {
     [403, 'UnrecognizedClientException', 'The security token is invalid', 500, 'api_error', 'apart-2'],
     [400, 'ValidationException', 'The provided model identifier is invalid.', 500, 'api_error', 'apart-3'],
     [429, 'ThrottlingException', 'Too many requests', 429, 'rate_limit_error', 'apart-4'],
+    [400, 'ServiceQuotaExceededException', 'no more', 429, 'rate_limit_error', 'apart-6'],
   ])('%p %s "%s" is told as %p %s', async (status, exception, message, told, type, model) => {
     play = () => refuse(status, exception, message);
     const reply = await ask('/v1/messages', { model, ...HELLO });
@@ -249,6 +245,13 @@ describe('a refusal', () => {
     if (told === 500) expect(JSON.stringify(error)).not.toContain(message);
     const [record] = await gateway.calls('--limit', '1');
     expect(record?.attempts[0]?.upstream_request_id).toBe('amzn-1');
+  });
+
+  test('of our quota in a 400 is no fault of a client of chat completions', async () => {
+    play = () => refuse(400, 'ServiceQuotaExceededException', 'no more');
+    const reply = await ask('/v1/chat/completions', { model: 'oss', messages: HELLO.messages });
+    expect([reply.status, (await errorOf(reply)).type]).toEqual([429, 'rate_limit_error']);
+    expect(arrived[0]?.path).toBe('/openai/v1/chat/completions');
   });
 
   test('of the first frame is a status, not a stream', async () => {
@@ -272,20 +275,11 @@ describe('a refusal', () => {
 });
 
 describe('a tool loop of ten turns with thinking', () => {
-  const expected = [
-    ...Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`toolu_${turn}`], text: '' })),
-    { calls: [], text: 'All looked at.' },
-  ];
-
   test.each([
-    ['invoked', 'messages', false, loopOverMessages],
-    ['invoked', 'messages', true, loopOverMessages],
-    ['invoked', 'chat', false, loopOverChat],
-    ['invoked', 'chat', true, loopOverChat],
-    ['native', 'messages', true, loopOverMessages],
-    ['native', 'chat', true, loopOverChat],
+    ...LOOPS.map((row) => ['invoked', ...row] as const),
+    ...LOOPS.filter(([, stream]) => stream).map((row) => ['native', ...row] as const),
   ])('is never refused at %s from %s, streamed: %p', async (model, _, stream, loop) => {
-    expect(await loop({ gateway, model, stream })).toEqual(expected);
+    expect(await loop({ gateway, model, stream })).toEqual(loopTold('toolu'));
     expect([claude.refusals, faults]).toEqual([[], []]);
     expect(arrived).toHaveLength(LOOP_TURNS + 1);
   });

@@ -6,14 +6,14 @@
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { headerOf } from '../../upstream/response-head.ts';
-import type { AwsSigner } from '../credentials/aws-signer.ts';
+import type { AwsSigner, Signed } from '../credentials/aws-signer.ts';
 import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
 import { withBetas } from '../hosted/betas-header.ts';
 import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../provider.ts';
 import { chooseBetas } from './betas.ts';
 import type { BedrockMemory } from './memory.ts';
 import { type DoorName, doorsFor } from './models.ts';
-import { asAnthropic, exceptionOf, refusesBetas, withDelay } from './refusals.ts';
+import { exceptionOf, refusesBetas, withCode, withDelay } from './refusals.ts';
 
 export interface BedrockDoor extends Door {
   /** The name of the service in signatures. */
@@ -22,7 +22,8 @@ export interface BedrockDoor extends Door {
 
 export interface BedrockState {
   readonly doors: Readonly<Record<DoorName, BedrockDoor>>;
-  readonly memory: BedrockMemory;
+  /** `target`: its key. */
+  memoryOf(credential: RequestCredential, target: string): BedrockMemory;
   signerOf(credential: RequestCredential): AwsSigner;
   nowMs(): number;
 }
@@ -41,6 +42,7 @@ class BedrockAttempt {
   readonly #request: UpstreamRequest;
   readonly #tools: AttemptTools;
   readonly #signer: AwsSigner;
+  readonly #memory: BedrockMemory;
   readonly #left: DoorName[];
   /** Which service has the model is not known. */
   readonly #isOpen: boolean;
@@ -48,7 +50,8 @@ class BedrockAttempt {
   #betas: readonly string[] = [];
   #takesBetas = true;
   #signedAnew = false;
-  #keyId = '';
+  /** How the last request was signed; null: it was not. */
+  #signed: Signed | null = null;
   #dropped: readonly string[] = [];
   #tap: { dropped: readonly string[] } | null = null;
 
@@ -58,10 +61,11 @@ class BedrockAttempt {
     this.#request = request;
     this.#tools = tools;
     this.#signer = state.signerOf(credential);
-    const known = state.memory.doorOf(key, state.nowMs());
+    this.#memory = state.memoryOf(credential, key);
     const [first, ...others] = doorsFor(model, credential.settings);
+    const known = others.length === 0 ? first : this.#memory.doorAt(state.nowMs());
     this.#door = known ?? first;
-    this.#isOpen = known === null && others.length > 0;
+    this.#isOpen = known === null;
     this.#left = known === null ? others.filter((name) => this.#offers(name, 'plain')) : [];
   }
 
@@ -79,12 +83,12 @@ class BedrockAttempt {
 
   #open(): OpenExchange {
     const request = this.#request;
-    const { doors, memory, nowMs } = this.#state;
+    const { doors, nowMs } = this.#state;
     if (!this.#offers(this.#door, request.operation)) return openNothing;
     let sent = request;
     if (request.protocol === 'messages') {
       const chosen = chooseBetas(request.headers, this.#door, true);
-      const refused = !this.#takesBetas || memory.refuses(this.#tools.key, this.#door, chosen.sent, nowMs());
+      const refused = !this.#takesBetas || this.#memory.refuses(this.#door, chosen.sent, nowMs());
       const { sent: betas, dropped } = refused ? chooseBetas(request.headers, this.#door, false) : chosen;
       this.#betas = betas;
       this.#dropped = dropped.map((beta) => `anthropic-beta.${beta}`);
@@ -99,19 +103,17 @@ class BedrockAttempt {
   #authorize(final: FinalRequest, credential: RequestCredential, service: string): Promise<void> | void {
     const region = credential.settings.region ?? '';
     const hide: RequestCredential['hide'] = (token) => credential.hide(token);
-    return this.#signer.authorize(final, hide, { region, service }, (keyId) => {
-      this.#keyId = keyId;
+    return this.#signer.authorize(final, hide, { region, service }, (signed) => {
+      this.#signed = signed;
     });
   }
 
   /** An answer shows that the service has the model. */
   #noting(listener: ExchangeListener): ExchangeListener {
     if (!this.#isOpen) return listener;
-    const { memory, nowMs } = this.#state;
-    const { key } = this.#tools;
     return {
       onHead: (head) => {
-        if (head.status === 200) memory.noteDoor(key, this.#door, nowMs());
+        if (head.status === 200) this.#memory.noteDoor(this.#door, this.#state.nowMs());
         listener.onHead(head);
       },
       onBody: (span) => listener.onBody(span),
@@ -121,9 +123,14 @@ class BedrockAttempt {
   }
 
   #after(ending: Ending): OpenExchange | Ending {
-    if (!('head' in ending)) return ending.sent ? ending : (this.#nextDoor() ?? ending);
+    if (!('head' in ending)) {
+      // Without keys no service takes the request.
+      const isFinal = ending.sent || ending.kind === 'authorization';
+      return isFinal ? ending : (this.#nextDoor() ?? ending);
+    }
     const { head } = ending;
-    if (!this.#signedAnew && this.#signer.learn(exceptionOf(ending), headerOf(head, 'date'), this.#keyId)) {
+    const signed = this.#signedAnew ? null : this.#signed;
+    if (signed !== null && this.#signer.learn(exceptionOf(ending), headerOf(head, 'date'), signed)) {
       this.#signedAnew = true;
       return this.#open();
     }
@@ -131,13 +138,12 @@ class BedrockAttempt {
     const next = isElsewhere ? this.#nextDoor() : null;
     if (next !== null) return next;
     if (this.#betas.length > 0 && refusesBetas(ending)) {
-      const { memory, nowMs } = this.#state;
-      memory.noteRefusal(this.#tools.key, this.#door, this.#betas, nowMs());
+      this.#memory.noteRefusal(this.#door, this.#betas, this.#state.nowMs());
       this.#takesBetas = false;
       return this.#open();
     }
     const told = withDelay(ending);
-    return this.#request.protocol === 'messages' ? asAnthropic(told) : told;
+    return this.#request.protocol === 'converse' ? told : withCode(told);
   }
 
   #nextDoor(): OpenExchange | null {

@@ -1,12 +1,12 @@
-/** Reads Bedrock's refusals: the exception that a header names, and a body that clients of messages understand. */
-import { readErrorBody } from '../../protocols/answer/error-body.ts';
+/** Reads Bedrock's refusals: the exception that a header names, and a body that clients understand. */
+import { exceptionIn, readError } from '../../protocols/converse/shared/errors.ts';
 import { headerOf } from '../../upstream/response-head.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
-import { asAnthropic as renderAsAnthropic } from '../hosted/anthropic-error.ts';
+import { asAnthropic } from '../hosted/anthropic-error.ts';
 
-/** `ThrottlingException`: the header has it before a colon and an address. Empty: not named. */
+/** `ThrottlingException`; empty: not named. */
 export function exceptionOf({ head }: Refusal): string {
-  return (headerOf(head, 'x-amzn-errortype') ?? '').split(':', 1)[0]?.trim() ?? '';
+  return exceptionIn(head.headers) ?? '';
 }
 
 export function refusesBetas({ head, body }: Refusal): boolean {
@@ -23,24 +23,11 @@ export function withDelay(refusal: Refusal): Refusal {
   return { head: { ...head, headers: [...head.headers, ['retry-after', DAILY_PAUSE_SECONDS]] }, body };
 }
 
-/** Statuses that say something else than their exception means. */
-const MEANT: ReadonlyMap<string, number> = new Map([
-  ['ServiceQuotaExceededException', 429],
-  // A custom model that is being loaded.
-  ['ModelNotReadyException', 529],
-]);
-
-const WRAPPED = /^The model returned the following errors: /;
-
 /**
- * The refusal as Anthropic would have written it, with the exception as `code`. InvokeModel writes `{"message":…}`, and
- * puts the model's own error into the message.
+ * The refusal as Anthropic would have written it, with the exception as `code`, for formats that read the body alone.
+ * InvokeModel writes `{"message":…}`, and puts the model's own error into the message.
  */
-export function asAnthropic(refusal: Refusal): Refusal {
-  const { message, error } = readErrorBody(refusal.body);
-  const text = error?.Message;
-  const words = (message === '' && typeof text === 'string' ? text : message).replace(WRAPPED, '');
-  const exception = exceptionOf(refusal);
-  const status = MEANT.get(exception) ?? refusal.head.status;
-  return renderAsAnthropic(refusal, { words, status, ...(exception === '' ? {} : { code: exception }) });
+export function withCode(refusal: Refusal): Refusal {
+  const { message, code } = readError(refusal.body, refusal.head.headers);
+  return asAnthropic(refusal, { words: message, ...(code === null ? {} : { code }) });
 }

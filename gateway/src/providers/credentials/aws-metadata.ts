@@ -1,5 +1,6 @@
 /** Gets temporary access keys from the metadata service of a container (ECS, EKS) or of an instance (EC2, IMDSv2). */
 import { Secret } from '../../lib/secret.ts';
+import { parseObject } from '../../protocols/json.ts';
 import type { FoundKeys } from './aws-sts.ts';
 import { isLoopback, METADATA_HOSTS, type Surroundings } from './surroundings.ts';
 
@@ -18,7 +19,7 @@ export async function findContainerKeys(surroundings: Surroundings): Promise<Fou
     try {
       const answer = await surroundings.fetch(url, { headers, signal: AbortSignal.timeout(CONTAINER_MS) });
       if (answer.status !== 200) throw new Error(`the container's credentials: HTTP ${answer.status}`);
-      return readKeys(await answer.json(), "the container's role");
+      return readKeys(await answer.text(), "the container's role");
     } catch (error) {
       if (tries === CONTAINER_TRIES) throw error;
     }
@@ -70,11 +71,12 @@ export async function findInstanceKeys({ environment, fetch }: Surroundings): Pr
   if (!role) return null;
   const text = await ask('GET', roles + encodeURIComponent(role), headers);
   if (text === null) throw new Error(`the instance has the role ${role}, and no credentials of it`);
-  return readKeys(JSON.parse(text), `the instance's role ${role}`);
+  return readKeys(text, `the instance's role ${role}`);
 }
 
-function readKeys(answer: unknown, from: string): FoundKeys {
-  const found = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+function readKeys(text: string, from: string): FoundKeys {
+  // A parser's error would quote the text.
+  const found = parseObject(text) ?? {};
   const { AccessKeyId: accessKeyId, SecretAccessKey: secret, Token: token, Expiration, Code } = found;
   if (typeof accessKeyId !== 'string' || typeof secret !== 'string' || typeof token !== 'string') {
     throw new Error(`${from} has no credentials${typeof Code === 'string' ? `: ${Code}` : ''}`);
@@ -84,7 +86,6 @@ function readKeys(answer: unknown, from: string): FoundKeys {
     accessKeyId,
     secretAccessKey: new Secret(secret),
     sessionToken: new Secret(token),
-    expiresMs: Number.isNaN(expiresMs) ? null : expiresMs,
-    from,
+    expiresMs: Number.isNaN(expiresMs) ? Number.POSITIVE_INFINITY : expiresMs,
   };
 }

@@ -10,7 +10,7 @@ const INSTANCE = 'http://169.254.169.254/latest/';
 const EXPIRES = '2026-11-22T18:00:00Z';
 
 function shown({ accessKeyId, secretAccessKey, sessionToken, expiresMs }: FoundKeys) {
-  const expires = expiresMs === null ? null : new Date(expiresMs).toISOString();
+  const expires = Number.isFinite(expiresMs) ? new Date(expiresMs).toISOString() : null;
   return [accessKeyId, secretAccessKey.reveal(), sessionToken?.reveal() ?? null, expires];
 }
 

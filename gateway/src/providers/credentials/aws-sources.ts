@@ -36,17 +36,12 @@ function findVariables({ environment }: Surroundings): FoundKeys | null {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
   if (!id) return null;
   if (!secret) throw new Error('AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not');
-  return staticKeys(id, secret, token, 'the variable AWS_ACCESS_KEY_ID');
+  return staticKeys(id, secret, token);
 }
 
-function staticKeys(id: string, secret: string, token: string | undefined, from: string): FoundKeys {
-  return {
-    accessKeyId: id,
-    secretAccessKey: new Secret(secret),
-    sessionToken: token ? new Secret(token) : null,
-    expiresMs: null,
-    from,
-  };
+function staticKeys(id: string, secret: string, token: string | undefined): FoundKeys {
+  const sessionToken = token ? new Secret(token) : null;
+  return { accessKeyId: id, secretAccessKey: new Secret(secret), sessionToken, expiresMs: Number.POSITIVE_INFINITY };
 }
 
 /** Members that start a program or need a person to sign in. */
@@ -58,7 +53,7 @@ function findProfileKeys({ all }: AwsProfiles, name: string): FoundKeys | null {
   if (id) {
     const secret = profile?.get('aws_secret_access_key');
     if (!secret) throw new Error(`the AWS profile ${name} has aws_access_key_id, and no aws_secret_access_key`);
-    return staticKeys(id, secret, profile?.get('aws_session_token'), `the AWS profile ${name}`);
+    return staticKeys(id, secret, profile?.get('aws_session_token'));
   }
   const refused = REFUSED.find((member) => profile?.has(member));
   if (refused === undefined) return null;

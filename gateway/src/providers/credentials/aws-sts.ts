@@ -3,14 +3,10 @@ import { Secret } from '../../lib/secret.ts';
 import type { FinalRequest } from '../provider.ts';
 import { type AwsKeys, signRequest } from './sigv4.ts';
 import type { Surroundings } from './surroundings.ts';
+import type { Expiring } from './token-cache.ts';
 
 /** Access keys as a source gives them. */
-export interface FoundKeys extends AwsKeys {
-  /** Unix milliseconds; null: they do not expire. */
-  readonly expiresMs: number | null;
-  /** The source in words: `the instance's role`. */
-  readonly from: string;
-}
+export interface FoundKeys extends AwsKeys, Expiring {}
 
 /** The suffix of AWS's hosts in the partition of a region. */
 export function dnsSuffixOf(region: string): string {
@@ -100,7 +96,7 @@ function readKeys(xml: string, from: string): FoundKeys {
   if (!accessKeyId || !secret || !token || Number.isNaN(expiresMs)) {
     throw new Error(`AWS STS answered for ${from} without credentials`);
   }
-  return { accessKeyId, secretAccessKey: new Secret(secret), sessionToken: new Secret(token), expiresMs, from };
+  return { accessKeyId, secretAccessKey: new Secret(secret), sessionToken: new Secret(token), expiresMs };
 }
 
 /** The text of the first element of that name; what is read here has no markup inside. */

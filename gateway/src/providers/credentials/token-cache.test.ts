@@ -8,7 +8,7 @@ import { perCredential, type Token, TokenCache } from './token-cache.ts';
 const MINUTE_MS = 60_000;
 
 /** A cache whose exchanges the test answers; each token is valid for an hour. */
-function openCache() {
+function openCache(marginMs?: number) {
   const machine = new FakeSurroundings();
   const open: Array<PromiseWithResolvers<Token>> = [];
   let exchanges = 0;
@@ -20,7 +20,7 @@ function openCache() {
   };
   const answer = (text: string, minutes = 60) =>
     open.shift()?.resolve({ secret: new Secret(text), expiresMs: machine.now + minutes * MINUTE_MS });
-  const cache = new TokenCache('the token', exchange, machine);
+  const cache = new TokenCache('the token', exchange, machine, marginMs);
   return {
     cache,
     machine,
@@ -90,17 +90,55 @@ describe('a token', () => {
 
   test('that the provider refuses is exchanged anew, unless it is new', async () => {
     const { cache, machine, answer, count } = openCache();
-    const first = textOf(cache.get());
-    expect(cache.discard()).toBe(false);
+    const asked = cache.get();
     answer('t1');
-    await first;
+    const first = await asked;
     machine.now += MINUTE_MS - 1;
-    expect([cache.discard(), await textOf(cache.get())]).toEqual([false, 't1']);
+    expect([cache.discard(first), await textOf(cache.get())]).toEqual([false, 't1']);
     machine.now += 1;
-    expect(cache.discard()).toBe(true);
+    expect(cache.discard(first)).toBe(true);
     const next = textOf(cache.get());
     answer('t2');
     expect([await next, count()]).toEqual(['t2', 2]);
+  });
+
+  test('that the provider refuses to 200 requests at a time is exchanged anew once, for all of them', async () => {
+    const { cache, machine, answer, count } = openCache();
+    const asked = cache.get();
+    answer('t1');
+    const first = await asked;
+    machine.now += MINUTE_MS;
+    const early = Array.from({ length: 100 }, () => [cache.discard(first), textOf(cache.get())] as const);
+    answer('t2');
+    await Bun.sleep(0);
+    const late = Array.from({ length: 100 }, () => [cache.discard(first), textOf(cache.get())] as const);
+    for (const [isOther, next] of [...early, ...late]) expect([isOther, await next]).toEqual([true, 't2']);
+    expect(count()).toBe(2);
+    expect(cache.discard(await cache.get())).toBe(false);
+  });
+
+  test('is as old as it is, though the clock was set back since', async () => {
+    const { cache, machine, answer } = openCache();
+    const asked = cache.get();
+    answer('t1');
+    const first = await asked;
+    machine.now -= 30 * MINUTE_MS;
+    expect(cache.discard(first)).toBe(true);
+  });
+
+  test('may never expire, and may be renewed earlier', async () => {
+    const { cache, machine, answer, count } = openCache(15 * MINUTE_MS);
+    const first = textOf(cache.get());
+    answer('t1');
+    await first;
+    machine.now += 45 * MINUTE_MS - 1;
+    expect([await textOf(cache.get()), count()]).toEqual(['t1', 1]);
+    machine.now += 1;
+    expect([await textOf(cache.get()), count()]).toEqual(['t1', 2]);
+    answer('t2', Number.POSITIVE_INFINITY);
+    await Bun.sleep(0);
+    machine.now += 365 * 24 * 60 * MINUTE_MS;
+    expect([await textOf(cache.get()), count()]).toEqual(['t2', 2]);
   });
 
   test('that comes expired is refused', async () => {

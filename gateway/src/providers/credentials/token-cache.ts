@@ -1,15 +1,19 @@
 /**
- * Keeps tokens that credentials were exchanged for, and renews them before they expire; all requests share one exchange.
+ * Keeps tokens and access keys that credentials were exchanged for, and renews them before they expire; all requests
+ * share one exchange, and none waits for it while a kept one is valid.
  */
 import type { Secret } from '../../lib/secret.ts';
 import type { RequestCredential } from '../provider.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** A bearer token. */
-export interface Token {
-  readonly secret: Secret;
-  /** Unix milliseconds. */
+export interface Expiring {
+  /** Unix milliseconds; Infinity: never. */
   readonly expiresMs: number;
+}
+
+/** A bearer token. */
+export interface Token extends Expiring {
+  readonly secret: Secret;
 }
 
 /** Renewed in the background from here on: 3 min 45 s (google-auth 2.62). */
@@ -19,27 +23,35 @@ const NEW_MS = 60_000;
 /** A source that failed, or that gave a token which soon expires, is not asked again at once while the token is valid. */
 const PAUSE_MS = 30_000;
 
-/** The token of one credential. `title`: of the credential, for warnings. */
-export class TokenCache<Kept extends Token> {
+/** The token of one credential. `title`: of the credential, for warnings. `marginMs`: before its end it is renewed. */
+export class TokenCache<Kept extends Expiring> {
   readonly #title: string;
   readonly #exchange: () => Promise<Kept>;
   readonly #surroundings: Pick<Surroundings, 'nowMs' | 'warn'>;
+  readonly #marginMs: number;
   #token: Kept | null = null;
+  #keptAtMs = Number.NEGATIVE_INFINITY;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewal: Promise<Kept> | null = null;
 
-  constructor(title: string, exchange: () => Promise<Kept>, surroundings: Pick<Surroundings, 'nowMs' | 'warn'>) {
+  constructor(
+    title: string,
+    exchange: () => Promise<Kept>,
+    surroundings: Pick<Surroundings, 'nowMs' | 'warn'>,
+    marginMs = MARGIN_MS,
+  ) {
     this.#title = title;
     this.#exchange = exchange;
     this.#surroundings = surroundings;
+    this.#marginMs = marginMs;
   }
 
   /** A valid token, at once if it is kept. Rejects if the exchange for one fails. */
   get(): Kept | Promise<Kept> {
     const token = this.#token;
-    const nowMs = this.#surroundings.nowMs();
-    if (token === null || token.expiresMs <= nowMs) return this.#renew();
-    if (token.expiresMs - nowMs <= MARGIN_MS && this.#renewal === null && nowMs - this.#askedAtMs >= PAUSE_MS) {
+    const leftMs = token === null ? 0 : token.expiresMs - this.#surroundings.nowMs();
+    if (token === null || leftMs <= 0) return this.#renew();
+    if (leftMs <= this.#marginMs && this.#renewal === null && !this.#isSince(this.#askedAtMs, PAUSE_MS)) {
       this.#renew().catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
         this.#surroundings.warn(`${this.#title} could not be renewed, and is still valid: ${why}`);
@@ -48,11 +60,26 @@ export class TokenCache<Kept extends Token> {
     return token;
   }
 
-  /** The provider refused the token. False: it is new, or another one is on its way. */
-  discard(): boolean {
-    if (this.#token === null || this.#surroundings.nowMs() - this.#askedAtMs < NEW_MS) return false;
+  /** Hands a valid token to `add`. Rejects as `get` does. */
+  use(add: (token: Kept) => void): Promise<void> | void {
+    const token = this.get();
+    return token instanceof Promise ? token.then(add) : add(token);
+  }
+
+  /**
+   * The provider refused this token. True: the next one is another, which other requests may have caused already. False:
+   * it is new, so the provider refuses the credential.
+   */
+  discard(refused: Kept): boolean {
+    if (this.#token !== refused) return true;
+    if (this.#isSince(this.#keptAtMs, NEW_MS)) return false;
     this.#token = null;
     return true;
+  }
+
+  /** Whether it happened within this time; a clock that was set back since counts as time that passed. */
+  #isSince(atMs: number, forMs: number): boolean {
+    return Math.abs(this.#surroundings.nowMs() - atMs) < forMs;
   }
 
   #renew(): Promise<Kept> {
@@ -60,8 +87,10 @@ export class TokenCache<Kept extends Token> {
     this.#askedAtMs = this.#surroundings.nowMs();
     this.#renewal = this.#exchange()
       .then((token) => {
-        if (token.expiresMs <= this.#surroundings.nowMs()) throw new Error(`${this.#title} came expired`);
+        const nowMs = this.#surroundings.nowMs();
+        if (token.expiresMs <= nowMs) throw new Error(`${this.#title} came expired`);
         this.#token = token;
+        this.#keptAtMs = nowMs;
         return token;
       })
       .finally(() => {

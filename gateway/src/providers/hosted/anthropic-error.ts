@@ -1,6 +1,5 @@
 /** Renders an error of a cloud that hosts Claude in Anthropic's shape, which clients of messages understand. */
 import { readErrorBody } from '../../protocols/answer/error-body.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
 
 const TYPES: ReadonlyMap<number, string> = new Map([
@@ -15,17 +14,13 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 
 /**
  * The refusal as Anthropic would have written it; the same one if it has a type and a message, or no JSON. The cloud's
- * own word for the error is its `code`. `meant`: what the cloud says elsewhere.
+ * own word for the error is its `code`. `said`: what the cloud says elsewhere.
  */
-export function asAnthropic(
-  refusal: Refusal,
-  meant: { readonly words?: string; readonly code?: string; readonly status?: number } = {},
-): Refusal {
+export function asAnthropic(refusal: Refusal, said: { readonly words?: string; readonly code?: string } = {}): Refusal {
   const { message, code: own, error } = readErrorBody(refusal.body);
   if (error === null || (error.type !== undefined && error.message !== undefined)) return refusal;
-  const { words = message, code = own, status = refusal.head.status } = meant;
-  const type = TYPES.get(status) ?? 'api_error';
+  const { words = message, code = own } = said;
+  const type = TYPES.get(refusal.head.status) ?? 'api_error';
   const rendered = { type, message: words, ...(code === null ? {} : { code }) };
-  const head: ResponseHead = { ...refusal.head, headers: refusal.head.headers, status };
-  return { head, body: Buffer.from(JSON.stringify({ type: 'error', error: rendered })) };
+  return { head: refusal.head, body: Buffer.from(JSON.stringify({ type: 'error', error: rendered })) };
 }

@@ -17,13 +17,6 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ['serviceUnavailableException', 503],
 ]);
 
-/** Exceptions whose status says something else than they mean. */
-const MEANT: ReadonlyMap<string, number> = new Map([
-  ['ServiceQuotaExceededException', 429],
-  // A custom model that is being loaded.
-  ['ModelNotReadyException', 529],
-]);
-
 /**
  * Never throws, whatever the bytes. The header names the exception; some refusals of Bedrock have none. `message` is not
  * scrubbed.
@@ -31,14 +24,11 @@ const MEANT: ReadonlyMap<string, number> = new Map([
 export function readError(body: Buffer, headers: HeaderLines = []): UpstreamError {
   const { message, code, error } = readErrorBody(body);
   const words = message === '' ? (asText(error?.Message) ?? '') : message;
-  const named = exceptionIn(headers) ?? code;
-  const described = describeError(words.replace(WRAPPED, ''), named);
-  const status = named === null ? undefined : MEANT.get(named);
-  return status === undefined ? described : { ...described, status };
+  return describeError(words.replace(WRAPPED, ''), exceptionIn(headers) ?? code);
 }
 
-/** The value is the name, and often a colon and an address. */
-function exceptionIn(headers: HeaderLines): string | null {
+/** The exception that a header names, often before a colon and an address; null: none does. */
+export function exceptionIn(headers: HeaderLines): string | null {
   const value = headers.find(([name]) => name.toLowerCase() === 'x-amzn-errortype')?.[1] ?? '';
   return asText(value.split(':', 1)[0]?.trim());
 }
