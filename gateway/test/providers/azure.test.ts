@@ -1,8 +1,8 @@
 /** Tests Azure OpenAI and Claude on Foundry through a gateway, with the answers that only Azure gives. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { createSigningClaude, eventsOf, LOOP_TURNS, renderSse } from './signing-claude.ts';
-import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+import { createSigningClaude, eventsOf, renderSse } from './signing-claude.ts';
+import { ask as askAt, LOOPS, loopTold } from './tool-loop.ts';
 
 interface Arrived {
   readonly path: string;
@@ -54,10 +54,7 @@ async function answer(request: Request): Promise<Response> {
   return new Response(renderSse(eventsOf(found.body)), { headers: { 'content-type': 'text/event-stream' } });
 }
 
-function ask(path: string, body: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-  return fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
+const ask = (path: string, body: object) => askAt(gateway, path, body);
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
 const chat = (members: object = {}) =>
@@ -172,18 +169,8 @@ test('a dated version goes to the deployment’s path', async () => {
 });
 
 describe('Claude on Foundry', () => {
-  const expected = [
-    ...Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`toolu_${turn}`], text: '' })),
-    { calls: [], text: 'All looked at.' },
-  ];
-
-  test.each([
-    ['messages', false, loopOverMessages],
-    ['messages', true, loopOverMessages],
-    ['chat', false, loopOverChat],
-    ['chat', true, loopOverChat],
-  ])('runs a tool loop of ten turns with thinking from %s, streamed: %p', async (_, stream, loop) => {
-    expect(await loop({ gateway, model: 'claude', stream })).toEqual(expected);
+  test.each(LOOPS)('runs a tool loop of ten turns with thinking from %s, streamed: %p', async (_, stream, loop) => {
+    expect(await loop({ gateway, model: 'claude', stream })).toEqual(loopTold('toolu'));
     expect(claude.refusals).toEqual([]);
     expect(new Set(arrived.map(({ path }) => path))).toEqual(new Set(['/anthropic/v1/messages']));
     expect(arrived.every(({ headers }) => headers.get('x-api-key') === 'azure-key-1')).toBe(true);

@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+import { LOOP_TURNS, LOOPS, loopOverChat, loopTold } from './tool-loop.ts';
 
-const LOOP_TURNS = 10;
 const thoughtOf = (turn: number) => `Thought ${turn} 🤔`;
 
 interface ChatTurn {
@@ -88,18 +87,8 @@ async function answer(request: Request): Promise<Response> {
 }
 
 describe('a tool loop of ten turns with open reasoning', () => {
-  const expected = [
-    ...Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`call_${turn}`], text: '' })),
-    { calls: [], text: 'All looked at.' },
-  ];
-
-  test.each([
-    ['messages', false, loopOverMessages],
-    ['messages', true, loopOverMessages],
-    ['chat', false, loopOverChat],
-    ['chat', true, loopOverChat],
-  ])('is never refused from %s, streamed: %p', async (_, stream, loop) => {
-    expect(await loop({ gateway, model: 'reasoner', stream, returnsReasoning: true })).toEqual(expected);
+  test.each(LOOPS)('is never refused from %s, streamed: %p', async (_, stream, loop) => {
+    expect(await loop({ gateway, model: 'reasoner', stream, returnsReasoning: true })).toEqual(loopTold('call'));
     expect(refusals).toEqual([]);
   });
 

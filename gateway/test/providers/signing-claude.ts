@@ -3,6 +3,7 @@
  * a request whose history lacks or changes a signature that was given out is refused as the real one refuses it.
  */
 import { createHmac } from 'node:crypto';
+import { LOOP_TURNS } from './tool-loop.ts';
 
 interface Block {
   readonly type: string;
@@ -19,9 +20,6 @@ export interface ClaudeAnswer {
   /** A message, or an error in Anthropic's shape. */
   readonly body: { readonly [member: string]: unknown };
 }
-
-/** Turns with a tool call before the answer in text. */
-export const LOOP_TURNS = 10;
 
 /** Answers the requests of one conversation; `refusals` are the words of those that were refused. */
 export function createSigningClaude(model: string) {

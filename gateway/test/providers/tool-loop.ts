@@ -1,4 +1,7 @@
-/** Runs a tool loop against a gateway as a client of each format does, plain or streamed, and returns what it was told. */
+/**
+ * Plays clients of a gateway: one request, and a tool loop as a client of each format runs it, plain or streamed, which
+ * returns what it was told.
+ */
 import type { RunningGateway } from '../harness/start-gateway.ts';
 
 /** The answer of each turn: the ids of its calls, and its text. */
@@ -15,7 +18,35 @@ interface LoopPlan {
   readonly returnsReasoning?: true;
 }
 
+/** Turns with a tool call before the answer in text. */
+export const LOOP_TURNS = 10;
 const TURNS_MAX = 20;
+
+/** What a loop of one call per turn is told. `name`: of the calls, before the number of the turn. */
+export function loopTold(name: string): LoopTurn[] {
+  const turns = Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`${name}_${turn}`], text: '' }));
+  return [...turns, { calls: [], text: 'All looked at.' }];
+}
+
+/** The rows of a test that runs every loop. */
+export const LOOPS = [
+  ['messages', false, loopOverMessages],
+  ['messages', true, loopOverMessages],
+  ['chat', false, loopOverChat],
+  ['chat', true, loopOverChat],
+] as const;
+
+/** Sends a request with the gateway's key. */
+export function ask(
+  { url, key }: LoopPlan['gateway'],
+  path: string,
+  body: object,
+  given: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...given };
+  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
 const SCHEMA = { type: 'object', properties: { place: { type: 'string' } } };
 
 /** As a client of messages: it sends back each answer's content as it came. */
@@ -63,9 +94,8 @@ async function loop(turn: () => Promise<LoopTurn>): Promise<LoopTurn[]> {
   }
 }
 
-async function post({ url, key }: LoopPlan['gateway'], path: string, body: object): Promise<string> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+async function post(gateway: LoopPlan['gateway'], path: string, body: object): Promise<string> {
+  const answer = await ask(gateway, path, body);
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`);
   return text;

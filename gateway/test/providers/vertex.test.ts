@@ -1,8 +1,8 @@
 /** Tests Claude on Vertex AI through a gateway: plain, streamed, counted, and in a tool loop from both client formats. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { createSigningClaude, eventsOf, LOOP_TURNS, renderSse } from './signing-claude.ts';
-import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+import { createSigningClaude, eventsOf, renderSse } from './signing-claude.ts';
+import { ask as askAt, LOOP_TURNS, LOOPS, loopTold } from './tool-loop.ts';
 
 const MODEL = 'claude-opus-4-8@20260401';
 const METADATA = '/computeMetadata/v1/instance/service-accounts/default/token';
@@ -99,13 +99,7 @@ function answerGemini(path: string): Response {
   return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const ask = (path: string, body: object, headers: Record<string, string> = {}) => askAt(gateway, path, body, headers);
 
 const HELLO = { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
 const PUBLISHER = '/v1/projects/p1/locations/eu/publishers/anthropic/models';
@@ -222,18 +216,8 @@ test('a model of another publisher is called over chat completions', async () =>
 });
 
 describe('a tool loop of ten turns with thinking', () => {
-  const expected = [
-    ...Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`toolu_${turn}`], text: '' })),
-    { calls: [], text: 'All looked at.' },
-  ];
-
-  test.each([
-    ['messages', false, loopOverMessages],
-    ['messages', true, loopOverMessages],
-    ['chat', false, loopOverChat],
-    ['chat', true, loopOverChat],
-  ])('is never refused from %s, streamed: %p', async (_, stream, loop) => {
-    expect(await loop({ gateway, model: 'claude', stream })).toEqual(expected);
+  test.each(LOOPS)('is never refused from %s, streamed: %p', async (_, stream, loop) => {
+    expect(await loop({ gateway, model: 'claude', stream })).toEqual(loopTold('toolu'));
     expect(claude.refusals).toEqual([]);
     expect(arrived).toHaveLength(LOOP_TURNS + 1);
   });
