@@ -254,12 +254,13 @@ export class AttemptRow {
     const { target, attempts, startMs } = this.#call;
     if (this.#row !== null) return;
     if (this.marks !== null && this.marks.sentAtMs > 0) this.#call.dispatched = true;
-    const { provider, model } = target.upstream;
+    const { provider, model, region } = target.upstream;
     const row: Row = { provider, model, status, error, start_ms: Math.round(this.#startMs - startMs), duration_ms: 0 };
     this.#row = row;
     if (target.name !== `${provider}/${model}`) row.target = target.name;
     if (this.format !== null) row.format = this.format;
     if (this.choice !== null) describeChoice(row, this.choice);
+    if (region !== undefined) row.region = region;
     if (this.upstreamRequestId !== null) row.upstream_request_id = maskKeys(this.upstreamRequestId);
     attempts.push(row);
     this.#call.trace?.attemptIds.push(this.spanId);
@@ -328,6 +329,7 @@ export class AttemptRow {
     row.ttfb_ms = this.#since(marks?.headAtMs ?? 0);
     row.ttft_ms = this.#since(this.#firstTokenAtMs);
     if (marks?.exchanges !== undefined && marks.exchanges > 1) row.exchanges = marks.exchanges;
+    if (marks?.door !== undefined) row.door = marks.door;
     row.duration_ms = Math.round(endMs - this.#startMs);
   }
 

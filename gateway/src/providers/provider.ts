@@ -244,6 +244,8 @@ export interface RemoteKind extends KindBase, Door {
   isAmbient?(secrets: Secrets): boolean;
   /** The domains that an ambient credential is for. Absent: none. */
   readonly vendorDomains?: readonly string[];
+  /** The region of its addresses, for records. Absent: the kind has no regions. */
+  regionOf?(settings: Settings): string;
   readonly listing: Listing;
   /** The list that this credential may see. Absent: `listing`. */
   listingOf?(credential: Pick<Credential, 'secrets' | 'source'>, settings: Settings): Listing;
@@ -353,6 +355,8 @@ export interface UpstreamCredential extends Pick<Credential, 'name' | 'weight' |
 export interface Upstream {
   readonly provider: string;
   readonly model: string;
+  /** The region that it is addressed in. Absent: its kind has none. */
+  readonly region?: string | undefined;
   /** The formats it speaks; a call in another one is translated. */
   readonly protocols: readonly UpstreamProtocolName[];
   /** The format of a call to it, by the client's. */

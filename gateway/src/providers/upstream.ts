@@ -53,6 +53,7 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
   return {
     provider: name,
     model,
+    region: provider.baseUrl === null ? undefined : provider.kind.regionOf?.(provider.settings),
     protocols,
     protocolFor: chooseUpstreamProtocols(protocols),
     framing: (protocol, operation) => kind.framing(protocol, operation, model),

@@ -123,6 +123,7 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     local: null,
     completeBaseUrl: (url) => url.replace(/\/v1(?:beta1)?$/, ''),
     addressOf: ({ location = 'global' }) => `https://${hostOf(location)}`,
+    regionOf: ({ location = 'global' }) => location,
     endpoint,
     listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [], read: readModelNames },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),

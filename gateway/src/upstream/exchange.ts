@@ -55,6 +55,8 @@ export interface UpstreamMarks {
   readonly lastByteAtMs: number;
   /** How many exchanges the attempt took so far. Absent: 1. */
   readonly exchanges?: number;
+  /** The service of the provider that got the latest exchange. Absent: it has one only. */
+  readonly door?: string;
   /** Values of the client's headers that the provider does not get. Absent: none. */
   readonly dropped?: readonly string[];
 }

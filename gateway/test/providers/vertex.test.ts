@@ -136,6 +136,8 @@ describe('a request of messages', () => {
     expect(Object.keys(body)).toEqual(['max_tokens', 'messages', 'anthropic_version']);
     const [record] = await gateway.calls();
     expect(record).toMatchObject({ status: 200, served_model: MODEL, usage: { input: 10, output: 5 } });
+    expect(record?.attempts[0]).toMatchObject({ region: 'eu' });
+    expect(record?.attempts[0]).not.toHaveProperty('door');
   });
 
   test('of the unified version gets it', async () => {

@@ -19,6 +19,8 @@ test('of several attempts, each has its reason, pause and times', () => {
     credential: 'spare',
     format: 'messages',
     exchanges: 2,
+    door: 'runtime',
+    region: 'us-east-1',
     phase: 'head',
     billed: 'maybe',
     cost_nano_usd: '301000',
@@ -32,6 +34,8 @@ test('of several attempts, each has its reason, pause and times', () => {
     'First token 120 ms',
     'Credential spare',
     'Translated to messages',
+    'Service runtime',
+    'Region us-east-1',
     '2 exchanges',
     '$0.0003, maybe billed by the provider',
   ]);

@@ -67,7 +67,8 @@ const PAUSE_MIN_MS = 20;
 
 /** Exported for tests. */
 export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly string[] {
-  const { provider, model, target, why, wait_ms, phase, ttfb_ms, ttft_ms, credential, format, exchanges } = attempt;
+  const { provider, model, target, why, wait_ms, phase, ttfb_ms, ttft_ms } = attempt;
+  const { credential, format, exchanges, door, region } = attempt;
   return [
     phase === undefined ? null : PHASES[phase],
     attemptText(why),
@@ -77,6 +78,8 @@ export function describeAttempt(attempt: Attempt, isOnly: boolean): readonly str
     isOnly || ttft_ms == null ? null : `First token ${duration(ttft_ms)}`,
     credential === undefined ? null : `Credential ${credential}`,
     format === undefined ? null : `Translated to ${format}`,
+    door === undefined ? null : `Service ${door}`,
+    region === undefined ? null : `Region ${region}`,
     exchanges === undefined || exchanges === 1 ? null : counted(exchanges, 'exchange'),
     costText(attempt),
   ].filter((fact) => fact !== null);

@@ -73,6 +73,9 @@ const attempt = z.object({
   /** HTTP exchanges. Absent: 1. */
   exchanges: z.int().optional(),
   upstream_request_id: z.string().optional(),
+  /** The service of the provider that got the last exchange, and the region of its address, where it has several. */
+  door: z.string().optional(),
+  region: z.string().optional(),
   /** From here on for operators only. The credential's name; absent: `default`. */
   credential: z.string().optional(),
   /** The cost of an attempt that did not answer the request, which the operator pays. Absent: it cost nothing. */

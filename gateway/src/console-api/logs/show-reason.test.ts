@@ -101,10 +101,11 @@ test('a record without a reason has no explanation', () => {
 });
 
 test('only operators see what failed attempts cost them, and by which credential', () => {
-  const attempt = { ...lostAttempt('maybe', 7), credential: 'spare', target: 'second', class: 'fault' };
+  const known = { target: 'second', class: 'fault', door: 'runtime', region: 'eu-central-1' };
+  const attempt = { ...lostAttempt('maybe', 7), credential: 'spare', ...known };
   const record = sampleRecord('req_1', { attempts: [attempt] });
   expect(showCall(OPERATOR, record).attempts).toEqual([attempt]);
   const { provider, model: name, status, error, duration_ms } = attempt;
-  const seen = { provider, model: name, status, error, duration_ms, target: 'second', class: 'fault' };
+  const seen = { provider, model: name, status, error, duration_ms, ...known };
   for (const tenancy of [OWNER, VIEWER]) expect(showCall(tenancy, record).attempts).toEqual([seen]);
 });

@@ -14,6 +14,7 @@ export class ChainedExchange implements UpstreamTap {
   /** Of the response whose head went to the outer listener. */
   headAtMs = 0;
   dropped: readonly string[] = [];
+  door?: string;
   #earlier = 0;
   #firstSentAtMs = 0;
   #tap: UpstreamTap | null = null;

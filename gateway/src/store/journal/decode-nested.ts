@@ -24,7 +24,7 @@ export function readAttempt(reader: FrameReader): AttemptRecord {
   let ttft_ms: number | null | undefined;
   let duration_ms = 0;
   let rare: RareMembers | null = null;
-  const { upstreamRequestId: knownMax } = ATTEMPT;
+  const { region: knownMax } = ATTEMPT;
   for (let member = reader.next(knownMax, 0); member !== 0; member = reader.next(knownMax, 0)) {
     switch (member) {
       case ATTEMPT.provider:
@@ -128,6 +128,12 @@ function readRareMember(reader: FrameReader, member: number, rare: RareMembers):
       break;
     case ATTEMPT.upstreamRequestId:
       rare.upstream_request_id = reader.text();
+      break;
+    case ATTEMPT.door:
+      rare.door = reader.text();
+      break;
+    case ATTEMPT.region:
+      rare.region = reader.text();
       break;
     default:
       reader.skip();

@@ -133,6 +133,8 @@ function encodeAttempt(writer: BlockWriter, attempt: AttemptRecord): void {
   if (attempt.usage !== undefined) writer.writeText(ATTEMPT.usage, JSON.stringify(attempt.usage));
   writer.writeWord(ATTEMPT.priceVersion, attempt.price_version ?? null);
   writer.writeText(ATTEMPT.upstreamRequestId, attempt.upstream_request_id ?? null);
+  writer.writeWord(ATTEMPT.door, attempt.door ?? null);
+  writer.writeWord(ATTEMPT.region, attempt.region ?? null);
   writer.endNested(start);
 }
 

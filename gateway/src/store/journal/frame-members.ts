@@ -104,6 +104,8 @@ export const ATTEMPT = {
   usage: 21,
   priceVersion: 22,
   upstreamRequestId: 23,
+  door: 24,
+  region: 25,
 } as const;
 
 /** Of the audit entry of a movement. `before` and `after` are JSON text. */

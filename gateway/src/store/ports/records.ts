@@ -130,6 +130,10 @@ export interface AttemptRecord extends AttemptCost {
   readonly exchanges?: number;
   /** The provider's id of the request. Absent: none was reported. */
   readonly upstream_request_id?: string;
+  /** The service of the provider that got the last exchange (`mantle`, `runtime`). Absent: it has one only. */
+  readonly door?: string;
+  /** Where the provider got the request: a region of AWS, a location of Google. Absent: unknown. */
+  readonly region?: string;
 }
 
 /**

@@ -25,6 +25,7 @@ type FrameOf = {
   readonly checkpoint: CheckpointFrame;
   readonly movement: MovementFrame;
   readonly fallback: RefusedFrame;
+  readonly regional: RefusedFrame;
   readonly moved: CheckpointFrame;
   readonly traced: HoldFrame;
   readonly tracedEnd: EndFrame;
@@ -34,8 +35,8 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
 /**
  * One of each kind. The end is that of a plain request, with its own hold. Then what calls of several targets have: an
- * attempt with all its members, and a checkpoint at another target than the hold's. Then a
- * hold and an end of a call in a trace.
+ * attempt with most members, one at a service in a region, and a checkpoint at another target than the hold's. Then a hold
+ * and an end of a call in a trace.
  */
 export const SAMPLE_FRAMES: FrameOf = {
   hold: { kind: 'hold', draft: heldCall('req_1', 5_000_000n).draft, amount: 5_000_000n, prepaid: true },
@@ -144,6 +145,23 @@ export const SAMPLE_FRAMES: FrameOf = {
     cost: 100n,
     target: { provider: 'lab', served_model: 'gpt-5', price_version: 'config@1' },
   },
+  regional: {
+    kind: 'refused',
+    record: sampleRecord('req_5', {
+      attempts: [
+        {
+          provider: 'aws',
+          model: 'm',
+          status: 500,
+          error: 'upstream_failed',
+          duration_ms: 5,
+          exchanges: 2,
+          door: 'runtime',
+          region: 'eu-central-1',
+        },
+      ],
+    }),
+  },
   traced: { kind: 'hold', draft: { ...heldCall('req_4', 0n).draft, trace_id: TRACE_ID }, amount: 0n, prepaid: false },
   tracedEnd: {
     kind: 'end',
@@ -238,6 +256,8 @@ const attemptMembers: fc.Arbitrary<AttemptRecord> = fc.record(
     wait_ms: finite,
     exchanges: count,
     upstream_request_id: text,
+    door: text,
+    region: text,
   },
   { requiredKeys: ['provider', 'model', 'status', 'error', 'duration_ms'], noNullPrototype: true },
 );
