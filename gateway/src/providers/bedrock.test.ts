@@ -143,7 +143,8 @@ function make({ machine, secrets = KEYS, source, settings = {}, pool, kind }: Ma
       },
     });
     await promise;
-    return { ...heard, exchanges: tap.exchanges, dropped: tap.dropped, secrets: upstream.secrets };
+    const { exchanges, dropped, door } = tap;
+    return { ...heard, exchanges, dropped, door, secrets: upstream.secrets };
   };
   return { send, provider, surroundings };
 }
@@ -199,9 +200,11 @@ describe('Claude at the runtime service', () => {
     expect(headers.get('authorization')).toContain('x-amzn-bedrock-guardrailidentifier');
   });
 
-  test('has no token counter', async () => {
-    const { status } = await make().send(CLAUDE, { operation: 'count_tokens' });
-    expect([status, arrived.length]).toEqual([501, 0]);
+  test('is counted there, signed', async () => {
+    play = () => Response.json({ inputTokens: 7 });
+    const { status, body } = await make().send(CLAUDE, { operation: 'count_tokens' });
+    expect([status, body]).toEqual([200, '{"input_tokens":7}']);
+    expect(lines()).toEqual(['POST /model/anthropic.claude-sonnet-4-6-v1%3A0/count-tokens']);
   });
 });
 
@@ -265,10 +268,9 @@ describe('a bare model id', () => {
     const { send, surroundings } = make();
     play = ({ path }) => (path.startsWith('/anthropic') ? refuse(status, exception) : null);
     const first = await send(BARE);
-    expect([first.status, first.exchanges]).toEqual([200, 2]);
+    expect([first.status, first.exchanges, first.door]).toEqual([200, 2, 'runtime']);
     expect(lines()).toEqual(['POST /anthropic/v1/messages', 'POST /model/anthropic.claude-opus-4-8/invoke']);
-    expect((await send(BARE)).exchanges).toBe(1);
-    expect((await send(BARE, { operation: 'count_tokens' })).status).toBe(501);
+    expect(await send(BARE)).toMatchObject({ exchanges: 1, door: 'runtime' });
     expect((await send('anthropic.claude-haiku-4-5')).exchanges).toBe(2);
     surroundings.now += 3_600_000;
     serverMs = surroundings.now;
@@ -312,7 +314,7 @@ describe('a bare model id', () => {
     play = () => refuse(404, 'ResourceNotFoundException');
     expect(await send(BARE)).toMatchObject({ status: 404, exchanges: 2 });
     play = () => null;
-    expect(await send(BARE)).toMatchObject({ status: 200, exchanges: 1 });
+    expect(await send(BARE)).toMatchObject({ status: 200, exchanges: 1, door: 'mantle' });
   });
 
   test('of another vendor is spoken to in chat completions, at its path', async () => {
@@ -444,6 +446,8 @@ describe('keys that are found', () => {
     const { failure } = await make({ source: 'chain' }).send(CLAUDE);
     expect(failure?.kind).toBe('authorization');
     expect(failure?.message).toContain('no AWS credentials were found');
+    const count = await make({ source: 'chain' }).send(CLAUDE, { operation: 'count_tokens' });
+    expect(count.failure?.kind).toBe('authorization');
   });
 
   test('nowhere are not looked for again for the second service', async () => {

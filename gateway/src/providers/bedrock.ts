@@ -6,10 +6,12 @@ import { AWS_EVENT_STREAM } from '../framing/aws-event-stream.ts';
 import { BEDROCK_MESSAGES } from '../framing/bedrock-messages.ts';
 import type { Framing } from '../framing/framing.ts';
 import { SSE } from '../framing/sse-decoder.ts';
+import { bareId, vendorOf } from '../protocols/converse/shared/vendors.ts';
 import { asArray, asObject } from '../protocols/json.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { ConverseTraits } from '../protocols/upstream-traits.ts';
 import { type BedrockDoor, type BedrockState, openBedrockAttempt } from './bedrock/attempt.ts';
+import { toCount } from './bedrock/count-tokens.ts';
 import { toInvoke } from './bedrock/invoke-body.ts';
 import { BedrockMemory } from './bedrock/memory.ts';
 import { hasChatAtRuntime, hostedModel, openaiPathAtMantle, protocolsFor, RUNTIME_SETTINGS } from './bedrock/models.ts';
@@ -18,6 +20,7 @@ import { dnsSuffixOf } from './credentials/aws-sts.ts';
 import { encodeSegment } from './credentials/sigv4.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential } from './credentials/token-cache.ts';
+import { editBody } from './edit-body.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
   Door,
@@ -115,7 +118,12 @@ function hostOf(service: string, settings: Settings): string {
 }
 
 function runtimePath(protocol: UpstreamProtocolName, operation: Operation, model: string): string | null {
-  if (operation === 'count_tokens') return null;
+  if (operation === 'count_tokens') {
+    // Of foundation models only: inference profiles have no counter, and other ARNs name no such model.
+    return protocol === 'chat' || vendorOf(model) === null
+      ? null
+      : `/model/${encodeSegment(bareId(model))}/count-tokens`;
+  }
   const isStream = operation === 'stream';
   const path = `/model/${encodeSegment(model)}`;
   if (protocol === 'messages') return `${path}/${isStream ? 'invoke-with-response-stream' : 'invoke'}`;
@@ -223,6 +231,7 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
     endpoint: runtimePath,
     accept: runtimeAccept,
     prepare(request, _model, settings) {
+      if (request.operation === 'count_tokens') return request.protocol === 'messages' ? toCount(request) : request;
       const added = runtimeHeaders(settings);
       if (request.protocol === 'messages') return toInvoke(request, added);
       return request.protocol === 'chat' ? { ...request, headers: [...request.headers, ...added] } : request;
@@ -232,6 +241,11 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
     service: 'bedrock-mantle',
     addressOf: (settings) => `https://bedrock-mantle.${regionOf(settings)}.api.aws`,
     endpoint: mantlePath,
+    // A count may be that of an inference profile, which Mantle does not have.
+    prepare(request, model) {
+      if (request.operation !== 'count_tokens' || bareId(model) === model) return request;
+      return { ...request, body: editBody(request.body, [{ set: ['model'], json: JSON.stringify(bareId(model)) }]) };
+    },
     authorize: authorizeFor('bedrock-mantle'),
   };
   const control: Door = {
@@ -268,6 +282,7 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
     chatTraits: compatibleTraits,
     converseTraits,
     hostedModel,
+    regionOf,
     vendorHost: null,
     local: null,
     completeBaseUrl: (url) => url,

@@ -117,6 +117,7 @@ function refuse(status: number, exception: string, message: string): Response {
 
 function answerModel(path: string, body: Record<string, unknown>): Response {
   if (path.endsWith('/count_tokens')) return Response.json({ input_tokens: 42 });
+  if (path.endsWith('/count-tokens')) return Response.json({ inputTokens: 4242 });
   if (path.includes('/converse')) return answerConverse(path);
   const isInvoke = path.startsWith('/model/');
   if (isInvoke && ('model' in body || 'stream' in body || body.anthropic_version !== 'bedrock-2023-05-31')) {
@@ -162,6 +163,7 @@ describe('a request of messages', () => {
     const [record] = await gateway.calls();
     expect(record).toMatchObject({ status: 200, usage: { input: 10, output: 5 } });
     expect(record?.attempts[0]).not.toHaveProperty('exchanges');
+    expect(record?.attempts[0]).toMatchObject({ door: 'runtime', region: REGION });
   });
 
   test('vector 28: is streamed at a path of its own, and its frames become the events of Anthropic', async () => {
@@ -189,19 +191,28 @@ describe('a request of messages', () => {
     });
     expect(arrived.map(({ path }) => path)).toEqual([MANTLE, `${MANTLE}/count_tokens`]);
     expect(arrived[0]?.body.model).toBe(BARE);
+    const [record] = await gateway.calls('--limit', '1');
+    expect(record?.attempts).toMatchObject([{ door: 'mantle', region: REGION }]);
   });
 
   test('that Mantle does not have is invoked, in one attempt, and benches nothing', async () => {
-    play = (path) => (path === MANTLE ? refuse(404, 'ResourceNotFoundException', 'no such model') : null);
+    play = (path) => (path.startsWith(MANTLE) ? refuse(404, 'ResourceNotFoundException', 'no such model') : null);
     for (const exchanges of [2, undefined]) {
       expect((await ask('/v1/messages', { model: 'moved', ...HELLO })).status).toBe(200);
       const [record] = await gateway.calls('--limit', '1');
       expect([record?.attempts.length, record?.attempts[0]?.exchanges]).toEqual([1, exchanges]);
+      expect(record?.attempts[0]).toMatchObject({ status: 200, door: 'runtime', region: REGION });
     }
     const { max_tokens: _, ...counted } = HELLO;
     const count = await ask('/v1/messages/count_tokens', { model: 'moved', ...counted });
-    expect(await count.json()).toEqual({ input_tokens: expect.any(Number) });
-    expect(arrived.map(({ path }) => path.split('/').at(-1))).toEqual(['messages', 'invoke', 'invoke']);
+    expect(await count.json()).toEqual({ input_tokens: 4242 });
+    expect(arrived.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'messages',
+      'invoke',
+      'invoke',
+      'count_tokens',
+      'count-tokens',
+    ]);
   });
 
   test('vector 29: names the betas that Bedrock does not get, also those of a second try without any', async () => {
@@ -227,6 +238,48 @@ test.each([false, true])('a model of another vendor answers over Converse, strea
   expect(arrived[0]?.body).toEqual({ messages: [{ role: 'user', content: [{ text: 'hi' }] }] });
   const [record] = await gateway.calls('--limit', '1');
   expect(record).toMatchObject({ status: 200, usage: { input: 7, output: 3 } });
+});
+
+describe('a count of tokens at the runtime service', () => {
+  const { max_tokens: _, ...counted } = HELLO;
+  const count = async (model: string) => {
+    const reply = await ask('/v1/messages/count_tokens', { model, ...counted });
+    return [reply.status, ((await reply.json()) as { readonly input_tokens: number }).input_tokens] as const;
+  };
+
+  test('of Claude is that of a body for InvokeModel', async () => {
+    expect(await count('invoked')).toEqual([200, 4242]);
+    const [{ path, body } = { path: '', body: {} }] = arrived;
+    expect(path).toBe('/model/anthropic.claude-sonnet-4-6-v1%3A0/count-tokens');
+    const { input } = body as { readonly input: { readonly invokeModel: { readonly body: string } } };
+    expect(JSON.parse(Buffer.from(input.invokeModel.body, 'base64').toString())).toEqual({
+      ...counted,
+      anthropic_version: 'bedrock-2023-05-31',
+      max_tokens: 1,
+    });
+  });
+
+  test('of another vendor is that of a body for Converse, and an estimate where the model has no counter', async () => {
+    expect(await count('nova')).toEqual([200, 4242]);
+    expect([arrived[0]?.path, arrived[0]?.body]).toEqual([
+      '/model/amazon.nova-pro-v1%3A0/count-tokens',
+      { input: { converse: { messages: [{ role: 'user', content: [{ text: 'hi' }] }] } } },
+    ]);
+    play = () => refuse(400, 'ValidationException', "The provided model doesn't support counting tokens.");
+    for (const model of ['nova', 'invoked']) {
+      const [status, tokens] = await count(model);
+      expect([status, tokens > 0 && tokens < 100]).toEqual([200, true]);
+    }
+    expect(arrived).toHaveLength(3);
+  });
+
+  test('is refused as the request would be, without what our account is told', async () => {
+    play = () => refuse(403, 'UnrecognizedClientException', 'The security token is invalid');
+    const reply = await ask('/v1/messages/count_tokens', { model: 'apart-6', ...counted });
+    expect([reply.status, (await errorOf(reply)).type]).toEqual([500, 'api_error']);
+    play = () => refuse(400, 'ValidationException', 'messages: odd');
+    expect((await ask('/v1/messages/count_tokens', { model: 'apart-7', ...counted })).status).toBe(400);
+  });
 });
 
 describe('a refusal', () => {

@@ -1,18 +1,18 @@
 /**
- * Makes the exchanges of one attempt at Bedrock: at the service that has the model, signed again where the time or the
- * keys were wrong, and without betas where the model refuses them; each at most once.
+ * Makes the exchanges of one attempt at Bedrock: at the service that has the model, or counts its tokens; signed again
+ * where the time or the keys were wrong, and without betas where the model refuses them; each at most once.
  */
 
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
 import { headerOf } from '../../upstream/response-head.ts';
 import type { AwsSigner, Signed } from '../credentials/aws-signer.ts';
-import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
+import { type ChainedExchange, type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
 import { withBetas } from '../hosted/betas-header.ts';
 import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../provider.ts';
 import { chooseBetas } from './betas.ts';
+import { CountReader, NO_COUNT, refusesToCount } from './count-tokens.ts';
 import type { BedrockMemory } from './memory.ts';
-import { type DoorName, doorsFor } from './models.ts';
+import { countersFor, type DoorName, doorsFor } from './models.ts';
 import { exceptionOf, refusesBetas, withCode, withDelay } from './refusals.ts';
 
 export interface BedrockDoor extends Door {
@@ -43,8 +43,9 @@ class BedrockAttempt {
   readonly #tools: AttemptTools;
   readonly #signer: AwsSigner;
   readonly #memory: BedrockMemory;
+  readonly #isCount: boolean;
   readonly #left: DoorName[];
-  /** Which service has the model is not known. */
+  /** Which service has the model is not known, and an answer shows it. */
   readonly #isOpen: boolean;
   #door: DoorName;
   #betas: readonly string[] = [];
@@ -53,7 +54,7 @@ class BedrockAttempt {
   /** How the last request was signed; null: it was not. */
   #signed: Signed | null = null;
   #dropped: readonly string[] = [];
-  #tap: { dropped: readonly string[] } | null = null;
+  #tap: ChainedExchange | null = null;
 
   constructor(state: BedrockState, request: UpstreamRequest, tools: AttemptTools) {
     const { model, key, credential } = tools;
@@ -62,29 +63,41 @@ class BedrockAttempt {
     this.#tools = tools;
     this.#signer = state.signerOf(credential);
     this.#memory = state.memoryOf(credential, key);
-    const [first, ...others] = doorsFor(model, credential.settings);
-    const known = others.length === 0 ? first : this.#memory.doorAt(state.nowMs());
-    this.#door = known ?? first;
-    this.#isOpen = known === null;
-    this.#left = known === null ? others.filter((name) => this.#offers(name, 'plain')) : [];
+    this.#isCount = request.operation === 'count_tokens';
+    const doors = this.#isCount ? countersFor(model, credential.settings) : doorsFor(model, credential.settings);
+    const learned = this.#isCount || doors.length === 1 ? null : this.#memory.doorAt(state.nowMs());
+    this.#isOpen = !this.#isCount && doors.length > 1 && learned === null;
+    const [first = doors[0], ...left] = (learned === null ? doors : [learned]).filter((name) => this.#offers(name));
+    this.#door = first;
+    this.#left = left;
   }
 
   start(listener: ExchangeListener): UpstreamTap {
     const tap = openResending(this.#open(), (ending) => this.#after(ending), listener);
-    tap.dropped = this.#dropped;
     this.#tap = tap;
+    this.#describe();
     return tap;
   }
 
-  #offers(name: DoorName, operation: UpstreamRequest['operation']): boolean {
+  #offers(name: DoorName): boolean {
+    const { protocol, operation } = this.#request;
+    const { doors, nowMs } = this.#state;
     const { model, credential } = this.#tools;
-    return this.#state.doors[name].endpoint(this.#request.protocol, operation, model, credential.settings) !== null;
+    if (this.#isCount && this.#memory.refusesCounts(name, nowMs())) return false;
+    return doors[name].endpoint(protocol, operation, model, credential.settings) !== null;
+  }
+
+  /** Tells of the exchange that goes out. */
+  #describe(): void {
+    if (this.#tap === null) return;
+    this.#tap.dropped = this.#dropped;
+    this.#tap.door = this.#door;
   }
 
   #open(): OpenExchange {
     const request = this.#request;
     const { doors, nowMs } = this.#state;
-    if (!this.#offers(this.#door, request.operation)) return openNothing;
+    if (!this.#offers(this.#door)) return openNothing;
     let sent = request;
     if (request.protocol === 'messages') {
       const chosen = chooseBetas(request.headers, this.#door, true);
@@ -92,11 +105,14 @@ class BedrockAttempt {
       const { sent: betas, dropped } = refused ? chooseBetas(request.headers, this.#door, false) : chosen;
       this.#betas = betas;
       this.#dropped = dropped.map((beta) => `anthropic-beta.${beta}`);
-      if (this.#tap !== null) this.#tap.dropped = this.#dropped;
       sent = { ...request, headers: withBetas(request.headers, betas) };
     }
+    this.#describe();
     const door = doors[this.#door];
     const open = this.#tools.send(door, sent, (final, credential) => this.#authorize(final, credential, door.service));
+    if (this.#isCount && this.#door === 'runtime' && request.protocol === 'messages') {
+      return (listener) => open(new CountReader(listener));
+    }
     return (listener) => open(this.#noting(listener));
   }
 
@@ -126,13 +142,18 @@ class BedrockAttempt {
     if (!('head' in ending)) {
       // Without keys no service takes the request.
       const isFinal = ending.sent || ending.kind === 'authorization';
-      return isFinal ? ending : (this.#nextDoor() ?? ending);
+      return isFinal ? ending : (this.#nextDoor() ?? (this.#isCount ? NO_COUNT : ending));
     }
     const { head } = ending;
+    if (head === NO_COUNT.head) return ending;
     const signed = this.#signedAnew ? null : this.#signed;
     if (signed !== null && this.#signer.learn(exceptionOf(ending), headerOf(head, 'date'), signed)) {
       this.#signedAnew = true;
       return this.#open();
+    }
+    if (this.#isCount && refusesToCount(ending)) {
+      this.#memory.noteNoCounts(this.#door, this.#state.nowMs());
+      return this.#nextDoor() ?? NO_COUNT;
     }
     const isElsewhere = head.status === 403 || head.status === 404;
     const next = isElsewhere ? this.#nextDoor() : null;
@@ -154,14 +175,12 @@ class BedrockAttempt {
   }
 }
 
-const NOT_IMPLEMENTED: ResponseHead = { status: 501, headers: [], framing: 'none', lengthBytes: 0, keepAlive: true };
-
-/** Answers for a service that does not have the operation: the gateway then counts tokens itself. */
+/** Answers where no service has the operation: the gateway then estimates the tokens. */
 const openNothing: OpenExchange = (listener) => {
   let isAborted = false;
   queueMicrotask(() => {
     if (isAborted) return;
-    listener.onHead(NOT_IMPLEMENTED);
+    listener.onHead(NO_COUNT.head);
     listener.onEnd();
   });
   return {

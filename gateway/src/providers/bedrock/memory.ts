@@ -1,4 +1,4 @@
-/** Remembers for an hour which service has a model, and which betas the model refused. */
+/** Remembers for an hour which service has a model, which does not count its tokens, and which betas the model refused. */
 import type { DoorName } from './models.ts';
 
 const REMEMBERED_MS = 3_600_000;
@@ -11,6 +11,7 @@ const BETA_SETS_MAX = 100;
 export class BedrockMemory {
   #door: DoorName | null = null;
   #doorUntilMs = 0;
+  readonly #uncountedUntilMs: { [door in DoorName]?: number } = {};
   /** Until when, by service and betas. */
   readonly #refused = new Map<string, number>();
 
@@ -31,6 +32,14 @@ export class BedrockMemory {
   noteRefusal(door: DoorName, betas: readonly string[], nowMs: number): void {
     if (this.#refused.size >= BETA_SETS_MAX) this.#refused.clear();
     this.#refused.set(nameOf(door, betas), nowMs + REMEMBERED_MS);
+  }
+
+  refusesCounts(door: DoorName, nowMs: number): boolean {
+    return nowMs < (this.#uncountedUntilMs[door] ?? 0);
+  }
+
+  noteNoCounts(door: DoorName, nowMs: number): void {
+    this.#uncountedUntilMs[door] = nowMs + REMEMBERED_MS;
   }
 }
 

@@ -46,6 +46,16 @@ export function doorsFor(model: string, settings: Settings): readonly [DoorName,
   return ['mantle', 'runtime'];
 }
 
+/**
+ * The services to ask for a count of tokens, in order. Mantle counts the newer models of Claude, which the runtime service
+ * has as inference profiles only: AWS's user guide, count tokens (2026-11-23).
+ */
+export function countersFor(model: string, settings: Settings): readonly [DoorName, ...DoorName[]] {
+  const doors = doorsFor(model, settings);
+  const others = doorsFor(bareId(model), settings).filter((name) => !doors.includes(name));
+  return [...doors, ...others];
+}
+
 /** Whether the runtime service has the model in OpenAI's format. */
 export function hasChatAtRuntime(model: string): boolean {
   return bareId(model).startsWith('openai.');

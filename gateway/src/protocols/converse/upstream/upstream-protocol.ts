@@ -2,6 +2,7 @@
 import type { UpstreamProtocol } from '../../upstream-protocol.ts';
 import { readError } from '../shared/errors.ts';
 import { readAnswer } from '../shared/usage.ts';
+import { readCount, renderCount } from './count-tokens.ts';
 import { parseAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
 import { renderRequest } from './render-request.ts';
@@ -17,6 +18,7 @@ export const converseUpstream = {
   optionalMembers: { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', thinking: 'reasoning' },
   replaceableMembers: [],
   renderRequest,
+  counting: { render: renderCount, read: readCount },
   // Records are binary: their checksums differ, so none can be recognized by the one before.
   deltaMembers: [],
   startStreamParser,
