@@ -106,13 +106,18 @@ function classOfReset({ kind, sent, stale }: UpstreamFailure): FailureClass | nu
 const OUR_ACCOUNT = new Set([401, 402, 403]);
 const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
 /** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
-const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
+const ABOUT_LOAD = /\boverloaded\b|\bcapacity\b/i;
 const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
 /** A provider that is unavailable for longer limits an account, not a rate. */
 const RATE_MS_MAX = 3_600_000;
-const POLICY = /content_?filter|content management policy|content_policy|responsibleai|guardrail|\bsafety\b|blocked/i;
+/**
+ * Filters of hosts: Azure, OpenAI, Bedrock, and by their words OpenRouter, xAI, Alibaba, DeepSeek, Z.ai, MiniMax
+ * (user reports and vendors' pages, read 2026-11-23).
+ */
+const POLICY =
+  /content_?filter|content management policy|content_policy|responsibleai|guardrail|\bsafety\b|blocked|requires moderation|usage guidelines|data_?inspection|content exists risk|unsafe or sensitive|new_sensitive/i;
 
 /** An HTTP status other than 200; `words` is upstream's message, already scrubbed. `retryAfter`: see `retryAfterOf`. */
 export function failureOfStatus(
@@ -171,7 +176,7 @@ function operatorsFault(trouble: AccountTrouble, cause: string, upstream: Reason
   });
 }
 
-const ABOUT_MONEY = /quota|balance|billing|\bcredits?\b|usage limit|spending limit|arrearage/i;
+const ABOUT_MONEY = /quota|balance|billing|\bcredits?\b|usage limit|spending limit|free allocation|arrearage/i;
 
 function classOfTrouble(trouble: AccountTrouble, { status, type, message }: ReasonUpstream): FailureClass {
   if (trouble === 'model') return 'config';

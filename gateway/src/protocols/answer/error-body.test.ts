@@ -28,6 +28,7 @@ describe('the words of an error body', () => {
     ['of xAI, a text and a code', { code: 'Invalid argument', error: 'no.' }, 'no.', 'Invalid argument'],
     ['of Mistral, a message', { object: 'error', message: 'no.', type: 'invalid', code: '3230' }, 'no.', '3230'],
     ['of FastAPI, a text', { detail: 'Unauthorized' }, 'Unauthorized', null],
+    ['of DeepInfra', { detail: { error: 'Top up your balance' } }, 'Top up your balance', null],
     [
       'of FastAPI, a list',
       { detail: [{ loc: ['body', 'n', 0], msg: 'field required' }, { msg: 'b' }, 7] },

@@ -38,6 +38,8 @@ const NUMBER = String.raw`\d[\d,]{0,15}`;
 
 /** Values of `error.code` and `error.type` that mean an overflow, whatever the message says. */
 const CODES: ReadonlySet<string> = new Set([
+  // Z.ai.
+  '1261',
   'context_length_exceeded',
   'context_window_exceeded',
   'exceed_context_size_error',
@@ -151,8 +153,8 @@ export interface ErrorBody {
 const NOTHING: ErrorBody = { message: '', code: null, error: null };
 
 /**
- * Reads `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}` (a string, or a list of `{loc, msg}`), an
- * array that starts with one of them, and plain text.
+ * Reads `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}` (a string, `{error}`, or a list of
+ * `{loc, msg}`), an array that starts with one of them, and plain text.
  */
 export function readErrorBody(body: Buffer): ErrorBody {
   if (body.length === 0 || body.length > BODY_BYTES_MAX) return NOTHING;
@@ -204,9 +206,11 @@ function plainWords(text: string): string {
   return /^<|<\/?(?:html|head|body|title)\b|<!doctype|\ufffd|\0/i.test(line) ? '' : line;
 }
 
-/** FastAPI's `detail`: a string, or a list of locations and messages. */
+/** FastAPI's `detail`: a string, or a list of locations and messages; DeepInfra's: an object with an `error`. */
 function detailOf(detail: unknown): string | null {
   if (typeof detail === 'string') return asText(detail);
+  const inner = asText(asObject(detail)?.error);
+  if (inner !== null) return inner;
   const faults = asArray(detail).flatMap((fault) => {
     const words = asText(asObject(fault)?.msg);
     return words === null ? [] : [[...asArray(asObject(fault)?.loc).map(String), words].join(': ')];

@@ -6,6 +6,7 @@
 /** `account`: credential, balance, quota, organization. `model`: configured model, deployment or address not found. */
 export type AccountTrouble = 'account' | 'model';
 
+const CONTENT = 400;
 const RATE = 429;
 const OVERLOADED = 529;
 const FAULT = 500;
@@ -24,9 +25,32 @@ interface Recognizer {
 }
 
 const RECORDED = 'recorded, read 2026-11-22';
+const ZAI = 'https://docs.z.ai/api-reference/api-code (2026-11-23)';
 
 /** Checked from the top; the codes and words of a row are alternatives. */
 const RECOGNIZERS: readonly Recognizer[] = [
+  {
+    means: CONTENT,
+    host: 'OpenRouter',
+    // The next three are a 403.
+    codes: ['content_policy_violation'],
+    words: ['your chosen model requires moderation', '\\S{1,200} requires moderation on '],
+    source: 'https://openrouter.ai/docs/api/reference/errors-and-debugging (2026-11-23)',
+  },
+  {
+    means: CONTENT,
+    host: 'xAI',
+    words: ['content violates usage guidelines'],
+    source: 'https://github.com/UKGovernmentBEIS/inspect_ai/pull/2267 (2025-08-12)',
+  },
+  {
+    means: CONTENT,
+    host: 'Gemini, Vertex',
+    // An address in the prompt that Google may not read.
+    words: ['you do not have permission to access the file ', 'permission denied while accessing input file'],
+    source:
+      'https://github.com/googleapis/python-genai/issues/1218 (2025-08-06), https://github.com/googleapis/js-genai/issues/666 (2025-06-05)',
+  },
   {
     means: 'model',
     host: 'Vertex',
@@ -113,6 +137,20 @@ const RECOGNIZERS: readonly Recognizer[] = [
   },
   {
     means: 'account',
+    host: 'Z.ai',
+    // A balance, a locked account or an expired plan, in a 429.
+    codes: ['1110', '1111', '1112', '1113', '1121', '1309'],
+    source: ZAI,
+  },
+  {
+    means: 'account',
+    host: 'Cloudflare',
+    // A 429 until the next day.
+    words: ['(?:[a-z]{1,20}: )?(?:\\d{4}: )?you have used up your daily free allocation'],
+    source: 'https://github.com/diegosouzapw/OmniRoute/issues/6980 (2026-07-12)',
+  },
+  {
+    means: 'account',
     host: 'DeepSeek',
     words: ['insufficient balance'],
     source: 'https://api-docs.deepseek.com/quick_start/error_codes (2026-11-22)',
@@ -168,6 +206,28 @@ const RECOGNIZERS: readonly Recognizer[] = [
     words: ['model [\'"][^\'"]{1,300}[\'"] not found'],
     source: 'https://github.com/ollama/ollama/blob/main/docs/api.md (2026-11-22)',
   },
+  { means: 'model', host: 'Z.ai', codes: ['1211', '1311'], source: ZAI },
+  {
+    means: 'model',
+    host: 'Mistral, GitHub, Perplexity',
+    // This row and the next are a 400.
+    codes: ['invalid_model'],
+    words: ['(?:invalid|unknown) model: \\S{1,300}$', "invalid model '[^']{1,300}'\\. permitted models"],
+    source:
+      'https://github.com/mistralai/mistral-vibe/issues/617 (2026-04-21), https://github.com/open-webui/open-webui/issues/6941 (2024-11-14), https://github.com/lobehub/lobehub/issues/3280 (2024-07-21)',
+  },
+  {
+    means: 'model',
+    host: 'DeepSeek, OpenRouter, Hugging Face',
+    codes: ['model_not_supported'],
+    words: [
+      'model not exist$',
+      '\\S{1,300} is not a valid model id$',
+      "the requested model '[^']{1,300}' is not supported by any provider",
+    ],
+    source:
+      'https://github.com/ConardLi/easy-dataset/issues/9 (2025-03-13), https://github.com/OpenRouterTeam/openrouter-examples/issues/74 (2026-05-06), https://github.com/cline/cline/issues/5098 (2025-07-22)',
+  },
   {
     means: 'model',
     host: 'web servers and frameworks',
@@ -202,6 +262,21 @@ const RECOGNIZERS: readonly Recognizer[] = [
   },
   {
     means: RATE,
+    host: 'Alibaba',
+    codes: ['limit_requests', 'limit_burst_rate', 'Throttling.RateQuota', 'Throttling.AllocationQuota'],
+    // Tokens per minute, although the code is `insufficient_quota`.
+    words: ['allocated quota exceeded', '[^#]{0,300}help\\.aliyun\\.com[^ ]{0,100}#token-limit'],
+    source:
+      'https://help.aliyun.com/en/model-studio/rate-limit (2026-11-23), https://github.com/anomalyco/opencode/issues/23722 (2026-04-21)',
+  },
+  {
+    means: RATE,
+    host: 'Z.ai',
+    codes: ['1302', '1303', '1304', '1305', '1308', '1310', '1313'],
+    source: ZAI,
+  },
+  {
+    means: RATE,
     host: 'Google',
     codes: ['RESOURCE_EXHAUSTED'],
     source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-22)',
@@ -218,6 +293,14 @@ const RECOGNIZERS: readonly Recognizer[] = [
     codes: ['overloaded_error'],
     source: 'https://docs.claude.com/en/api/errors (2026-11-22)',
   },
+  {
+    means: OVERLOADED,
+    host: 'Groq',
+    // A 498.
+    codes: ['capacity_exceeded'],
+    source: 'https://console.groq.com/docs/flex-processing (2026-11-23)',
+  },
+  { means: OVERLOADED, host: 'Z.ai', codes: ['1312'], source: ZAI },
   {
     means: OVERLOADED,
     host: 'Google',
@@ -269,18 +352,14 @@ const BY_WORDS = RECOGNIZERS.flatMap(({ words = [], means }) =>
 const WORDS_CHARS_MAX = 500;
 
 /**
- * What an error means by its code (`error.code`, else `error.type`), else by the start of its message: trouble of the
- * operator, or the status that says what happened; null: its own status does.
+ * What an error means by the start of its message, else by its code (`error.code`, else `error.type`): trouble of the
+ * operator, or the status that says what happened; null: its own status does. Words are more exact than codes: a code of
+ * a rate stands beside words about a balance, and Google's code of a missing permission beside words about one model.
  */
 export function readMeaning(message: string, code: string | null): Meaning | null {
-  const byCode = code === null ? undefined : BY_CODE.get(code);
   const words = message.slice(0, WORDS_CHARS_MAX);
   const byWords = BY_WORDS.find(({ pattern }) => pattern.test(words))?.means;
-  // A code of a rate may stand beside words about the account, never the other way round; Google's code of a missing
-  // permission stands beside words about one model.
-  if (typeof byCode === 'number' && typeof byWords === 'string') return byWords;
-  if (byCode === 'account' && byWords === 'model') return byWords;
-  return byCode ?? byWords ?? null;
+  return byWords ?? (code === null ? undefined : BY_CODE.get(code)) ?? null;
 }
 
 /** The account or model problem that an error reports; null if none. */

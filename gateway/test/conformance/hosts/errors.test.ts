@@ -54,6 +54,9 @@ test.each([
   ['ServiceQuotaExceededException', 400, 'rate'],
   ['RESOURCE_EXHAUSTED', null, 'rate'],
   ['minimax_1002', 429, 'rate'],
+  ['limit_burst_rate', null, 'rate'],
+  ['Throttling.RateQuota', null, 'rate'],
+  ['1302', null, 'rate'],
   ['overloaded_error', null, 'overloaded'],
   ['ModelNotReadyException', 429, 'overloaded'],
   ['tool_use_failed', 400, 'fault'],
@@ -66,6 +69,7 @@ test.each([
   ['model_not_found', null, 'config'],
   ['context_length_exceeded', null, 'overflow'],
   ['content_filter', 400, 'policy'],
+  ['content_policy_violation', 403, 'policy'],
   ['invalid_request_error', 400, 'content'],
 ] as const)('%s (%p) in a 200 is %s', (type, status, failureClass) => {
   const failure = failureOfErrorWords(type, status, 'words');

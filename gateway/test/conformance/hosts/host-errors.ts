@@ -52,6 +52,9 @@ export const HOST_ERRORS: readonly HostError[] = [
     body: named('Loading model', 503, 'unavailable_error'),
     failureClass: 'overloaded',
   },
+  { preset: 'groq', status: 498, body: named('No flex today.', 'capacity_exceeded'), failureClass: 'overloaded' },
+  { preset: 'zai', status: 429, body: named('Many are using it now.', '1312'), failureClass: 'overloaded' },
+  { preset: 'hyperbolic', status: 503, body: { message: 'No capacity is left' }, failureClass: 'overloaded' },
   // rate
   {
     preset: 'openai',
@@ -101,7 +104,21 @@ export const HOST_ERRORS: readonly HostError[] = [
     failureClass: 'rate',
     pauseMs: 46_500,
   },
-  { preset: 'alibaba', status: 400, body: { code: 'ThrottlingException', message: 'Too fast.' }, failureClass: 'rate' },
+  {
+    preset: 'alibaba',
+    status: 429,
+    body: named(
+      'You exceeded your current quota. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit',
+      'insufficient_quota',
+    ),
+    failureClass: 'rate',
+  },
+  {
+    preset: 'alibaba',
+    status: 429,
+    body: named('Allocated quota exceeded, please increase it.', 'insufficient_quota'),
+    failureClass: 'rate',
+  },
   { preset: 'zai', status: 429, body: named('High concurrency', '1302'), failureClass: 'rate' },
   {
     preset: 'cerebras',
@@ -153,6 +170,24 @@ export const HOST_ERRORS: readonly HostError[] = [
     failureClass: 'quota',
   },
   { preset: 'deepinfra', status: 402, body: { detail: { error: 'Top up your balance' } }, failureClass: 'quota' },
+  {
+    preset: 'zai-messages',
+    status: 429,
+    body: {
+      type: 'error',
+      error: { type: 'rate_limit_error', code: '1113', message: '[1113][Insufficient balance. Please recharge.]' },
+    },
+    failureClass: 'quota',
+  },
+  {
+    preset: 'cloudflare',
+    status: 429,
+    body: {
+      success: false,
+      errors: [{ code: 4006, message: 'AiError: 4006: you have used up your daily free allocation of 9 neurons' }],
+    },
+    failureClass: 'quota',
+  },
   // credential
   {
     preset: 'gemini',
@@ -220,7 +255,44 @@ export const HOST_ERRORS: readonly HostError[] = [
     body: named('model "tide-9" not found, try pulling it first', null, 'api_error'),
     failureClass: 'config',
   },
+  {
+    preset: 'mistral',
+    status: 400,
+    body: { object: 'error', message: 'Invalid model: tide-9', type: 'invalid_model', param: null, code: '1500' },
+    failureClass: 'config',
+  },
+  {
+    preset: 'perplexity',
+    status: 400,
+    body: named("Invalid model 'tide-9'. Permitted models can be found in a list.", 400, 'invalid_model'),
+    failureClass: 'config',
+  },
+  {
+    preset: 'deepseek',
+    status: 400,
+    body: named('Model Not Exist', 'invalid_request_error', 'invalid_request_error'),
+    failureClass: 'config',
+  },
+  {
+    preset: 'openrouter',
+    status: 400,
+    body: { error: { message: 'harbor/tide-9 is not a valid model ID', code: 400 } },
+    failureClass: 'config',
+  },
+  {
+    preset: 'huggingface',
+    status: 400,
+    body: named(
+      "The requested model 'harbor/tide-9' is not supported by any provider you have enabled.",
+      null,
+      'invalid_request_error',
+    ),
+    failureClass: 'config',
+  },
+  { preset: 'github-models', status: 400, body: named('Unknown model: tide-9', null), failureClass: 'config' },
+  { preset: 'zai', status: 400, body: named('No such code', '1211'), failureClass: 'config' },
   // overflow
+  { preset: 'zai', status: 400, body: named('Too many tokens', '1261'), failureClass: 'overflow' },
   {
     preset: 'ollama',
     status: 400,
@@ -259,7 +331,72 @@ export const HOST_ERRORS: readonly HostError[] = [
   },
   // policy
   { preset: 'openai', status: 400, body: named('It was refused.', 'content_policy_violation'), failureClass: 'policy' },
+  {
+    preset: 'openrouter',
+    status: 403,
+    body: named('harbor/tide-1 requires moderation on Harbor. Your input was flagged for "storms".', 403),
+    failureClass: 'policy',
+  },
+  {
+    preset: 'openrouter',
+    status: 403,
+    body: { error: { code: 403, message: 'Declined', metadata: { reasons: ['storms'], flagged_input: 'a storm' } } },
+    failureClass: 'policy',
+  },
+  {
+    preset: 'xai',
+    status: 403,
+    body: {
+      code: 'The caller does not have permission to execute the specified operation',
+      error: 'Content violates usage guidelines. Team: t1, API key ID: k1, Model: tide-1, Failed check: STORMS',
+    },
+    failureClass: 'policy',
+  },
+  {
+    preset: 'alibaba',
+    status: 400,
+    body: named('Input data may be bad.', 'data_inspection_failed', 'data_inspection_failed'),
+    failureClass: 'policy',
+  },
+  {
+    preset: 'deepseek',
+    status: 400,
+    body: named('Content Exists Risk', 'invalid_request_error', 'invalid_request_error'),
+    failureClass: 'policy',
+  },
+  {
+    preset: 'moonshot',
+    status: 400,
+    body: named('Considered high risk', 400, 'content_filter'),
+    failureClass: 'policy',
+  },
+  {
+    preset: 'zai',
+    status: 400,
+    body: named('It has potentially unsafe or sensitive content.', '1301'),
+    failureClass: 'policy',
+  },
   // content
+  {
+    preset: 'gemini',
+    status: 403,
+    body: {
+      error: {
+        code: 403,
+        message: 'You do not have permission to access the File tide1 or it may not exist.',
+        status: 'PERMISSION_DENIED',
+      },
+    },
+    failureClass: 'content',
+  },
+  {
+    preset: 'gemini',
+    status: 403,
+    body: {
+      error: { code: 403, message: 'Permission denied while accessing input file.', status: 'PERMISSION_DENIED' },
+    },
+    failureClass: 'content',
+  },
   {
     preset: 'mistral',
     status: 422,

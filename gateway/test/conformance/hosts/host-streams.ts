@@ -136,6 +136,23 @@ export const HOST_STREAMS: readonly HostStream[] = [
   },
   {
     preset: 'xai',
+    quirk: 'less reasoning than completion, which the total shows to be outside',
+    chunks: [
+      delta({ content: 'Noon.' }, 'stop'),
+      {
+        choices: [],
+        usage: {
+          prompt_tokens: 12,
+          completion_tokens: 40,
+          total_tokens: 82,
+          completion_tokens_details: { reasoning_tokens: 30 },
+        },
+      },
+    ],
+    becomes: { parts: [['text', 'Noon.']], finish: 'stop', usage: { input: 12, output: 70, reasoning: 30 } },
+  },
+  {
+    preset: 'xai',
     quirk: 'reasoning is outside the completion',
     chunks: [
       delta({ content: 'Noon.' }, 'stop'),
@@ -200,6 +217,12 @@ export const HOST_STREAMS: readonly HostStream[] = [
     quirk: 'a failure under status 200',
     chunks: [{ choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }],
     becomes: { parts: [], error: ['minimax_1002', 429] },
+  },
+  {
+    preset: 'minimax',
+    quirk: 'a filter under status 200',
+    chunks: [{ choices: null, base_resp: { status_code: 1026, status_msg: 'input new_sensitive' } }],
+    becomes: { parts: [], error: ['minimax_1026', 400] },
   },
   {
     preset: 'minimax',

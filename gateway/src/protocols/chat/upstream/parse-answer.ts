@@ -42,7 +42,8 @@ export function readError(body: Buffer): UpstreamError {
   const outer = readErrorBody(body);
   const inner = readForwarded(outer);
   const { message, code, error: object } = inner ?? outer;
-  const error = withRetryDelay(describeError(message, code ?? outer.code, asText(object?.param)), object);
+  const word = code ?? outer.code ?? flagOf(outer);
+  const error = withRetryDelay(describeError(message, word, asText(object?.param)), object);
   if (error.condition !== 'context_overflow') return error;
   return {
     ...error,
@@ -56,6 +57,11 @@ function readForwarded({ error }: ErrorBody): ErrorBody | null {
   const raw = asText(asObject(error?.metadata)?.raw);
   const inner = raw === null ? null : readErrorBody(Buffer.from(raw));
   return inner === null || inner.message === '' ? null : inner;
+}
+
+/** OpenRouter's word for a prompt that its moderation flagged, which it tells by members alone; null: none. */
+function flagOf({ error }: ErrorBody): string | null {
+  return asText(asObject(error?.metadata)?.flagged_input) === null ? null : 'content_policy_violation';
 }
 
 /** llama.cpp reports token counts in members of the error object. */
