@@ -61,7 +61,7 @@ class FrameDecoder implements RecordDecoder {
         if (total !== null && from + total <= chunk.length) {
           this.#read(chunk, from, from + total, take);
           from += total;
-        } else from = this.#hold(chunk, from, chunk.length);
+        } else if (!this.#over) from = this.#hold(chunk, from, chunk.length);
       }
     }
   }
