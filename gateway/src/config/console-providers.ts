@@ -136,13 +136,14 @@ export function readSecrets(
   return { secrets };
 }
 
-/** Four characters of a shorter credential would reveal too much. */
+/** Four characters of a shorter credential would reveal too much, and those of a JSON document nothing. */
 const SHOWN_FROM_CHARACTERS = 12;
 
-/** The last four characters of the first secret; empty for a short one; null: no secret. */
+/** The last four characters of the first secret; empty for a short one and for a document; null: no secret. */
 export function lastFour(secrets: Secrets): string | null {
   const [text = null] = Object.values(secrets).map((secret) => secret.reveal());
-  return text === null || text.length >= SHOWN_FROM_CHARACTERS ? (text?.slice(-4) ?? null) : '';
+  if (text === null) return null;
+  return text.length < SHOWN_FROM_CHARACTERS || text.startsWith('{') ? '' : text.slice(-4);
 }
 
 /** A provider as entered, and the provider resolved from it. */

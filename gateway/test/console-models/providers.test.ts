@@ -230,6 +230,16 @@ test('it survives a reload and a restart, and disappears when it is removed', as
   expect(rig.fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
 });
 
+test('a credential that is found on the machine is shown as its source', async () => {
+  const cloud = { kind: 'bedrock', region: 'eu-central-1', credentials: 'chain' };
+  const beside = configBeside(rig.fake) as { readonly providers: object };
+  const added = { ...beside, providers: { ...beside.providers, cloud } };
+  writeFileSync(rig.gateway.configFile, JSON.stringify(added));
+  const view = await eventually('the reload', async () => (await find('cloud')) ?? null);
+  expect(view).toMatchObject({ last4: null, credential_source: "AWS's own sources" });
+  expect(await find('filed')).toMatchObject({ last4: '9f2c', credential_source: null });
+});
+
 test('a file entry with the same name or model takes precedence, and the console says so', async () => {
   const taking = configBeside(rig.fake, {
     providers: { filed: { kind: 'openai-compatible', base_url: `${rig.fake.url}/v1` } },

@@ -99,17 +99,7 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
       <PausedCredentials credentials={credentials} onShow={canWrite ? () => setEntered('credentials') : null} />
       <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-4 py-2.5">
         <div className="min-w-0 flex-1 basis-52">
-          <p>
-            {provider.last4 === null ? (
-              'No credential required'
-            ) : credentials.length > 1 ? (
-              credentialCount(credentials)
-            ) : (
-              <>
-                Credential …<code>{provider.last4}</code>
-              </>
-            )}
-          </p>
+          <p>{describeCredential(provider, credentials)}</p>
           <p className="text-sm text-ink-2">{tested === null ? 'Never tested' : <TestResult {...tested} />}</p>
         </div>
         {canWrite && (
@@ -206,6 +196,17 @@ function PausedCredentials({ credentials, onShow }: PausedCredentialsProps) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function describeCredential({ last4, credential_source }: ProviderView, credentials: readonly CredentialState[]) {
+  if (credentials.length > 1) return credentialCount(credentials);
+  if (credential_source !== null) return credential_source;
+  if (last4 === null) return 'No credential required';
+  return (
+    <>
+      Credential …<code>{last4}</code>
+    </>
   );
 }
 

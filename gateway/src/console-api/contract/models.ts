@@ -65,6 +65,8 @@ const providerView = z.object({
   source: z.enum(['file', 'environment', 'demo', 'console']),
   /** The last characters of its first secret; null: it has none. */
   last4: z.string().nullable(),
+  /** Where its first credential is found at run time, as a title; null: it has secrets of its own, or none. */
+  credential_source: z.string().nullable(),
   tested: z.object({ at: time, ok: z.boolean(), message: z.string(), duration_ms: z.number() }).nullable(),
   health: z.object({
     state: z.enum(['healthy', 'failing', 'idle']),

@@ -269,6 +269,7 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
       source,
       entered_models: [],
       last4: lastFour(provider.credentials?.pool[0].secrets ?? {}),
+      credential_source: sourceTitle(provider),
       tested: renderTest(tests.get(provider.name), origin, 0),
       problem: null,
     };
@@ -281,10 +282,16 @@ async function listProviders(parts: ModelDeps): Promise<ProviderView[]> {
     source: 'console' as const,
     entered_models: [...entry.models],
     last4: first?.last4 ?? null,
+    credential_source: null,
     tested: renderTest(tests.get(entry.name), URL.parse(entry.baseUrl)?.origin ?? '', entry.updatedAtMs),
     problem,
   }));
   return [...configured, ...entered];
+}
+
+function sourceTitle({ kind, credentials }: Provider): string | null {
+  const word = credentials?.pool[0].source ?? null;
+  return kind.sources?.find((source) => source.word === word)?.title ?? null;
 }
 
 /** `provider` null: an unused entry. */
