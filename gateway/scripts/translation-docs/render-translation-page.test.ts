@@ -5,8 +5,8 @@ import type { FeatureFates } from '../../src/protocols/request/translation-notes
 import { renderDirection, renderTranslationPage } from './render-translation-page.ts';
 
 const UPSTREAM = Object.fromEntries(
-  FEATURES.map((feature) => [feature, { fate: 'dropped', note: `no ${feature}` }]),
-) as FeatureFates;
+  FEATURES.map((feature) => [feature, `dropped: no ${feature}`]),
+) as unknown as FeatureFates;
 
 function rowsOf(...args: Parameters<typeof renderDirection>): string[] {
   return renderDirection(...args)
@@ -21,16 +21,18 @@ test('docs/translation.md is what the generator makes: run `npm run docs`', asyn
 });
 
 test("what becomes a feature has the upstream format's fate, with the notes of both", () => {
-  const upstream: FeatureFates = { ...UPSTREAM, stop: { fate: 'emulated', note: 'looked for | by us' } };
+  const upstream: FeatureFates = { ...UPSTREAM, stop: 'emulated: looked for | by us', top_k: 'carried' };
   const members = [
     { member: 'stop', becomes: 'stop', fate: null, note: 'at most four' },
     { member: 'stop_sequences', becomes: 'stop', fate: null, note: '' },
     { member: 'seed', becomes: 'seed', fate: null, note: '' },
+    { member: 'top_k', becomes: 'top_k', fate: null, note: '' },
   ] as const;
   expect(rowsOf(members, upstream)).toEqual([
     '| `stop` | emulated | at most four; looked for \\| by us |',
     '| `stop_sequences` | emulated | looked for \\| by us |',
     '| `seed` | dropped | no seed |',
+    '| `top_k` | carried |  |',
   ]);
 });
 

@@ -9,7 +9,12 @@ import { RENDERED_FEATURES as CONVERSE_FEATURES } from '../../src/protocols/conv
 import { RENDERED_FEATURES as GEMINI_FEATURES } from '../../src/protocols/gemini/upstream/render-request.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
 import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/render-request.ts';
-import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/request/translation-notes.ts';
+import {
+  type Fate,
+  type FeatureFates,
+  type MemberRow,
+  readFate,
+} from '../../src/protocols/request/translation-notes.ts';
 import { INTRODUCTION } from './page-text.ts';
 
 /** The whole page. */
@@ -53,7 +58,7 @@ function findEnd({ member, becomes, fate, note }: MemberRow, upstream: FeatureFa
     return { fate, note };
   }
   if (becomes === 'model' || becomes === 'stream' || becomes === 'turns') return { fate: 'carried', note };
-  const feature = upstream[becomes];
+  const feature = readFate(upstream[becomes]);
   return { fate: feature.fate, note: [note, feature.note].filter((words) => words !== '').join('; ') };
 }
 

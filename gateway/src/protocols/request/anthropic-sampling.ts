@@ -19,14 +19,11 @@ const THINKING_TOP_P_MIN = 0.95;
 
 /** What `renderSampling` does with them; `top_k` also depends on the format. */
 export const SAMPLING_FATES = {
-  temperature: {
-    fate: 'carried',
-    note: 'lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
-  },
-  top_p: { fate: 'carried', note: 'dropped if the model does not support it; with thinking only from 0.95 on' },
-  frequency_penalty: { fate: 'dropped', note: '0 has no effect' },
-  presence_penalty: { fate: 'dropped', note: '0 has no effect' },
-  seed: { fate: 'dropped', note: '0 has no effect' },
+  temperature: 'carried: lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
+  top_p: 'carried: dropped if the model does not support it; with thinking only from 0.95 on',
+  frequency_penalty: 'dropped: 0 has no effect',
+  presence_penalty: 'dropped: 0 has no effect',
+  seed: 'dropped: 0 has no effect',
 } as const satisfies Partial<FeatureFates>;
 
 /** `thinks`: the model was asked to think, so the client cannot set the temperature. */

@@ -49,5 +49,11 @@ export interface MemberRow {
   readonly note: string;
 }
 
-/** How an upstream of a format handles each feature of a canonical request. */
-export type FeatureFates = { readonly [feature in Feature]: { readonly fate: Fate; readonly note: string } };
+/** How an upstream of a format handles each feature of a canonical request: its fate, and perhaps a note. */
+export type FeatureFates = { readonly [feature in Feature]: Fate | `${Fate}: ${string}` };
+
+/** The fate of a feature, and its note; empty: none. */
+export function readFate(row: FeatureFates[Feature]): { readonly fate: Fate; readonly note: string } {
+  const [fate = ''] = row.split(':', 1);
+  return { fate: fate as Fate, note: row.slice(fate.length + 2) };
+}

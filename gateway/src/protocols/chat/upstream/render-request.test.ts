@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { FEATURES, type Feature, type GenerationRequest, type ReasoningRequest } from '../../../generation/request.ts';
 import { requestOf, turn } from '../../../generation/testing/request-of.ts';
+import { readFate } from '../../request/translation-notes.ts';
 import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
 import type { ChatTraits, UpstreamTraits } from '../../upstream-traits.ts';
 import { refusalOf, render } from '../testing/chat-request.ts';
@@ -57,7 +58,7 @@ function toolNamed(name: string) {
 describe('a capable provider handles each feature as the table states', () => {
   test.each(FEATURES)('%s', (feature) => {
     const [members, member, sent] = ASKS[feature];
-    expect(['carried', 'emulated']).toContain(RENDERED_FEATURES[feature].fate);
+    expect(['carried', 'emulated']).toContain(readFate(RENDERED_FEATURES[feature]).fate);
     const { body, dropped } = render(requestOf(members), CAPABLE, true);
     expect([body[member], dropped]).toEqual([sent, []]);
   });

@@ -5,6 +5,7 @@ import { textPart } from '../../../generation/part.ts';
 import { FEATURES, type Feature, type GenerationRequest, type Tool } from '../../../generation/request.ts';
 import { assistantTurn, turn, userTurn } from '../../../generation/testing/request-of.ts';
 import { refusal } from '../../messages/testing/request-rig.ts';
+import { readFate } from '../../request/translation-notes.ts';
 import { CAPABLE } from '../../testing/capable-upstream.ts';
 import { vendorOf, vendorTraits } from '../shared/vendors.ts';
 import { CLAUDE, GPT_OSS, LLAMA, MISTRAL, NOVA, render, traitsOf } from '../testing/converse-rig.ts';
@@ -507,7 +508,7 @@ const SAMPLES: { readonly [feature in Feature]: readonly [changes: Partial<Gener
 
 test.each(FEATURES)('%s has the fate that the table says', (feature) => {
   const [changes, member] = SAMPLES[feature];
-  const { fate } = RENDERED_FEATURES[feature];
+  const { fate } = readFate(RENDERED_FEATURES[feature]);
   const traits = { ...CAPABLE, model: CLAUDE };
   const refused = refusal(() => render(changes, CLAUDE, traits));
   expect(refused === null ? 'taken' : 'refused').toBe(fate === 'refused' ? 'refused' : 'taken');

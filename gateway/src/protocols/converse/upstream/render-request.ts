@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
+import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/common-options.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm, type OutputForm } from '../../request/output-form.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -41,7 +42,8 @@ export function renderRequest(
   const limit = renderOutputLimit(request, traits, notes);
   const outputTokensMax = limit ?? traits.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK;
   const reasoning = renderReasoning(request, { outputTokensMax, lacksThinking, forcedTool: isForced }, context);
-  const { sent, searched } = splitStop(request.stop, context);
+  const takesStop = !vendor.refuses.has('stopSequences');
+  const { sent, searched } = splitStop(request.stop, (text) => takesStop && isVisible(text));
   const sampling = fitSampling(request, reasoning.thinks, context);
   const fields = { ...reasoning.fields, ...sampling.fields, ...chosen };
   dropOthers(request, notes);
@@ -52,11 +54,11 @@ export function renderRequest(
       maxTokens: limit ?? (reasoning.fields.thinking === undefined ? undefined : outputTokensMax),
       temperature: sampling.temperature,
       topP: sampling.topP,
-      stopSequences: sent.length === 0 ? undefined : sent,
+      stopSequences: sent,
     }),
     toolConfig: tools.length === 0 ? undefined : { tools, toolChoice: choice ?? undefined },
     additionalModelRequestFields: unlessEmpty(fields),
-    additionalModelResponseFieldPaths: sent.length > 0 ? pathsOf(request, context) : undefined,
+    additionalModelResponseFieldPaths: sent === undefined ? undefined : pathsOf(request, context),
     outputConfig: renderOutputConfig(request, form, notes),
     requestMetadata: request.end_user === null ? undefined : { end_user: labelOf(request.end_user, request) },
     ...renderSettings(traits.converse, request.stream),
@@ -75,14 +77,11 @@ function unlessEmpty(members: { readonly [member: string]: WritableJson | undefi
 }
 
 function renderOutputLimit(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): number | null {
-  const requested = request.outputTokensMax;
-  const most = traits.outputTokensMax;
-  if (requested === null) return null;
-  const word = request.named.output_limit ?? 'max_tokens';
-  if (requested === 0) throw refuseMember(word, `found 0; ${traits.model} answers with at least 1 token`);
-  if (most === null || requested <= most) return requested;
-  notes.drop(word, `${traits.model} answers with at most ${most} tokens; ${most} was sent`);
-  return most;
+  if (request.outputTokensMax !== 0) return capOutput(request, traits, notes);
+  throw refuseMember(
+    request.named.output_limit ?? 'max_tokens',
+    `found 0; ${traits.model} answers with at least 1 token`,
+  );
 }
 
 interface FittedSampling {
@@ -110,12 +109,6 @@ function fitSampling(request: GenerationRequest, thinks: boolean, context: PartC
 function nest(path: readonly string[], value: number): { readonly [member: string]: WritableJson } {
   const [head = '', ...rest] = path;
   return { [head]: rest.length === 0 ? value : nest(rest, value) };
-}
-
-/** Stop sequences for upstream, and those for which the gateway looks in the answer. An empty one stops nothing. */
-function splitStop(stop: readonly string[], { vendor }: PartContext) {
-  const sent = vendor.refuses.has('stopSequences') ? [] : stop.filter((text) => /\S/.test(text));
-  return { sent, searched: stop.filter((text) => text !== '' && !sent.includes(text)) };
 }
 
 /** Only Anthropic's models tell which sequence stopped them, in a member that has to be asked for. */
@@ -166,10 +159,9 @@ function labelOf(end_user: string, { named }: GenerationRequest): string {
 }
 
 /** Names the options that have no place. */
-function dropOthers({ verbosity, service_tier, named }: GenerationRequest, notes: TranslationNotes): void {
-  if (verbosity !== null && verbosity !== 'medium') {
-    notes.drop(named.verbosity ?? 'verbosity', 'Bedrock has no such member');
-  }
+function dropOthers(request: GenerationRequest, notes: TranslationNotes): void {
+  const { service_tier, named } = request;
+  dropVerbosity(request, 'Bedrock', notes);
   if (service_tier !== null && !['auto', 'default', 'standard_only'].includes(service_tier)) {
     notes.drop(named.service_tier ?? 'service_tier', 'the tier at Bedrock is a setting of the provider');
   }
@@ -194,36 +186,22 @@ function renderSettings({ guardrail, serviceTier, latency }: ConverseTraits, str
 
 /** The tests check this table against `renderRequest`. */
 export const RENDERED_FEATURES: FeatureFates = {
-  tools: {
-    fate: 'carried',
-    note: 'free-text tools as functions with one text; strict where the model keeps to schemas, and named where not; grammars and tools of other formats are refused',
-  },
-  tool_choice: {
-    fate: 'carried',
-    note: '`none` by leaving the tools out; if the history has calls, the tools stay, and it is named',
-  },
-  parallel_tool_calls: { fate: 'carried', note: "at Anthropic's models; else false is dropped" },
-  output_limit: { fate: 'carried', note: "lowered to the model's maximum, and named; 0 is refused" },
-  stop: { fate: 'carried', note: 'the gateway searches for those that the model does not take' },
+  tools:
+    'carried: free-text tools as functions with one text; strict where the model keeps to schemas, and named where not; grammars and tools of other formats are refused',
+  tool_choice: 'carried: `none` by leaving the tools out; if the history has calls, the tools stay, and it is named',
+  parallel_tool_calls: "carried: at Anthropic's models; else false is dropped",
+  output_limit: "carried: lowered to the model's maximum, and named; 0 is refused",
+  stop: 'carried: the gateway searches for those that the model does not take',
   ...SAMPLING_FATES,
-  top_k: {
-    fate: 'carried',
-    note: "in the vendor's own field; dropped if the vendor has no such field, or the model thinks",
-  },
-  reasoning: {
-    fate: 'carried',
-    note: "in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if the vendor has no such field",
-  },
-  output_format: {
-    fate: 'carried',
-    note: 'a schema as outputConfig.textFormat, or through a tool: its objects are closed, and keywords that models refuse become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
-  },
-  verbosity: { fate: 'dropped', note: '`medium` has no effect' },
-  end_user: { fate: 'emulated', note: 'as a label in the logs of the AWS account, hashed if it contains device ids' },
-  service_tier: { fate: 'dropped', note: "the operator's setting applies; auto and default have no effect" },
-  cache_marks: {
-    fate: 'carried',
-    note: "as cache points, the last four; up to 5 minutes, or an hour at Anthropic's models; dropped if the model takes none there",
-  },
-  web_search: { fate: 'refused', note: '' },
+  top_k: "carried: in the vendor's own field; dropped if the vendor has no such field, or the model thinks",
+  reasoning:
+    "carried: in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if the vendor has no such field",
+  output_format:
+    'carried: a schema as outputConfig.textFormat, or through a tool: its objects are closed, and keywords that models refuse become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+  verbosity: 'dropped: `medium` has no effect',
+  end_user: 'emulated: as a label in the logs of the AWS account, hashed if it contains device ids',
+  service_tier: "dropped: the operator's setting applies; auto and default have no effect",
+  cache_marks:
+    "carried: as cache points, the last four; up to 5 minutes, or an hour at Anthropic's models; dropped if the model takes none there",
+  web_search: 'refused',
 };

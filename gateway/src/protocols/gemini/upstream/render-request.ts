@@ -5,6 +5,7 @@
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { capOutput, dropVerbosity, splitStop } from '../../request/common-options.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -34,8 +35,10 @@ export function renderRequest(
   const form = chooseOutputForm(request, traits, notes.strict);
   const { tools, toolConfig, custom } = renderTools(request, form, context);
   const { system, contents } = renderConversation(request, form.instruction, context);
+  dropVerbosity(request, 'Gemini', notes);
   dropForeign(request, notes);
-  const config = renderConfig(request, form, traits, model, notes);
+  const { sent, searched } = splitStop(request.stop, (text) => text !== '', STOP_MAX);
+  const config = renderConfig(request, form, sent, context);
   const body: WritableJson = {
     contents: model.signsCalls ? signCalls(contents) : contents,
     systemInstruction: system.length === 0 ? undefined : { parts: system },
@@ -49,17 +52,11 @@ export function renderRequest(
     tools: { restored, custom },
     outputTool: form.tool?.name ?? null,
     extractsJson: form.extractsJson,
-    stopTexts: request.stop.filter((text) => text !== '').slice(STOP_MAX),
+    stopTexts: searched,
   };
 }
 
-function dropForeign(
-  { named, verbosity, end_user, cache_mark, turns, tools }: GenerationRequest,
-  notes: TranslationNotes,
-) {
-  if (verbosity !== null && verbosity !== 'medium') {
-    notes.drop(named.verbosity ?? 'verbosity', 'Gemini has no such member');
-  }
+function dropForeign({ named, end_user, cache_mark, turns, tools }: GenerationRequest, notes: TranslationNotes) {
   if (end_user !== null) notes.drop(named.end_user ?? 'end_user', 'Gemini has no such member');
   const marked = [cache_mark, ...[...turns.flatMap(({ parts }) => parts), ...tools].map(markOf)];
   if (marked.some((mark) => mark !== null)) {
@@ -74,16 +71,14 @@ function markOf(item: GenerationRequest['tools'][number] | GenerationRequest['tu
 function renderConfig(
   request: GenerationRequest,
   form: OutputForm,
-  traits: UpstreamTraits,
-  model: GeminiModel,
-  notes: TranslationNotes,
+  stopSequences: readonly string[] | undefined,
+  { traits, model, notes }: PartContext,
 ): { readonly [member: string]: WritableJson | undefined } {
-  const stop = request.stop.filter((text) => text !== '').slice(0, STOP_MAX);
   const schema = form.schema === null ? null : fitOutputSchema(request, form.schema, notes);
   return {
     ...renderSampling(request, traits, model, notes),
-    maxOutputTokens: renderOutputLimit(request, traits, notes),
-    stopSequences: stop.length === 0 ? undefined : stop,
+    maxOutputTokens: capOutput(request, traits, notes) ?? undefined,
+    stopSequences,
     responseMimeType: form.isJson ? 'application/json' : undefined,
     responseJsonSchema: schema === null ? undefined : new RawJson(schema),
     thinkingConfig: renderThinking(request, traits, notes),
@@ -92,16 +87,6 @@ function renderConfig(
 
 function fitOutputSchema({ named }: GenerationRequest, schema: string, notes: TranslationNotes): string {
   return renderSchema(schema, `${named.output_format ?? 'output_format'}.schema`, notes);
-}
-
-function renderOutputLimit(
-  { outputTokensMax: requested, named }: GenerationRequest,
-  { outputTokensMax: most, model }: UpstreamTraits,
-  notes: TranslationNotes,
-): number | undefined {
-  if (requested === null || most === null || requested <= most) return requested ?? undefined;
-  notes.drop(named.output_limit ?? 'max_tokens', `${model} answers with at most ${most} tokens; ${most} was sent`);
-  return most;
 }
 
 function renderSampling(
@@ -152,31 +137,24 @@ function renderServiceTier(
 
 /** The tests check this table against `renderRequest`. */
 export const RENDERED_FEATURES: FeatureFates = {
-  tools: {
-    fate: 'carried',
-    note: "free-text tools as functions with one text; keywords that Gemini does not take become words in descriptions; searches, fetches and code of other formats as Google's own; other tools and grammars are refused",
-  },
-  tool_choice: { fate: 'carried', note: 'with `none`, tools of the provider are left out' },
-  parallel_tool_calls: { fate: 'dropped', note: '`true` has no effect' },
-  output_limit: { fate: 'carried', note: "capped at the model's maximum, and named" },
-  stop: { fate: 'carried', note: 'the gateway searches for those beyond five' },
-  temperature: { fate: 'carried', note: 'lowered to 2 above 2, and named' },
-  top_p: { fate: 'carried', note: '' },
-  top_k: { fate: 'carried', note: '' },
-  frequency_penalty: { fate: 'carried', note: 'dropped for Gemini 2.5 at AI Studio' },
-  presence_penalty: { fate: 'carried', note: 'dropped for Gemini 2.5 at AI Studio' },
-  seed: { fate: 'carried', note: 'dropped beyond 32 bits' },
-  reasoning: {
-    fate: 'carried',
-    note: 'as a budget up to Gemini 2.5, as a level from Gemini 3 on; the nearest is named',
-  },
-  output_format: {
-    fate: 'carried',
-    note: 'keywords that Gemini does not take become words in descriptions, and are named; with tools before Gemini 3 through a tool, plain JSON by an instruction',
-  },
-  verbosity: { fate: 'dropped', note: '`medium` has no effect' },
-  end_user: { fate: 'dropped', note: '' },
-  service_tier: { fate: 'carried', note: 'flex and priority at AI Studio; others are dropped' },
-  cache_marks: { fate: 'dropped', note: 'Gemini caches by itself' },
-  web_search: { fate: 'emulated', note: "by Google's own search; beside functions only from Gemini 3 on" },
+  tools:
+    "carried: free-text tools as functions with one text; keywords that Gemini does not take become words in descriptions; searches, fetches and code of other formats as Google's own; other tools and grammars are refused",
+  tool_choice: 'carried: with `none`, tools of the provider are left out',
+  parallel_tool_calls: 'dropped: `true` has no effect',
+  output_limit: "carried: capped at the model's maximum, and named",
+  stop: 'carried: the gateway searches for those beyond five',
+  temperature: 'carried: lowered to 2 above 2, and named',
+  top_p: 'carried',
+  top_k: 'carried',
+  frequency_penalty: 'carried: dropped for Gemini 2.5 at AI Studio',
+  presence_penalty: 'carried: dropped for Gemini 2.5 at AI Studio',
+  seed: 'carried: dropped beyond 32 bits',
+  reasoning: 'carried: as a budget up to Gemini 2.5, as a level from Gemini 3 on; the nearest is named',
+  output_format:
+    'carried: keywords that Gemini does not take become words in descriptions, and are named; with tools before Gemini 3 through a tool, plain JSON by an instruction',
+  verbosity: 'dropped: `medium` has no effect',
+  end_user: 'dropped',
+  service_tier: 'carried: flex and priority at AI Studio; others are dropped',
+  cache_marks: 'dropped: Gemini caches by itself',
+  web_search: "emulated: by Google's own search; beside functions only from Gemini 3 on",
 };

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type CacheMark, type Part, textPart } from '../../../generation/part.ts';
 import { FEATURES, type GenerationRequest } from '../../../generation/request.ts';
+import { readFate } from '../../request/translation-notes.ts';
 import { CAPABLE, withMessagesTraits } from '../../testing/capable-upstream.ts';
 import { refusal, render, requestWith } from '../testing/request-rig.ts';
 import { RENDERED_FEATURES } from './render-request.ts';
@@ -196,7 +197,7 @@ const DROPPED = {
 } as const;
 
 test('the features that the table calls dropped are those that are, by the caller’s own name', () => {
-  expect(FEATURES.filter((feature) => RENDERED_FEATURES[feature].fate === 'dropped')).toEqual([
+  expect(FEATURES.filter((feature) => readFate(RENDERED_FEATURES[feature]).fate === 'dropped')).toEqual([
     'frequency_penalty',
     'presence_penalty',
     'seed',
@@ -239,7 +240,7 @@ const CARRIED: Readonly<Record<string, readonly [Partial<GenerationRequest>, mem
   web_search: [{ web_search: { context_size: null, location: null } }, 'tools'],
 };
 
-test.each(FEATURES.filter((feature) => RENDERED_FEATURES[feature].fate !== 'dropped'))(
+test.each(FEATURES.filter((feature) => readFate(RENDERED_FEATURES[feature]).fate !== 'dropped'))(
   '%s is written, and nothing is dropped',
   (feature) => {
     const [changes, member] = CARRIED[feature] ?? [{}, 'no sample'];

@@ -6,6 +6,7 @@ import type { GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderReasoning } from '../../request/anthropic-thinking.ts';
+import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/common-options.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm } from '../../request/output-form.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
@@ -33,15 +34,13 @@ export function renderRequest(
   const choice = renderToolChoice(request, form, tools.length, traits);
   const conversation = renderConversation(request, context);
   limitMarks(request, tools, conversation, notes);
-  const max_tokens = renderOutputLimit(request, traits, notes);
+  const max_tokens = capOutput(request, traits, notes) ?? traits.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK;
   const { lacksThinking } = conversation;
   const around = { outputTokensMax: max_tokens, lacksThinking, forcedTool: isForced(choice) };
   const reasoning = renderReasoning(request, traits, around, notes);
   const system = form.instruction === null ? conversation.system : [...conversation.system, instruct(form.instruction)];
-  const { sent, searched } = splitStop(request.stop);
-  if (request.verbosity !== null && request.verbosity !== 'medium') {
-    notes.drop(request.named.verbosity ?? 'verbosity', 'the messages format has no such member');
-  }
+  const { sent, searched } = splitStop(request.stop, isVisible);
+  dropVerbosity(request, 'the messages format', notes);
   const body: WritableJson = {
     model: traits.model,
     max_tokens,
@@ -50,7 +49,7 @@ export function renderRequest(
     messages: conversation.messages.map(({ role, content }) => ({ role, content })),
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: choice ?? undefined,
-    stop_sequences: sent.length === 0 ? undefined : sent,
+    stop_sequences: sent,
     ...renderSampling(request, traits, reasoning.thinks, notes),
     thinking: reasoning.thinking,
     output_config: renderOutputConfig(reasoning.effort, fitOutputSchema(request, form.schema, notes)),
@@ -69,30 +68,6 @@ export function renderRequest(
 
 function instruct(text: string): WrittenBlock {
   return { type: 'text', text };
-}
-
-function renderOutputLimit(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): number {
-  const requested = request.outputTokensMax;
-  const most = traits.outputTokensMax;
-  if (requested === null) return most ?? OUTPUT_TOKENS_FALLBACK;
-  if (most === null || requested <= most) return requested;
-  notes.drop(
-    request.named.output_limit ?? 'max_tokens',
-    `${traits.model} answers with at most ${most} tokens; ${most} was sent`,
-  );
-  return most;
-}
-
-/**
- * Anthropic refuses white-space-only stop sequences; the gateway finds those in the response. An empty one stops
- * nothing.
- */
-function splitStop(stop: readonly string[]): {
-  readonly sent: readonly string[];
-  readonly searched: readonly string[];
-} {
-  const sent = stop.filter((text) => /\S/.test(text));
-  return { sent, searched: stop.filter((text) => text !== '' && !sent.includes(text)) };
 }
 
 function fitOutputSchema({ named }: GenerationRequest, schema: string | null, notes: TranslationNotes): string | null {
@@ -139,30 +114,21 @@ function withInner(block: WrittenBlock): WrittenBlock[] {
 
 /** The tests check this table against `renderRequest`. */
 export const RENDERED_FEATURES: FeatureFates = {
-  tools: {
-    fate: 'carried',
-    note: 'free-text tools as functions with one text; the schema of a strict tool like that of an answer; grammars and tools of other formats are refused',
-  },
-  tool_choice: { fate: 'carried', note: 'refused if the model cannot be forced to call a tool' },
-  parallel_tool_calls: { fate: 'carried', note: 'as disable_parallel_tool_use' },
-  output_limit: {
-    fate: 'carried',
-    note: "capped at the model's maximum, and named; without one, the model's maximum, or 8192 where it is unknown",
-  },
-  stop: { fate: 'carried', note: 'the gateway searches for texts of white space only' },
+  tools:
+    'carried: free-text tools as functions with one text; the schema of a strict tool like that of an answer; grammars and tools of other formats are refused',
+  tool_choice: 'carried: refused if the model cannot be forced to call a tool',
+  parallel_tool_calls: 'carried: as disable_parallel_tool_use',
+  output_limit:
+    "carried: capped at the model's maximum, and named; without one, the model's maximum, or 8192 where it is unknown",
+  stop: 'carried: the gateway searches for texts of white space only',
   ...SAMPLING_FATES,
-  top_k: { fate: 'carried', note: 'dropped if the model does not support it or thinks' },
-  reasoning: {
-    fate: 'carried',
-    note: 'as adaptive thinking with an effort, or a budget, whichever the model supports',
-  },
-  output_format: {
-    fate: 'carried',
-    note: 'a schema as output_config.format, or through a tool: its objects are closed, and keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
-  },
-  verbosity: { fate: 'dropped', note: '`medium` has no effect' },
-  end_user: { fate: 'carried', note: 'as metadata.user_id' },
-  service_tier: { fate: 'carried', note: 'auto, and default as standard_only; others are dropped' },
-  cache_marks: { fate: 'carried', note: 'the last four; up to 5 minutes, or an hour' },
-  web_search: { fate: 'emulated', note: "by Anthropic's own search tool; refused at other providers" },
+  top_k: 'carried: dropped if the model does not support it or thinks',
+  reasoning: 'carried: as adaptive thinking with an effort, or a budget, whichever the model supports',
+  output_format:
+    'carried: a schema as output_config.format, or through a tool: its objects are closed, and keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+  verbosity: 'dropped: `medium` has no effect',
+  end_user: 'carried: as metadata.user_id',
+  service_tier: 'carried: auto, and default as standard_only; others are dropped',
+  cache_marks: 'carried: the last four; up to 5 minutes, or an hour',
+  web_search: "emulated: by Anthropic's own search tool; refused at other providers",
 };

@@ -1,0 +1,36 @@
+/** Renders the options that several formats treat alike: the output limit, stop sequences, verbosity. */
+import type { GenerationRequest } from '../../generation/request.ts';
+import type { UpstreamTraits } from '../upstream-traits.ts';
+import type { TranslationNotes } from './translation-notes.ts';
+
+/** The output limit, lowered to the model's maximum, and named then; null: the client set none. */
+export function capOutput(
+  { outputTokensMax: requested, named }: GenerationRequest,
+  { outputTokensMax: most, model }: UpstreamTraits,
+  notes: TranslationNotes,
+): number | null {
+  if (requested === null || most === null || requested <= most) return requested;
+  notes.drop(named.output_limit ?? 'max_tokens', `${model} answers with at most ${most} tokens; ${most} was sent`);
+  return most;
+}
+
+/**
+ * Stop sequences for upstream, undefined if it takes none of them, and those for which the gateway looks in the answer.
+ * An empty one stops nothing.
+ */
+export function splitStop(stop: readonly string[], isTaken: (text: string) => boolean, most?: number) {
+  const sent = stop.filter(isTaken).slice(0, most);
+  const searched = stop.filter((text) => text !== '' && !sent.includes(text));
+  return { sent: sent.length === 0 ? undefined : sent, searched };
+}
+
+/** Anthropic's models refuse stop sequences of white space only. */
+export function isVisible(text: string): boolean {
+  return /\S/.test(text);
+}
+
+/** Names a verbosity for which the format has no member; `medium` is the default. */
+export function dropVerbosity({ verbosity, named }: GenerationRequest, format: string, notes: TranslationNotes): void {
+  if (verbosity === null || verbosity === 'medium') return;
+  notes.drop(named.verbosity ?? 'verbosity', `${format} has no such member`);
+}
