@@ -14,6 +14,8 @@ export interface PartWriter<Block> {
   readonly format: string;
   /** The model takes messages of the role `system` between others. */
   readonly takesSystemTurns: boolean;
+  /** Instructions keep Claude Code's attribution. */
+  readonly keepsAttribution: boolean;
   /** The blocks of a part; none if the format cannot express it. `path` is the part's place, for refusals. */
   renderPart(part: Part, path: string): readonly Block[];
   renderText(text: string): Block;
@@ -27,6 +29,16 @@ export interface JoinedTurns<Block> {
   readonly messages: ReadonlyArray<{ readonly role: Role; readonly content: Block[] }>;
   /** The last assistant turn called tools and does not begin with its thinking. */
   readonly lacksThinking: boolean;
+}
+
+const ATTRIBUTION = 'x-anthropic-billing-header:';
+
+/**
+ * Whether an instruction is Claude Code's attribution. It changes with each request and would defeat prompt caching, so it
+ * is not translated. Wire reference C.2.
+ */
+export function isAttribution(part: Part): boolean {
+  return part.kind === 'text' && part.text.startsWith(ATTRIBUTION);
 }
 
 type Role = 'user' | 'assistant' | 'system';
@@ -48,7 +60,9 @@ const OPENING = '(continued)';
 export function joinTurns<Block>({ turns }: GenerationRequest, writer: PartWriter<Block>): JoinedTurns<Block> {
   const bodyStart = turns.findIndex((turn) => !instructs(turn));
   const leading = bodyStart === -1 ? turns : turns.slice(0, bodyStart);
-  const system = leading.flatMap(({ parts, path }) => parts.flatMap((part) => writer.renderPart(part, path)));
+  const system = leading.flatMap(({ parts, path }) =>
+    parts.flatMap((part) => (isAttribution(part) && !writer.keepsAttribution ? [] : writer.renderPart(part, path))),
+  );
   const messages: Message<Block>[] = [];
   for (const turn of turns.slice(leading.length)) addTurn(messages, turn, writer);
   requireLastWord(turns.at(-1), messages.at(-1)?.role);

@@ -6,7 +6,7 @@
 import type { DocumentPart, MediaPart, Part, Source, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { unpackHostData } from '../../host-data.ts';
-import { isAttribution } from '../../request/attribution.ts';
+import { isAttribution } from '../../request/join-turns.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import {
   type Draft,

@@ -15,6 +15,7 @@ export function renderConversation(request: GenerationRequest, context: PartCont
     notes: context.notes,
     format: 'Bedrock',
     takesSystemTurns: context.traits.messages.systemTurns && context.vendor.reasoning === 'thinking',
+    keepsAttribution: false,
     renderPart: (part, path) => renderPart(part, path, context),
     renderText: (text) => ({ text }),
     trimEnd({ text }) {

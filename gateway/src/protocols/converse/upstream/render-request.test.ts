@@ -470,6 +470,12 @@ test('settings of the operator are a guardrail, a tier and a latency; of the gua
   ]);
 });
 
+test('the attribution of Claude Code is left out of the instructions', () => {
+  const [attribution, words] = [textPart('x-anthropic-billing-header: cc_version=2;'), textPart('Be brief.')];
+  const { body } = render({ turns: [turn('system', [attribution, words]), userTurn(textPart('Hi'))] });
+  expect(body.system).toEqual([{ text: 'Be brief.' }]);
+});
+
 test('an end user is a label, hashed where it is private or no label', () => {
   const label = (end_user: string, named = 'user') =>
     render({ end_user, named: { end_user: named } }).body.requestMetadata;

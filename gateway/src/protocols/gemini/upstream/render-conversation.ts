@@ -5,7 +5,7 @@
 import type { GenerationRequest, Turn } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { LOST_SIGNATURE } from '../../host-data.ts';
-import { isAttribution } from '../../request/attribution.ts';
+import { isAttribution } from '../../request/join-turns.ts';
 import { type MatchedTurn, orderResults } from '../../request/match-results.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type PartContext, plainText, renderPart, renderResult, type WrittenPart } from './render-part.ts';

@@ -16,6 +16,7 @@ export function renderConversation(request: GenerationRequest, context: PartCont
     notes: context.notes,
     format: 'the messages format',
     takesSystemTurns: context.traits.messages.systemTurns,
+    keepsAttribution: true,
     renderPart(part, path) {
       const block = renderPart(part, path, context);
       return block === null ? [] : [block];
