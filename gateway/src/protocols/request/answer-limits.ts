@@ -1,4 +1,4 @@
-/** Renders the options that several formats treat alike: the output limit, stop sequences, verbosity. */
+/** Renders what limits an answer, where formats treat it alike: the number of tokens, stop sequences, verbosity. */
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import type { TranslationNotes } from './translation-notes.ts';

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/answer-limits.ts';
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
-import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/common-options.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm, type OutputForm } from '../../request/output-form.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';

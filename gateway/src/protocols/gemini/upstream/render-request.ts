@@ -5,7 +5,7 @@
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
-import { capOutput, dropVerbosity, splitStop } from '../../request/common-options.ts';
+import { capOutput, dropVerbosity, splitStop } from '../../request/answer-limits.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';

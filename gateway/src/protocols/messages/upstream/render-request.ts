@@ -4,9 +4,9 @@
  */
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/answer-limits.ts';
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderReasoning } from '../../request/anthropic-thinking.ts';
-import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/common-options.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm } from '../../request/output-form.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
