@@ -56,3 +56,8 @@ export function relativeTime(iso: string, nowMs: number): string {
   if (step === undefined) return apartMs > 5_000 ? 'in a moment' : 'just now';
   return RELATIVE.format(Math.trunc(apartMs / step[0]), step[1]);
 }
+
+/** When a model shuts down; the vendor's date is not binding for another company that hosts its model. */
+export function retirementText({ on, by }: { readonly on: string; readonly by: 'provider' | 'vendor' }): string {
+  return by === 'provider' ? `Shuts down on ${on}` : `Shuts down on ${on} at its vendor; here the date may differ`;
+}

@@ -1,14 +1,36 @@
-/** Warns of served models that their provider will shut down soon, by the dates of the catalogue. */
+/**
+ * Tells when models shut down, by the dates of the catalogue, and warns of those that are served. Vendors announce dates
+ * for their own hosts; clouds have schedules of their own:
+ * https://platform.claude.com/docs/en/about-claude/model-deprecations (2026-11-23).
+ */
 import { findModel } from './catalog.ts';
 
-/** A served model; its targets, each with its name in the catalogue, or null. */
+/** Where a model is served: by a provider of the catalogue, or by one that hosts models of others. */
+interface Host {
+  readonly catalogProvider: string | null;
+  readonly kind: {
+    hostedModel?(model: string): { readonly catalog: { readonly provider: string; readonly model: string } } | null;
+  };
+}
+
+/** `on`: the day from which a model is gone, ISO. `by` vendor: at its vendor's own host; its host here may differ. */
+export interface Retirement {
+  readonly on: string;
+  readonly by: 'provider' | 'vendor';
+}
+
+/** When a model at a provider shuts down; null: the catalogue has no date for it. */
+export function findRetirement({ catalogProvider, kind }: Host, model: string): Retirement | null {
+  const own = catalogProvider === null ? null : { provider: catalogProvider, model };
+  const name = own ?? kind.hostedModel?.(model)?.catalog ?? null;
+  const on = name === null ? null : (findModel(name.provider, name.model)?.shutdown ?? null);
+  return on === null ? null : { on, by: own === null ? 'vendor' : 'provider' };
+}
+
+/** A served model and its targets. */
 interface Served {
   readonly name: string;
-  readonly targets: ReadonlyArray<{
-    readonly model: string;
-    readonly provider: { readonly name: string };
-    readonly catalog: { readonly provider: string; readonly model: string } | null;
-  }>;
+  readonly targets: ReadonlyArray<{ readonly model: string; readonly provider: Host & { readonly name: string } }>;
 }
 
 const DAY_MS = 86_400_000;
@@ -16,19 +38,24 @@ const WARNED_DAYS = 60;
 
 /** One sentence for each model at a provider that shuts down within 60 days, or has: the date, and who uses it. */
 export function warnOfRetirements(models: Iterable<Served>, nowMs: number): readonly string[] {
-  const until = new Map<string, { readonly date: string; readonly names: Set<string> }>();
+  const found = new Map<string, { readonly ending: string; readonly names: Set<string> }>();
   for (const { name, targets } of models) {
-    for (const { model, provider, catalog } of targets) {
-      const date = catalog === null ? null : (findModel(catalog.provider, catalog.model)?.shutdown ?? null);
-      if (date === null || Date.parse(date) - nowMs > WARNED_DAYS * DAY_MS) continue;
+    for (const { model, provider } of targets) {
+      const retirement = findRetirement(provider, model);
+      if (retirement === null || Date.parse(retirement.on) - nowMs > WARNED_DAYS * DAY_MS) continue;
       const place = `${model} at ${provider.name}`;
-      const found = until.get(place) ?? { date, names: new Set() };
-      found.names.add(name);
-      until.set(place, found);
+      const known = found.get(place) ?? { ending: renderEnding(retirement, provider.name, nowMs), names: new Set() };
+      known.names.add(name);
+      found.set(place, known);
     }
   }
-  return [...until].map(([place, { date, names }]) => {
-    const ends = Date.parse(date) <= nowMs ? 'was to shut down' : 'shuts down';
-    return `${place} ${ends} on ${date} (catalogue): choose another model for ${[...names].join(', ')}.`;
-  });
+  return [...found].map(
+    ([place, { ending, names }]) => `${place} ${ending} choose another model for ${[...names].join(', ')}.`,
+  );
+}
+
+function renderEnding({ on, by }: Retirement, provider: string, nowMs: number): string {
+  const ends = Date.parse(on) <= nowMs ? 'was to shut down' : 'shuts down';
+  if (by === 'provider') return `${ends} on ${on} (catalogue):`;
+  return `${ends} on ${on} at its vendor (catalogue): look up the date of ${provider}, or`;
 }

@@ -19,6 +19,12 @@ import type { ExplanationView, RouteView, StatesView } from './routing/routing-s
 /** A provider of the configuration or of the console. */
 type Provider = NonNullable<ReturnType<Served['config']['providers']['get']>>;
 
+/** A model that a provider offers, and when it shuts down there, or at its vendor; null: it is not known. */
+export interface OfferedModel {
+  readonly model: string;
+  readonly retires: { readonly on: string; readonly by: 'provider' | 'vendor' } | null;
+}
+
 /** The limit rules that apply to calls. */
 export interface RulesInForce {
   get(subject: Subject): Caps | null;
@@ -68,10 +74,13 @@ export interface RoutingContext {
   /** Null: not known here, because no server runs and no configuration file names the providers. */
   served(): Served | null | Promise<Served | null>;
   readonly seal: SealCredential;
-  /** Requests the list of models of a provider. `message`: what is wrong, without any credential. */
-  probe(
-    provider: Provider,
-  ): Promise<{ readonly ok: boolean; readonly message: string; readonly models: readonly string[] }>;
+  /** Requests the list of models of a provider. `message`: what is wrong, or was found, without any credential. */
+  probe(provider: Provider): Promise<{
+    readonly ok: boolean;
+    readonly message: string;
+    readonly models: readonly OfferedModel[];
+    readonly isCut: boolean;
+  }>;
   /** Null: no server runs. */
   readonly live: LiveRouting | null;
 }

@@ -1,4 +1,4 @@
-/** Runs administrative commands by name, one after another. Trusts the requester it is given. */
+/** Runs administrative commands by name, those that change something one after another. Trusts the requester it is given. */
 
 import { createTurns, type InTurn } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
@@ -22,13 +22,15 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...USER_COMMANDS,
   ...ROUTE_COMMANDS,
   ...CREDENTIAL_COMMANDS,
-  ...PROVIDER_COMMANDS,
 ]);
+
+/** Commands that take no turn, so that no other waits for what they wait for. */
+const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map(PROVIDER_COMMANDS);
 
 export interface Control {
   /**
-   * Runs a command. Commands run one at a time: each reads, decides and writes, and two at once would undo each other's
-   * changes. Rejects if the store fails; `isUndone` then tells whether nothing has changed. The audit trail records its
+   * Runs a command. Commands that change something run one at a time: each reads, decides and writes, and two at once
+   * would undo each other's changes. Rejects if the store fails; `isUndone` then tells whether nothing has changed. The audit trail records its
    * changes as `by`'s.
    */
   run(name: string, rawArguments: unknown, by: CommandOrigin): Promise<ControlReply>;
@@ -38,6 +40,8 @@ export interface Control {
 export function createControl(context: ControlContext, inTurn: InTurn = createTurns()): Control {
   return {
     run(name, rawArguments, by) {
+      const unordered = UNORDERED.get(name);
+      if (unordered !== undefined) return unordered({ ...context, act: name, by }, rawArguments);
       const command = COMMANDS.get(name);
       if (command === undefined) return Promise.resolve(unknownCommand(name));
       return inTurn(() => command({ ...context, act: name, by }, rawArguments));
@@ -69,7 +73,7 @@ export async function answerCommand(
 }
 
 function unknownCommand(name: string): ControlReply {
-  const known = [...COMMANDS.keys()].join(', ');
+  const known = [...COMMANDS.keys(), ...UNORDERED.keys()].join(', ');
   const found = JSON.stringify(name.slice(0, 60));
   return { ok: false, kind: 'usage', message: `found the command ${found}, expected one of ${known}` };
 }

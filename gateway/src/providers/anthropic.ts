@@ -1,5 +1,6 @@
 /** Provides the kinds that speak Anthropic's messages: its own host's, and that of hosts that imitate it. */
 import { SSE } from '../framing/sse-decoder.ts';
+import { asObject } from '../protocols/json.ts';
 import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
 import type { RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
@@ -21,7 +22,15 @@ export const anthropic: RemoteKind = {
   // Anthropic's own SDK takes addresses without the version, other clients with it: both are accepted.
   completeBaseUrl: (url) => (url.endsWith('/v1') ? url : `${url}/v1`),
   endpoint: (_protocol, operation) => (operation === 'count_tokens' ? '/messages/count_tokens' : '/messages'),
-  listing: { path: '/models?limit=1000', headers: [['anthropic-version', '2023-06-01']] },
+  // https://docs.claude.com/en/api/models-list (2026-11-22)
+  listing: {
+    path: '/models?limit=1000',
+    headers: [['anthropic-version', '2023-06-01']],
+    next(page) {
+      const { has_more, last_id } = asObject(page) ?? {};
+      return has_more === true ? ['after_id', last_id] : null;
+    },
+  },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-api-key', api_key.reveal()]]),
 };
 

@@ -555,16 +555,24 @@ describe('the list of models', () => {
     expect(lines()).toEqual(['GET /foundation-models', 'GET /v1/models', 'GET /v1/models']);
   });
 
-  test('has the models that can be called by their ids', () => {
+  test('has the models that can be called by their ids, and their ends of life', () => {
     const summaries = [
       { modelId: 'amazon.nova-pro-v1:0', inferenceTypesSupported: ['ON_DEMAND'], modelLifecycle: { status: 'ACTIVE' } },
       { modelId: 'anthropic.claude-sonnet-4-6-v1:0', inferenceTypesSupported: ['INFERENCE_PROFILE'] },
       { modelId: BARE, inferenceTypesSupported: ['INFERENCE_PROFILE'] },
-      { modelId: 'amazon.titan-v1:0', inferenceTypesSupported: ['ON_DEMAND'], modelLifecycle: { status: 'LEGACY' } },
+      {
+        modelId: 'amazon.titan-v1:0',
+        inferenceTypesSupported: ['ON_DEMAND'],
+        modelLifecycle: { status: 'LEGACY', endOfLifeTime: '2027-02-03T08:00:00+00:00' },
+      },
       { name: 'odd' },
     ];
     const { kind } = make().provider;
-    expect(kind.listing.read?.({ modelSummaries: summaries })).toEqual(['amazon.nova-pro-v1:0', BARE]);
+    expect(kind.listing.read?.({ modelSummaries: summaries })).toEqual([
+      { model: 'amazon.nova-pro-v1:0' },
+      { model: BARE },
+      { model: 'amazon.titan-v1:0', retiresOn: '2027-02-03' },
+    ]);
     expect(kind.listing.read?.({ data: [] })).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { BEDROCK_MESSAGES } from '../framing/bedrock-messages.ts';
 import type { Framing } from '../framing/framing.ts';
 import { SSE } from '../framing/sse-decoder.ts';
 import { bareId, vendorOf } from '../protocols/converse/shared/vendors.ts';
-import { asArray, asObject } from '../protocols/json.ts';
+import { asArray, asObject, asText } from '../protocols/json.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { ConverseTraits } from '../protocols/upstream-traits.ts';
 import { type BedrockDoor, type BedrockState, openBedrockAttempt } from './bedrock/attempt.ts';
@@ -29,6 +29,7 @@ import type {
   HeaderLine,
   Listing,
   MemberFault,
+  OfferedModel,
   Operation,
   RemoteKind,
   RequestCredential,
@@ -169,14 +170,21 @@ function converseTraits({ guardrail_id, guardrail_version, service_tier, latency
   };
 }
 
-/** The names of `ListFoundationModels` that can be called: versions without on-demand use need an inference profile. */
-function readFoundationModels(answer: unknown): readonly string[] | null {
+/**
+ * The models of `ListFoundationModels` that can be called: versions without on-demand use need an inference profile.
+ * Legacy ones answer until their end of life. The list has no pages. Source: botocore 1.44.5, `bedrock`.
+ */
+function readFoundationModels(answer: unknown): readonly OfferedModel[] | null {
   const list = asObject(answer)?.modelSummaries;
   if (!Array.isArray(list)) return null;
   return list.flatMap((one) => {
     const { modelId, inferenceTypesSupported, modelLifecycle } = asObject(one) ?? {};
-    if (typeof modelId !== 'string' || asObject(modelLifecycle)?.status === 'LEGACY') return [];
-    return !modelId.includes(':') || asArray(inferenceTypesSupported).includes('ON_DEMAND') ? [modelId] : [];
+    if (typeof modelId !== 'string') return [];
+    if (modelId.includes(':') && !asArray(inferenceTypesSupported).includes('ON_DEMAND')) return [];
+    const endMs = Date.parse(asText(asObject(modelLifecycle)?.endOfLifeTime) ?? '');
+    return [
+      { model: modelId, ...(Number.isNaN(endMs) ? {} : { retiresOn: new Date(endMs).toISOString().slice(0, 10) }) },
+    ];
   });
 }
 

@@ -4,7 +4,7 @@ import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import { asObject } from '../protocols/json.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
 import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
-import type { Operation, RemoteKind } from './provider.ts';
+import type { OfferedModel, Operation, RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
 /** The methods of a model, and the query that makes a stream one of server-sent events. */
@@ -40,21 +40,27 @@ export const gemini: RemoteKind = {
     return openContinued(request, (next) => send(this, next), responseBytesMax, listener);
   },
   endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
-  listing: { path: '/models?pageSize=1000', headers: [], read: readModelNames },
+  listing: { path: '/models?pageSize=1000', headers: [], read: readModelNames, next: nextPage },
   // Never in the query, which gets into logs.
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
 };
 
 /** The models of a list that answer calls, by the ends of their paths; those that only embed are left out. */
-export function readModelNames(answer: unknown): readonly string[] | null {
+export function readModelNames(answer: unknown): readonly OfferedModel[] | null {
   const whole = asObject(answer);
   const listed = whole?.models ?? whole?.publisherModels;
   if (!Array.isArray(listed)) return null;
   return listed.flatMap((one) => {
     const { name, supportedGenerationMethods: methods } = asObject(one) ?? {};
     if (typeof name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
-    return name.startsWith('tunedModels/') ? name : name.slice(name.lastIndexOf('/') + 1);
+    return [{ model: name.startsWith('tunedModels/') ? name : name.slice(name.lastIndexOf('/') + 1) }];
   });
+}
+
+/** Google's lists name the token of the next page; on the last one it is absent or empty. */
+export function nextPage(answer: unknown): readonly [name: string, cursor: unknown] | null {
+  const { nextPageToken = '' } = asObject(answer) ?? {};
+  return nextPageToken === '' ? null : ['pageToken', nextPageToken];
 }
 
 /** A name with a slash (`tunedModels/x`) is the whole path. */

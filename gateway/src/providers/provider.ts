@@ -221,14 +221,26 @@ export interface AttemptTools {
   send(door: Door, request: UpstreamRequest, authorize?: Door['authorize']): OpenExchange;
 }
 
+/** A model in a provider's own list. */
+export interface OfferedModel {
+  readonly model: string;
+  /** The day from which the provider does not serve it, ISO. Absent: the list does not say. */
+  readonly retiresOn?: string;
+}
+
 /** A list of models: the path after the base address of its door, and headers beyond those of `headers`. */
 export interface Listing {
   readonly path: string;
   readonly headers: readonly HeaderLine[];
   /** Absent: the kind itself. */
   readonly door?: Door;
-  /** The names in the body, which is JSON; null: it is no list. Absent: `data[].id`. */
-  read?(answer: unknown): readonly string[] | null;
+  /** The models in a page, which is JSON; null: it is no list. Absent: `data[].id`. */
+  read?(page: unknown): readonly OfferedModel[] | null;
+  /**
+   * The query member that requests the page after this one, as the provider wrote it; null: this is the last. Absent: as
+   * OpenAI pages lists, `has_more` and `after`.
+   */
+  next?(page: unknown): readonly [name: string, cursor: unknown] | null;
 }
 
 /** A kind of provider that is reached over HTTP; its main door. */

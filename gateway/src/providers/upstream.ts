@@ -321,8 +321,8 @@ export function listingOf({ kind, settings }: RemoteProvider, credential: Creden
 }
 
 /**
- * Requests the list of a provider's models with one of its credentials, whose token joins `hidden`. Throws as
- * `openUpstream` does.
+ * Requests a page of the list of a provider's models with one of its credentials, whose token joins `hidden`. `page`: the
+ * query member of the page; null: the first. Throws as `openUpstream` does.
  */
 export function openListing(
   provider: RemoteProvider,
@@ -330,6 +330,7 @@ export function openListing(
   hidden: Secret[],
   limits: ExchangeLimits,
   listener: ExchangeListener,
+  page: readonly [name: string, cursor: string] | null = null,
 ): Exchange {
   const { kind, settings } = provider;
   const listing = listingOf(provider, credential);
@@ -343,7 +344,9 @@ export function openListing(
     ...listing.headers,
     ...kind.headers(credential.secrets, settings),
   ];
-  const path = basePath + listing.path;
+  const join = listing.path.includes('?') ? '&' : '?';
+  const query = page === null ? '' : `${join}${page[0]}=${encodeURIComponent(page[1])}`;
+  const path = basePath + listing.path + query;
   const request = { method: 'GET', url: origin.key + path, headers, body: NO_BODY } as const;
   const by = authorizingBy(provider, credential, hidden);
   return new Exchange(origin, renderAuthorized(door.authorize, by, path, request), NO_BODY, limits, listener);

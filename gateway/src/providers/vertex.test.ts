@@ -234,5 +234,5 @@ test('without a credential nothing of this machine is used', async () => {
 test('the list of models is that of the publisher', () => {
   const { read } = vertex.listing;
   const publisherModels = [{ name: 'publishers/google/models/gemini-3.5-flash', versionId: '1' }, { name: 7 }];
-  expect([read?.({ publisherModels }), read?.({})]).toEqual([['gemini-3.5-flash'], null]);
+  expect([read?.({ publisherModels }), read?.({})]).toEqual([[{ model: 'gemini-3.5-flash' }], null]);
 });

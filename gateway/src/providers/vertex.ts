@@ -14,7 +14,7 @@ import { perCredential, TokenCache } from './credentials/token-cache.ts';
 import { editBody } from './edit-body.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
-import { METHODS, readModelNames } from './gemini.ts';
+import { METHODS, nextPage, readModelNames } from './gemini.ts';
 import { BetaMemory, openHostedAttempt } from './hosted/attempt.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type {
@@ -125,7 +125,12 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     addressOf: ({ location = 'global' }) => `https://${hostOf(location)}`,
     regionOf: ({ location = 'global' }) => location,
     endpoint,
-    listing: { path: '/v1beta1/publishers/google/models?pageSize=300', headers: [], read: readModelNames },
+    listing: {
+      path: '/v1beta1/publishers/google/models?pageSize=300',
+      headers: [],
+      read: readModelNames,
+      next: nextPage,
+    },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
     authorize(request, credential) {
@@ -158,9 +163,12 @@ function hostOf(location: string): string {
     : `${location}-aiplatform.googleapis.com`;
 }
 
-/** A name may end in its date: `claude-opus-4-8@20260401`. Claude is without schemas by Google's default policy. */
+/**
+ * A name may end in its version: `claude-opus-4-8@20260401`, `claude-opus-5@default`. Claude is without schemas by
+ * Google's default policy.
+ */
 function hostedModel(model: string): HostedModel | null {
-  const name = model.replace(/@\d+$/, '');
+  const name = model.replace(/@(?:\d+|default)$/, '');
   if (name.startsWith('claude-')) {
     return { catalog: { provider: 'anthropic', model: name }, refuses: ['structured_output', 'media_urls'] };
   }

@@ -125,6 +125,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/providers', 'Edit default', steps(openPool, choose(OF_CREDENTIAL, 'Edit…'))),
   layer('/app/providers', 'Replace secret of default', steps(openPool, choose(OF_CREDENTIAL, 'Replace secret…'))),
   layer('/app/providers', `Replace models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models…')),
+  layer('/app/providers', `Models of ${PROVIDER}`, choose(OF_PROVIDER, 'Models…')),
   layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider…')),
   layer('/app/workspaces', 'Create workspace', press('Create workspace')),
   layer('/app/workspaces', 'research', openRow('Workspaces', 'research')),

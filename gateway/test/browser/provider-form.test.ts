@@ -146,24 +146,41 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     expect(await page.content()).not.toContain('canary');
   });
 
-  test('offers the models that the provider has and this gateway does not serve', async () => {
-    fake?.script('models', { json: { data: [{ id: 'ok' }, { id: 'tool' }] } });
+  test('lists the models that the provider offers, marks those that are served, and adds another', async () => {
+    const offered = ['ok', 'lab-small', 'tool'].map((id) => ({ id }));
+    fake?.script('models', { json: { data: offered } });
     await openPage(page, `${gateway.url}/app/providers`);
+    await press('Actions for lab');
+    await page.getByRole('menuitem', { name: 'Models…', exact: true }).click();
+    const models = dialog('Models of lab');
+    const row = (name: string) => models.getByRole('listitem').filter({ has: page.getByTitle(name, { exact: true }) });
+    await models.getByText('It has 3 models.').waitFor();
+    await row('ok').getByText('Served as lab-small').waitFor();
+    await row('lab-small').getByText('Name served by lab').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await models.getByRole('button', { name: 'Add tool', exact: true }).click();
+    await row('tool').getByText('Served', { exact: true }).waitFor();
+    expect(await models.getByRole('button', { name: /^Add/ }).count()).toBe(0);
+    const { json } = await api.ask('GET /accounts/default/models');
+    const served = json.models.find(({ name }: { name: string }) => name === 'tool');
+    expect(served).toMatchObject({ targets: [{ provider: 'lab', model: 'tool' }], source: 'console' });
+    await press('Close');
+    await models.waitFor({ state: 'detached' });
+  });
+
+  test('replaces the models of a provider', async () => {
     await press('Actions for lab');
     await page.getByRole('menuitem', { name: 'Replace models…' }).click();
     const models = dialog('Replace models of lab');
-    await models.getByRole('button', { name: 'List the provider’s models' }).click();
-    const add = models.getByRole('button', { name: 'Add tool', exact: true });
-    await add.click();
-    await add.waitFor({ state: 'detached' });
-    expect(await models.getByRole('textbox', { name: 'Models' }).inputValue()).toBe('lab-small = ok\ntool');
-    expect(await models.getByRole('button', { name: 'Add ok', exact: true }).count()).toBe(0);
+    const lines = models.getByRole('textbox', { name: 'Models' });
+    expect(await lines.inputValue()).toBe('lab-small = ok');
+    await lines.fill('lab-small = ok\nlab-large = ok');
     expect(await visitor.findBarriers()).toEqual([]);
     await press('Replace models');
     await models.waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/models');
     expect(json.models.map(({ name }: { name: string }) => name)).toEqual(
-      expect.arrayContaining(['lab-small', 'tool']),
+      expect.arrayContaining(['lab-small', 'lab-large']),
     );
   });
 });

@@ -95,9 +95,20 @@ describe('a provider entered in the console', () => {
   test('is tested with its credential, and the result stays until it changes', async () => {
     const tested = (await rig.admin.ask('POST', `${providers}/entered/test`, {})).json as Tested;
     expect(tested.ok).toBe(true);
+    expect(tested.cut).toBe(false);
     expect(tested.models.length).toBeGreaterThan(0);
+    rig.fake.script('models', { json: { data: [{ id: 'their-model' }, { id: 'another' }] } });
+    expect((await rig.admin.ask('POST', `${providers}/entered/test`, {})).json).toMatchObject({
+      message: 'It has 2 models.',
+      models: [
+        { model: 'their-model', served_as: ['entered-model'], retires: null },
+        { model: 'another', served_as: [], retires: null },
+      ],
+      cut: false,
+    });
+    rig.fake.script('models', {});
     expect(rig.fake.served().at(-1)?.requestLine).toStartWith('GET /v1/models');
-    expect((await find('entered'))?.tested).toMatchObject({ ok: true, message: tested.message });
+    expect((await find('entered'))?.tested).toMatchObject({ ok: true, message: 'It has 2 models.' });
     expect(await rig.admin.ask('POST', `${providers}/filed/test`, {})).toMatchObject({ json: { ok: true } });
     expect((await find('filed'))?.tested?.ok).toBe(true);
   });

@@ -1,7 +1,7 @@
 /** Renders the details of one model: its facts, its prices with their start times, and a routing preview. */
 
 import { type ReactNode, useState } from 'react';
-import { counted, sentenceCase, wholeNumber } from '../../lib/format.ts';
+import { counted, retirementText, sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useNow } from '../../lib/timers.ts';
@@ -75,6 +75,7 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
               </span>
             )}
           </Fact>
+          {model.retires !== null && <Fact name="Retirement">{retirementText(model.retires)}</Fact>}
           <Fact name="Available to">{counted(model.keys, 'API key')} of this account</Fact>
           <Fact name="Defined in">{SOURCE_LABELS[model.source]}</Fact>
         </dl>

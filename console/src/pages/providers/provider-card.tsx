@@ -17,6 +17,7 @@ import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CredentialPool } from './credential-pool.tsx';
 import { HealthBadge } from './health-badge.tsx';
+import { OfferedModels } from './offered-models.tsx';
 import { type ProvidersReply, type ProviderView, TOUCHES } from './provider-form.ts';
 import { ReplaceModels } from './provider-models.tsx';
 import { TestResult } from './test-result.tsx';
@@ -28,7 +29,7 @@ const SOURCES = {
   console: 'Console',
 } as const;
 
-type Asked = 'credentials' | 'models' | 'remove';
+type Asked = 'credentials' | 'offered' | 'models' | 'remove';
 
 interface ProviderCardProps {
   readonly provider: ProviderView;
@@ -74,6 +75,14 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
             }
           >
             <MenuItem onSelect={() => setEntered('credentials')}>Credentials…</MenuItem>
+            <MenuItem
+              onSelect={() => {
+                test.mutate({ path, body: {} });
+                setEntered('offered');
+              }}
+            >
+              Models…
+            </MenuItem>
             {isOwn && (
               <>
                 <MenuItem onSelect={() => setEntered('models')}>Replace models…</MenuItem>
@@ -126,6 +135,7 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
         )}
       </footer>
       {entered === 'credentials' && <CredentialPool provider={provider} kinds={kinds} onClose={close} />}
+      {entered === 'offered' && <OfferedModels provider={provider.name} list={test} onClose={close} />}
       {entered === 'models' && <ReplaceModels provider={provider} onClose={close} />}
       {entered === 'remove' && (
         <Confirm

@@ -2,10 +2,11 @@
  * Requests a provider's model list with a credential, to check that it is reachable and accepts the credential; a host
  * without a list gets a request that it must refuse, which costs nothing. Says what is wrong, and one remedy.
  */
+import { findRetirement, type Retirement } from '../../catalog/retirements.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { asObject } from '../../protocols/json.ts';
-import type { Credential, Listing, Provider, RemoteProvider } from '../../providers/provider.ts';
+import type { Credential, Listing, OfferedModel, Provider, RemoteProvider } from '../../providers/provider.ts';
 import { listingOf, openListing, openUpstream } from '../../providers/upstream.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
@@ -20,7 +21,15 @@ export interface Probe {
   readonly message: string;
   readonly durationMs: number;
   /** In the provider's order. */
-  readonly models: readonly string[];
+  readonly models: readonly ProbedModel[];
+  /** The list goes on after them: not all of its pages were read. */
+  readonly isCut: boolean;
+}
+
+/** A model that the provider offers. `retires`: when it shuts down; null: neither the provider nor the catalogue says. */
+export interface ProbedModel {
+  readonly model: string;
+  readonly retires: Retirement | null;
 }
 
 const LIMITS = {
@@ -33,40 +42,51 @@ const LIMITS = {
 };
 const ERROR_BODY_BYTES_MAX = 16 * 1024;
 const MODELS_MAX = 5_000;
+const PAGES_MAX = 20;
+/** After this time no further page is requested. */
+const PAGES_MS = 10_000;
+const CURSOR = /^[\x21-\x7e]{1,2048}$/;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 
 /**
- * Times out after 10 seconds; follows no redirect. Never rejects because of the provider's behavior. `credential`: one of
- * its own; default: the first.
+ * Times out 10 seconds after its last request, of which there is none after the first 10 seconds; follows no redirect.
+ * Never rejects because of the provider's behavior. `credential`: one of its own; default: the first.
  */
 export async function probeProvider(provider: Provider, credential?: Credential): Promise<Probe> {
   if (provider.baseUrl === null) {
-    const { models } = provider.kind.local;
-    return { ok: true, trouble: null, message: 'It answers inside the gateway.', durationMs: 0, models };
+    const models = provider.kind.local.models.map((model) => ({ model, retires: null }));
+    return { ok: true, trouble: null, message: 'It answers inside the gateway.', durationMs: 0, models, isCut: false };
   }
   const startMs = performance.now();
   const outcome = await ask(provider, credential ?? provider.credentials.pool[0]);
   return { ...outcome, durationMs: Math.round(performance.now() - startMs) };
 }
 
-async function ask(provider: RemoteProvider, credential: Credential): Promise<Omit<Probe, 'durationMs'>> {
+type Outcome = Omit<Probe, 'durationMs'>;
+
+/** What a probe without a list says besides its sentence. */
+const NONE = { models: [], isCut: false } as const;
+
+async function ask(provider: RemoteProvider, credential: Credential): Promise<Outcome> {
   const secrets = Object.values(credential.secrets);
   try {
-    const listing = listingOf(provider, credential);
-    const listed = await collect((listener) => openListing(provider, credential, secrets, LIMITS, listener));
+    const readPage: ReadPage = (page) =>
+      collect((listener) => openListing(provider, credential, secrets, LIMITS, listener, page));
+    const listed = await readPage(null);
+    const judgeListed = () => judgeList(listed, secrets, provider, listingOf(provider, credential), readPage);
     const { status } = listed.head;
     const isUnlisted = (status === 404 || status === 405) && FREE_CALLS.has(provider.kind.protocols[0] ?? '');
-    if (!isUnlisted) return judgeAnswer(listed, secrets, listing);
+    if (!isUnlisted) return await judgeListed();
     const refused = await collect((listener) => openRefused(provider, credential, listener));
     const isPathless = refused.head.status === 404 || refused.head.status === 405;
     // It may not know the model of the request: then it has read the request.
     const isRead = refused.body.includes(CHECK_MODEL);
-    return isPathless && !isRead ? judgeAnswer(listed, secrets, listing) : judgeTaken(refused, secrets);
+    return isPathless && !isRead ? await judgeListed() : judgeTaken(refused, secrets);
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
     const judge = fault.kind === 'upstream_credential' ? judgeUnauthorized : judgeUnreached;
-    return { ...judge(scrubText(cause, secrets)), ok: false, models: [] };
+    return { ...judge(scrubText(cause, secrets)), ok: false, ...NONE };
   }
 }
 
@@ -109,28 +129,62 @@ function openRefused(provider: RemoteProvider, credential: Credential, listener:
   return openUpstream(model).openExchange(request, 0, LIMITS.responseBytesMax, listener);
 }
 
-function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[]) {
+function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[]): Outcome {
   const refusal = judgeRefusal(answer, scrubText(readErrorWords(answer.body), secrets).trim());
   // The request itself is refused as it must be, with a status such as 400 or 422.
   const isAsked = refusal.trouble === 'other' || refusal.trouble === 'address';
-  if (!isAsked && answer.head.status !== 200) return { ...refusal, ok: false, models: [] };
-  return { ok: true, trouble: null, message: 'It has no list of models, and takes the credential.', models: [] };
+  if (!isAsked && answer.head.status !== 200) return { ...refusal, ok: false, ...NONE };
+  return { ok: true, trouble: null, message: 'It has no list of models, and takes the credential.', ...NONE };
 }
 
-function judgeAnswer(answer: CollectedAnswer, secrets: readonly Secret[], listing: Listing) {
-  const { status } = answer.head;
-  if (status !== 200) {
-    const words = scrubText(readErrorWords(answer.body), secrets).trim();
-    return { ...judgeRefusal(answer, words), ok: false, models: [] };
+/** Requests a page of the list; null: the first. */
+type ReadPage = (page: readonly [name: string, cursor: string] | null) => Promise<CollectedAnswer>;
+
+/** Reads the list from its first page to its last, as far as the bounds allow. A page that fails makes it fail. */
+async function judgeList(
+  first: CollectedAnswer,
+  secrets: readonly Secret[],
+  provider: RemoteProvider,
+  { read = readIds, next = nextAfter }: Listing,
+  readPage: ReadPage,
+): Promise<Outcome> {
+  const giveUpAtMs = performance.now() + PAGES_MS;
+  const found = new Map<string, OfferedModel>();
+  let answer = first;
+  let last: string | null = null;
+  for (let pages = 1; ; pages += 1) {
+    if (answer.head.status !== 200) {
+      const words = scrubText(readErrorWords(answer.body), secrets).trim();
+      return { ...judgeRefusal(answer, words), ok: false, ...NONE };
+    }
+    const page = parseJson(answer.body.toString('utf8'));
+    const models = read(page);
+    if (models === null) return { ok: false, trouble: 'address', message: NO_LIST, ...NONE };
+    for (const one of models) if (MODEL_NAME.test(one.model)) found.set(one.model, one);
+    const following = next(page);
+    if (following === null) return listOutcome(provider, [...found.values()], false);
+    const [name, cursor] = following;
+    const isOver = found.size >= MODELS_MAX || pages === PAGES_MAX || performance.now() > giveUpAtMs;
+    // A host that names no other page would be asked for the same one again.
+    if (isOver || typeof cursor !== 'string' || cursor === last || !CURSOR.test(cursor)) {
+      return listOutcome(provider, [...found.values()], true);
+    }
+    last = cursor;
+    answer = await readPage([name, cursor]);
   }
-  const models = readModels(answer.body, listing);
-  if (models === null) {
-    const message =
-      'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?';
-    return { ok: false, trouble: 'address' as const, message, models: [] };
-  }
-  const message = `It has ${models.length === 1 ? 'one model' : `${models.length} models`}.`;
-  return { ok: true, trouble: null, message, models };
+}
+
+const NO_LIST = 'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?';
+
+function listOutcome(provider: RemoteProvider, found: readonly OfferedModel[], goesOn: boolean): Outcome {
+  const isCut = goesOn || found.length > MODELS_MAX;
+  const models = found.slice(0, MODELS_MAX).map(({ model, retiresOn }) => ({
+    model,
+    retires: retiresOn === undefined ? findRetirement(provider, model) : ({ on: retiresOn, by: 'provider' } as const),
+  }));
+  const count = models.length === 1 ? 'one model' : `${models.length} models`;
+  const message = isCut ? `It has ${count} or more: its list goes on after these.` : `It has ${count}.`;
+  return { ok: true, trouble: null, message, models, isCut };
 }
 
 /** The message of an error body, from any of the usual places; otherwise the beginning of the body. */
@@ -143,16 +197,20 @@ function readErrorWords(body: Buffer): string {
   return typeof message === 'string' ? message : text.slice(0, 200);
 }
 
-function readModels(body: Buffer, { read = readIds }: Listing): readonly string[] | null {
-  const names = read(parseJson(body.toString('utf8')));
-  return names === null ? null : names.filter((name) => MODEL_NAME.test(name)).slice(0, MODELS_MAX);
+function readIds(page: unknown): readonly OfferedModel[] | null {
+  // Together answers with a bare array.
+  const list = Array.isArray(page) ? page : asObject(page)?.data;
+  if (!Array.isArray(list)) return null;
+  return list
+    .map((one) => asObject(one)?.id)
+    .filter((id) => typeof id === 'string')
+    .map((model) => ({ model }));
 }
 
-function readIds(answer: unknown): readonly string[] | null {
-  // Together answers with a bare array.
-  const list = Array.isArray(answer) ? answer : asObject(answer)?.data;
-  if (!Array.isArray(list)) return null;
-  return list.map((one) => asObject(one)?.id).filter((id) => typeof id === 'string');
+/** OpenAI's convention; hosts of its format list all models on one page. */
+function nextAfter(page: unknown): readonly [name: string, cursor: unknown] | null {
+  const { has_more, last_id } = asObject(page) ?? {};
+  return has_more === true ? ['after', last_id] : null;
 }
 
 function parseJson(text: string): unknown {

@@ -17,8 +17,7 @@ async function detect(answers: Readonly<Record<string, unknown>>, flags: readonl
 }
 
 const VLLM = {
-  'http://127.0.0.1:8000/version': { version: '0.12.0' },
-  'http://127.0.0.1:8000/v1/models': { data: [{ id: 'tide-1' }] },
+  'http://127.0.0.1:8000/v1/models': { data: [{ id: 'tide-1', owned_by: 'vllm' }] },
 };
 
 test('servers that answer are listed with the lines that add them', async () => {
@@ -26,6 +25,16 @@ test('servers that answer are listed with the lines that add them', async () => 
   expect(out).toMatch(/vLLM +http:\/\/127\.0\.0\.1:8000\/v1 +1\n/);
   expect(out).toContain('  vllm: { kind: openai-compatible, preset: vllm }\n');
   expect(JSON.parse(await detect(VLLM, ['--json']))).toMatchObject({ preset: 'vllm', models: ['tide-1'] });
+});
+
+test('a server at the usual port of another is named as it is, with its address', async () => {
+  const [models] = Object.values(VLLM);
+  const out = await detect({
+    'http://127.0.0.1:8080/v1/models': models,
+    'http://127.0.0.1:8080/version': { version: '0.12.0' },
+  });
+  expect(out).toContain('  vllm-8080: { kind: openai-compatible, preset: vllm, base_url: http://127.0.0.1:8080/v1 }\n');
+  expect(out).not.toContain('LocalAI');
 });
 
 test('none is said so', async () => {

@@ -1,6 +1,6 @@
 /** Defines the commands `tollgate providers …`: what providers serve, and the servers of models on this machine. */
 import type { Command } from 'commander';
-import { providerModelsView } from '../../control/routing/provider-commands.ts';
+import { providerModelsView } from '../../control/routing/routing-shapes.ts';
 import { detectLocalServers } from '../../providers/presets/detect-local.ts';
 import { createGuardedFetch } from '../../upstream/guarded-fetch.ts';
 import { administer } from '../administer.ts';
@@ -29,10 +29,17 @@ export function register(program: Command, environment: CliEnvironment, ask = cr
         await administer(environment, 'routes.create', { model, targets: [{ provider, model }] });
         if (!flags.json) environment.stdout(`The model ${model} is served.\n`);
       }
-      const { models } = providerModelsView.parse(await administer(environment, 'providers.models', { provider }));
-      const rows = models.map(({ model, served_as }) => [model, served_as.join(', ') || '-']);
+      const reply = await administer(environment, 'providers.models', { provider });
+      const { message, models, cut } = providerModelsView.parse(reply);
+      const rows = models.map(({ model, served_as, retires }) => [
+        model,
+        served_as.join(', ') || '-',
+        retires === null ? '-' : `${retires.on}${retires.by === 'vendor' ? ' (at its vendor)' : ''}`,
+      ]);
       if (flags.json) environment.stdout(models.map(renderJsonLine).join(''));
-      else environment.stdout(rows.length === 0 ? 'It lists no model.\n' : renderTable(['MODEL', 'SERVED AS'], rows));
+      else if (rows.length === 0) environment.stdout('It lists no model.\n');
+      else environment.stdout(renderTable(['MODEL', 'SERVED AS', 'SHUTS DOWN'], rows));
+      if (cut) environment.stderr(`${message}\n`);
     });
 
   providers
@@ -45,7 +52,12 @@ export function register(program: Command, environment: CliEnvironment, ask = cr
       else if (found.length === 0) environment.stdout('No server of models answers on the usual ports of 127.0.0.1.\n');
       else {
         const rows = found.map(({ title, baseUrl, models }) => [title, baseUrl, String(models.length)]);
-        const lines = found.map(({ preset }) => `  ${preset}: { kind: openai-compatible, preset: ${preset} }\n`);
+        const lines = found.map(({ preset, baseUrl, isUsual }) => {
+          const [name, address] = isUsual
+            ? [preset, '']
+            : [`${preset}-${new URL(baseUrl).port}`, `, base_url: ${baseUrl}`];
+          return `  ${name}: { kind: openai-compatible, preset: ${preset}${address} }\n`;
+        });
         environment.stdout(
           `${renderTable(['SERVER', 'ADDRESS', 'MODELS'], rows)}Add under providers:\n${lines.join('')}`,
         );

@@ -1,6 +1,7 @@
 /** Defines the routes about models, their prices and routes, and the providers that serve them. */
 
 import { z } from 'zod';
+import { offeredModelView } from '../../control/routing/routing-shapes.ts';
 import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
 import { id, nothing, type RouteTable, time } from './row.ts';
 
@@ -44,8 +45,8 @@ const modelView = z.object({
   context_tokens: z.int().nullable(),
   output_tokens_max: z.int().nullable(),
   capabilities: z.array(z.string()),
-  /** The day on which its first target shuts down, such as `2026-12-31`. Absent: none is known. */
-  retires_on: z.string().optional(),
+  /** When its first target shuts down. */
+  retires: offeredModelView.shape.retires,
   /** The current price; null: unpriced. */
   price: priceView.nullable(),
   /** Every version, newest first. */
@@ -190,7 +191,14 @@ export const modelRoutes = {
     summary: 'Tests a provider: requests its model list with its first credential, or the named one.',
     access: 'operator.write',
     body: z.strictObject({ credential: z.string().max(64).optional() }),
-    reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
+    reply: z.object({
+      ok: z.boolean(),
+      message: z.string(),
+      duration_ms: z.number(),
+      models: z.array(offeredModelView),
+      /** The provider's list goes on after `models`, as `message` says. */
+      cut: z.boolean(),
+    }),
   },
   'GET /status': {
     summary:

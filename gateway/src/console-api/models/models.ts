@@ -5,6 +5,7 @@
 
 import { KNOWN_KINDS } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, priceAt } from '../../billing/price-book.ts';
+import { findRetirement } from '../../catalog/retirements.ts';
 import { sourceOfModel } from '../../config/console-entries.ts';
 import type { ServedModel } from '../../config/served-models.ts';
 import { type ModelMatcher, mayUseModel } from '../../identity/principal.ts';
@@ -51,7 +52,7 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
     context_tokens: known?.inputTokensMax ?? null,
     output_tokens_max: known?.outputTokensMax ?? null,
     capabilities: known === null ? [] : [...known.modalities.filter((one) => one !== 'text'), ...known.capabilities],
-    ...(known === null || known.shutdown === null ? {} : { retires_on: known.shutdown }),
+    retires: findRetirement(model.targets[0].provider, model.targets[0].model),
     price: renderPeriod(inForce, fixedIn),
     prices: [...renderPrices(target.prices, fixedIn)],
     source,

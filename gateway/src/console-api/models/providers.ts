@@ -4,6 +4,7 @@ import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts'
 import { sourceOfConfigured } from '../../config/console-entries.ts';
 import { bindingOf, CONSOLE_KINDS, type ConsoleProvider, lastFour } from '../../config/console-providers.ts';
 import { providersIn } from '../../config/console-routes.ts';
+import { viewOffered } from '../../control/routing/provider-commands.ts';
 import { putBack, removeCredential } from '../../control/routing/rotation.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { addressOf } from '../../providers/presets/presets.ts';
@@ -203,7 +204,8 @@ async function testProvider(parts: ModelDeps, call: ConsoleCall<TestRoute>, test
       isFirst ? { ok, message } : { credential: wanted, ok, message },
     ),
   ]);
-  return { ok, message, duration_ms: durationMs, models: [...probe.models] };
+  const models = viewOffered(probe.models, parts.running(), name);
+  return { ok, message, duration_ms: durationMs, models, cut: probe.isCut };
 }
 
 function findEntry(parts: ModelDeps, name: string): ConsoleProvider {

@@ -2,15 +2,8 @@
 import { z } from 'zod';
 import type { Served } from '../../config/console-entries.ts';
 import { givenId } from '../arguments.ts';
-import { CommandFailure, type ControlCommand, defineCommand } from '../command.ts';
+import { CommandFailure, type ControlCommand, defineCommand, type OfferedModel } from '../command.ts';
 import { readServed } from './routing-scope.ts';
-
-/** What a provider serves: each model's name there, and its public names here; empty: it is not served. */
-export const providerModelsView = z.object({
-  provider: z.string(),
-  message: z.string(),
-  models: z.array(z.object({ model: z.string(), served_as: z.array(z.string()) })),
-});
 
 const models = defineCommand(z.strictObject({ provider: givenId }), async (run, { provider }) => {
   const served = await readServed(run);
@@ -21,11 +14,20 @@ const models = defineCommand(z.strictObject({ provider: givenId }), async (run, 
       `There is no provider ${JSON.stringify(provider)} that can be used. The gateway has: ${namesIn(served)}`,
     );
   }
-  const { ok, message, models: listed } = await run.routing.probe(found);
+  const { ok, message, models: offered, isCut } = await run.routing.probe(found);
   if (!ok) throw new CommandFailure(`${provider}: ${message}`);
-  const names = namesAt(served, provider);
-  return { provider, message, models: listed.map((model) => ({ model, served_as: names.get(model) ?? [] })) };
+  return { provider, message, models: viewOffered(offered, served, provider), cut: isCut };
 });
+
+/** The models that a provider offers, each with the names that it is served under. */
+export function viewOffered(offered: readonly OfferedModel[], served: Served, provider: string) {
+  const names = namesAt(served, provider);
+  return offered.map(({ model, retires }) => ({
+    model,
+    served_as: names.get(model) ?? [],
+    retires: retires === null ? null : { ...retires },
+  }));
+}
 
 /** The public names by the name at the provider. */
 function namesAt({ models: all }: Served, provider: string): ReadonlyMap<string, string[]> {
@@ -43,6 +45,7 @@ function namesIn({ config, providers }: Served): string {
   return [...config.providers.keys(), ...providers.map(({ entry }) => entry.name)].join(', ');
 }
 
+/** They wait for providers, and change nothing. */
 export const PROVIDER_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
   ['providers.models', models],
 ];

@@ -287,14 +287,24 @@ describe('the models of a provider', () => {
       provider: 'entered',
       message: 'It has 2 models.',
       models: [
-        { model: 'theirs', served_as: ['own'] },
-        { model: 'free', served_as: [] },
+        { model: 'theirs', served_as: ['own'], retires: null },
+        { model: 'free', served_as: [], retires: { on: '2026-12-31', by: 'provider' } },
       ],
+      cut: false,
     });
     await rig.run('routes.create', { model: 'free', targets: [{ provider: 'entered', model: 'free' }] });
     expect(await rig.run('providers.models', { provider: 'entered' })).toMatchObject({
       models: [{ model: 'theirs' }, { model: 'free', served_as: ['free'] }],
     });
+  });
+
+  test('keep no other command waiting while the provider is slow', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    rig.probing.until = promise;
+    const listed = rig.run('providers.models', { provider: 'entered' });
+    await rig.run('routes.create', { model: 'free', targets: [{ provider: 'entered', model: 'free' }] });
+    resolve();
+    expect(await listed).toMatchObject({ models: [{ model: 'theirs' }, { model: 'free', served_as: [] }] });
   });
 
   test('are not, with one remedy, where the provider refuses or does not exist', async () => {

@@ -230,6 +230,25 @@ export const explanationView = z.object({
   ),
 });
 
+/** A model that a provider offers. */
+export const offeredModelView = z.object({
+  /** Its name there. */
+  model: z.string(),
+  /** Its public names here; empty: it is not served. */
+  served_as: z.array(z.string()),
+  /** The day from which it is gone, such as `2026-12-31`, there or at its vendor's own host; null: none is known. */
+  retires: z.object({ on: z.string(), by: z.enum(['provider', 'vendor']) }).nullable(),
+});
+
+/** What a provider offers. */
+export const providerModelsView = z.object({
+  provider: z.string(),
+  message: z.string(),
+  models: z.array(offeredModelView),
+  /** The provider's list goes on after them, as `message` says. */
+  cut: z.boolean(),
+});
+
 export type RouteView = z.infer<typeof routeView>;
 export type CredentialView = z.infer<typeof credentialView>;
 export type StatesView = z.infer<typeof statesView>;

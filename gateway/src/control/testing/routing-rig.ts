@@ -42,6 +42,8 @@ export interface RoutingRig extends ControlRig {
   readonly closed: string[];
   /** The requests that were explained. */
   readonly explained: readonly RoutePreview[];
+  /** What probes of providers wait for. */
+  readonly probing: { until: Promise<void> };
   served(): Promise<Served>;
 }
 
@@ -55,6 +57,11 @@ const NO_EXPLANATION: Omit<ExplanationView, 'model'> = {
   refusal: null,
   targets: [],
 };
+
+const OFFERED = [
+  { model: 'theirs', retires: null },
+  { model: 'free', retires: { on: '2026-12-31', by: 'provider' } },
+] as const;
 
 /** `folder`: for the file. */
 export async function createRoutingRig(folder: string, text = FILED): Promise<RoutingRig> {
@@ -78,15 +85,18 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
       openCredential: (credential, origin) => seal.open(bindingOf(credential, origin), credential.sealed),
     });
   const closed: string[] = [];
+  const probing = { until: Promise.resolve() };
   const explained: RoutePreview[] = [];
   const rig = createControlRig({
     book,
     served,
     seal: (credential, origin, given) => seal.seal(bindingOf(credential, origin), given),
-    probe: async ({ name }) =>
-      name === 'other'
-        ? { ok: false, message: 'It answered 401. Enter its credential again.', models: [] }
-        : { ok: true, message: 'It has 2 models.', models: ['theirs', 'free'] },
+    probe: async ({ name }) => {
+      await probing.until;
+      return name === 'other'
+        ? { ok: false, message: 'It answered 401. Enter its credential again.', models: [], isCut: false }
+        : { ok: true, message: 'It has 2 models.', models: OFFERED, isCut: false };
+    },
     live: {
       close: (model, target) => closed.push(`${model} ${target}`) > 0,
       states: () => ({ at: new Date(0).toISOString(), providers: [], targets: [], credentials: [], limping: [] }),
@@ -96,5 +106,5 @@ export async function createRoutingRig(folder: string, text = FILED): Promise<Ro
       },
     },
   });
-  return Object.assign(rig, { book, audited, served, closed, explained });
+  return Object.assign(rig, { book, audited, served, closed, explained, probing });
 }

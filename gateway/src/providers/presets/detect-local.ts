@@ -1,6 +1,6 @@
 /**
- * Finds the servers of models that run on this machine, on request: asks each usual port on 127.0.0.1 for a path that
- * only one server has. Nothing else is asked, and no redirect is followed. Sources: those of the presets.
+ * Finds the servers of models that run on this machine, on request: asks the usual ports on 127.0.0.1, each for what only
+ * one server answers, whichever port is usual for it. Nothing else is asked, and no redirect is followed.
  */
 import { asArray, asObject, asText, type JsonObject } from '../../protocols/json.ts';
 import { LOCAL_SERVERS } from './local.ts';
@@ -10,46 +10,68 @@ export interface LocalServer {
   readonly preset: string;
   readonly title: string;
   readonly baseUrl: string;
+  /** The address is the preset's own. */
+  readonly isUsual: boolean;
   /** In its order; empty: it lists none. */
   readonly models: readonly string[];
 }
 
-/** The path that tells a server from the others on its port, and the member that its answer has. */
+/**
+ * What tells a server from all others: a path, and what its answer there has. The first that matches wins: LocalAI and
+ * llama.cpp imitate the paths of others, and many servers have a version at `/version`. Sources, beside those of the
+ * presets: https://localai.io/features/api-discovery and https://localai.io/docs/reference/system-info (older releases);
+ * `owned_by` in the sources of llama.cpp (`tools/server`), SGLang and vLLM (`entrypoints/openai`); all 2026-11-23.
+ */
 const SIGNS: ReadonlyArray<readonly [preset: string, path: string, isIts: (answer: JsonObject) => boolean]> = [
-  ['ollama', '/api/version', ({ version }) => asText(version) !== null],
-  ['vllm', '/version', ({ version }) => asText(version) !== null],
-  ['sglang', '/get_model_info', ({ model_path }) => asText(model_path) !== null],
+  ['localai', '/.well-known/localai.json', ({ endpoints }) => asObject(endpoints) !== null],
+  ['localai', '/system', ({ backends }) => Array.isArray(backends)],
   ['llama-cpp', '/props', ({ default_generation_settings }) => asObject(default_generation_settings) !== null],
-  ['localai', '/version', ({ version }) => asText(version) !== null],
+  ['llama-cpp', '/v1/models', ({ data }) => isOwnedBy(data, 'llamacpp')],
+  ['sglang', '/v1/models', ({ data }) => isOwnedBy(data, 'sglang')],
+  ['vllm', '/v1/models', ({ data }) => isOwnedBy(data, 'vllm')],
   ['lmstudio', '/api/v0/models', ({ data }) => Array.isArray(data)],
+  ['ollama', '/api/version', ({ version }) => asText(version) !== null],
 ];
 
+function isOwnedBy(models: unknown, owner: string): boolean {
+  return asArray(models).some((model) => asObject(model)?.owned_by === owner);
+}
+
+const ORIGINS = [...new Set(LOCAL_SERVERS.map(({ baseUrl }) => new URL(baseUrl).origin))];
 const TIMEOUT_MS = 1_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 
 type Ask = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The servers that answer, in the order of the signs; of two on one port the first. Never rejects. */
-export async function detectLocalServers(ask: Ask, addressOf = defaultAddress): Promise<readonly LocalServer[]> {
-  const found = await Promise.all(SIGNS.map((sign) => detect(sign, ask, addressOf(sign[0]))));
-  const servers = found.filter((server) => server !== null);
-  return servers.filter(({ baseUrl }, index) => servers.findIndex((one) => one.baseUrl === baseUrl) === index);
+/** The servers that answer, at most one at each usual port, in the order of the presets. Never rejects. */
+export async function detectLocalServers(ask: Ask): Promise<readonly LocalServer[]> {
+  const found = await Promise.all(ORIGINS.map((origin) => detect(origin, ask)));
+  return found.filter((server) => server !== null);
 }
 
-function defaultAddress(preset: string): string {
-  return LOCAL_SERVERS.find(({ name }) => name === preset)?.baseUrl ?? '';
-}
-
-async function detect([preset, path, isIts]: (typeof SIGNS)[number], ask: Ask, baseUrl: string) {
-  const title = LOCAL_SERVERS.find(({ name }) => name === preset)?.title ?? preset;
-  const own = await readObject(ask, new URL(path, baseUrl).href);
-  if (own === null || !isIts(own)) return null;
-  const list = await readObject(ask, `${baseUrl}/models`);
-  const models = asArray(list?.data)
+async function detect(origin: string, ask: Ask): Promise<LocalServer | null> {
+  const paths = [...new Set(['/v1/models', ...SIGNS.map(([, path]) => path)])];
+  const read = await Promise.all(paths.map((path) => readObject(ask, origin + path)));
+  const answers = new Map(paths.map((path, index) => [path, read[index] ?? null]));
+  const list = answers.get('/v1/models') ?? null;
+  const sign = SIGNS.find(([, path, isIts]) => {
+    const answer = answers.get(path) ?? null;
+    return answer !== null && isIts(answer);
+  });
+  const preset = LOCAL_SERVERS.find(({ name }) => name === sign?.[0]);
+  if (list === null || preset === undefined) return null;
+  const models = asArray(list.data)
     .map((model) => asText(asObject(model)?.id))
     .filter((id) => id !== null && MODEL_NAME.test(id));
-  return list === null ? null : { preset, title, baseUrl, models: models.filter((id) => id !== null) };
+  const baseUrl = `${origin}/v1`;
+  return {
+    preset: preset.name,
+    title: preset.title,
+    baseUrl,
+    isUsual: baseUrl === preset.baseUrl,
+    models: models.filter((id) => id !== null),
+  };
 }
 
 /** The JSON object of a 200; null: anything else, or no answer within a second. */

@@ -30,5 +30,8 @@ test('the list of AI Studio', async () => {
     pool: singleCredential({ api_key: new Secret('AIza-0123456789') }),
     timeouts: TIMEOUTS,
   });
-  expect(await probeProvider(provider)).toMatchObject({ ok: true, models: ['gemini-3-pro', 'tunedModels/ferry-1'] });
+  expect(await probeProvider(provider)).toMatchObject({
+    ok: true,
+    models: [{ model: 'gemini-3-pro' }, { model: 'tunedModels/ferry-1' }],
+  });
 });
