@@ -97,7 +97,7 @@ describe('a provider entered in the console', () => {
     expect(tested.ok).toBe(true);
     expect(tested.cut).toBe(false);
     expect(tested.models.length).toBeGreaterThan(0);
-    rig.fake.script('models', { json: { data: [{ id: 'their-model' }, { id: 'another' }] } });
+    rig.fake.script('models', [{ json: { data: [{ id: 'their-model' }, { id: 'another' }] } }]);
     expect((await rig.admin.ask('POST', `${providers}/entered/test`, {})).json).toMatchObject({
       message: 'It has 2 models.',
       models: [
@@ -106,7 +106,6 @@ describe('a provider entered in the console', () => {
       ],
       cut: false,
     });
-    rig.fake.script('models', {});
     expect(rig.fake.served().at(-1)?.requestLine).toStartWith('GET /v1/models');
     expect((await find('entered'))?.tested).toMatchObject({ ok: true, message: 'It has 2 models.' });
     expect(await rig.admin.ask('POST', `${providers}/filed/test`, {})).toMatchObject({ json: { ok: true } });

@@ -53,11 +53,11 @@ describe('a list of several pages', () => {
     const found = await probe(anthropic);
     expect(found).toMatchObject({ ok: true, message: 'It has 3 models.', isCut: false });
     expect(namesOf(found)).toEqual(['claude-a', 'claude-b', 'claude-c']);
-    expect(asked).toEqual(['/models?limit=1000', '/models?limit=1000&after_id=claude-b']);
+    expect(asked).toEqual(['/v1/models?limit=1000', '/v1/models?limit=1000&after_id=claude-b']);
   });
 
   test.each([
-    [gemini, '/models?pageSize=1000', 'models'],
+    [gemini, '/v1beta/models?pageSize=1000', 'models'],
     [vertex, '/v1beta1/publishers/google/models?pageSize=300', 'publisherModels'],
   ] as const)('of Google is read with its tokens (%#)', async (kind, path, member) => {
     page = (query) =>
