@@ -21,6 +21,7 @@ import { encodeSegment } from './credentials/sigv4.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential } from './credentials/token-cache.ts';
 import { editBody } from './edit-body.ts';
+import type { OfferedModel } from './listing.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
   Door,
@@ -29,7 +30,6 @@ import type {
   HeaderLine,
   Listing,
   MemberFault,
-  OfferedModel,
   Operation,
   RemoteKind,
   RequestCredential,

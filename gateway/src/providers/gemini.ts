@@ -3,8 +3,9 @@ import { SSE } from '../framing/sse-decoder.ts';
 import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import { asObject } from '../protocols/json.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
+import type { NextPage, OfferedModel } from './listing.ts';
 import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
-import type { OfferedModel, Operation, RemoteKind } from './provider.ts';
+import type { Operation, RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
 /** The methods of a model, and the query that makes a stream one of server-sent events. */
@@ -58,7 +59,7 @@ export function readModelNames(answer: unknown): readonly OfferedModel[] | null 
 }
 
 /** Google's lists name the token of the next page; on the last one it is absent or empty. */
-export function nextPage(answer: unknown): readonly [name: string, cursor: unknown] | null {
+export function nextPage(answer: unknown): NextPage {
   const { nextPageToken = '' } = asObject(answer) ?? {};
   return nextPageToken === '' ? null : ['pageToken', nextPageToken];
 }

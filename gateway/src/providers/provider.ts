@@ -11,6 +11,7 @@ import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
+import type { NextPage, OfferedModel } from './listing.ts';
 import type { ChatQuirks, HostedModel, ProviderQuirks } from './quirks.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
@@ -221,13 +222,6 @@ export interface AttemptTools {
   send(door: Door, request: UpstreamRequest, authorize?: Door['authorize']): OpenExchange;
 }
 
-/** A model in a provider's own list. */
-export interface OfferedModel {
-  readonly model: string;
-  /** The day from which the provider does not serve it, ISO. Absent: the list does not say. */
-  readonly retiresOn?: string;
-}
-
 /** A list of models: the path after the base address of its door, and headers beyond those of `headers`. */
 export interface Listing {
   readonly path: string;
@@ -236,11 +230,8 @@ export interface Listing {
   readonly door?: Door;
   /** The models in a page, which is JSON; null: it is no list. Absent: `data[].id`. */
   read?(page: unknown): readonly OfferedModel[] | null;
-  /**
-   * The query member that requests the page after this one, as the provider wrote it; null: this is the last. Absent: as
-   * OpenAI pages lists, `has_more` and `after`.
-   */
-  next?(page: unknown): readonly [name: string, cursor: unknown] | null;
+  /** What follows a page. Absent: as OpenAI pages lists, `has_more` and `after`. */
+  next?(page: unknown): NextPage;
 }
 
 /** A kind of provider that is reached over HTTP; its main door. */

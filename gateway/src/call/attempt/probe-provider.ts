@@ -6,7 +6,8 @@ import { findRetirement, type Retirement } from '../../catalog/retirements.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { asObject } from '../../protocols/json.ts';
-import type { Credential, Listing, OfferedModel, Provider, RemoteProvider } from '../../providers/provider.ts';
+import type { NextPage, OfferedModel } from '../../providers/listing.ts';
+import type { Credential, Listing, Provider, RemoteProvider } from '../../providers/provider.ts';
 import { listingOf, openListing, openUpstream } from '../../providers/upstream.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
@@ -49,7 +50,7 @@ const CURSOR = /^[\x21-\x7e]{1,2048}$/;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
 
 /**
- * Times out 10 seconds after its last request, of which there is none after the first 10 seconds; follows no redirect.
+ * Each request times out after 10 seconds, and no page is requested after the first 10; follows no redirect.
  * Never rejects because of the provider's behavior. `credential`: one of its own; default: the first.
  */
 export async function probeProvider(provider: Provider, credential?: Credential): Promise<Probe> {
@@ -208,7 +209,7 @@ function readIds(page: unknown): readonly OfferedModel[] | null {
 }
 
 /** OpenAI's convention; hosts of its format list all models on one page. */
-function nextAfter(page: unknown): readonly [name: string, cursor: unknown] | null {
+function nextAfter(page: unknown): NextPage {
   const { has_more, last_id } = asObject(page) ?? {};
   return has_more === true ? ['after', last_id] : null;
 }

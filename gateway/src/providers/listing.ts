@@ -1,0 +1,11 @@
+/** Defines what the pages of a provider's list of models say. */
+
+/** A model in a provider's own list. */
+export interface OfferedModel {
+  readonly model: string;
+  /** The day from which the provider does not serve it, ISO. Absent: the list does not say. */
+  readonly retiresOn?: string;
+}
+
+/** The query member that requests the next page, as the provider wrote it; null: there is no next page. */
+export type NextPage = readonly [name: string, cursor: unknown] | null;
