@@ -9,3 +9,11 @@ export interface OfferedModel {
 
 /** The query member that requests the next page, as the provider wrote it; null: there is no next page. */
 export type NextPage = readonly [name: string, cursor: unknown] | null;
+
+/** How the pages of a list are read. */
+export interface ListPages {
+  /** The models in a page, which is JSON; null: it is no list. Absent: `data[].id`. */
+  read?(page: unknown): readonly OfferedModel[] | null;
+  /** What follows a page. Absent: as OpenAI pages lists, `has_more` and `after`. */
+  next?(page: unknown): NextPage;
+}

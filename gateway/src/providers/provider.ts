@@ -11,7 +11,7 @@ import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
-import type { NextPage, OfferedModel } from './listing.ts';
+import type { ListPages } from './listing.ts';
 import type { ChatQuirks, HostedModel, ProviderQuirks } from './quirks.ts';
 
 /** The secrets of a provider by the names of their configuration members. A secret that is not given is absent. */
@@ -223,15 +223,11 @@ export interface AttemptTools {
 }
 
 /** A list of models: the path after the base address of its door, and headers beyond those of `headers`. */
-export interface Listing {
+export interface Listing extends ListPages {
   readonly path: string;
   readonly headers: readonly HeaderLine[];
   /** Absent: the kind itself. */
   readonly door?: Door;
-  /** The models in a page, which is JSON; null: it is no list. Absent: `data[].id`. */
-  read?(page: unknown): readonly OfferedModel[] | null;
-  /** What follows a page. Absent: as OpenAI pages lists, `has_more` and `after`. */
-  next?(page: unknown): NextPage;
 }
 
 /** A kind of provider that is reached over HTTP; its main door. */
