@@ -2,7 +2,7 @@
 import { Secret } from '../../lib/secret.ts';
 import { parseObject } from '../../protocols/json.ts';
 import type { FoundKeys } from './aws-sts.ts';
-import { isLoopback, METADATA_HOSTS, type Surroundings } from './surroundings.ts';
+import { isLoopback, METADATA_HOSTS, readText, type Surroundings } from './surroundings.ts';
 
 const CONTAINER_ORIGIN = 'http://169.254.170.2';
 const CONTAINER_MS = 2_000;
@@ -42,9 +42,12 @@ function containerUrlOf(environment: Surroundings['environment']): string | null
   throw new Error(`AWS_CONTAINER_CREDENTIALS_FULL_URI names ${hostname}, which is neither https nor a metadata server`);
 }
 
-async function readContainerToken({ environment, readFile }: Surroundings): Promise<Secret | null> {
+async function readContainerToken(surroundings: Surroundings): Promise<Secret | null> {
+  const { environment } = surroundings;
   const file = environment.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
-  const text = file ? await readFile(file) : environment.AWS_CONTAINER_AUTHORIZATION_TOKEN;
+  const text = file
+    ? await readText(surroundings, file, 'the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE')
+    : environment.AWS_CONTAINER_AUTHORIZATION_TOKEN;
   if (!text) return null;
   if (/[\r\n]/.test(text)) throw new Error('the authorization token of the container has several lines');
   return new Secret(text);

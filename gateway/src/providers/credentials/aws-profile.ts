@@ -1,6 +1,6 @@
 /** Reads the profile that AWS tools would use from `~/.aws/config` and `~/.aws/credentials`. */
 import { join } from 'node:path';
-import type { Surroundings } from './surroundings.ts';
+import { readIfThere, type Surroundings } from './surroundings.ts';
 
 /** The members of a profile, in lower case. */
 export type AwsProfile = ReadonlyMap<string, string>;
@@ -18,11 +18,15 @@ export async function readProfiles(surroundings: Surroundings): Promise<AwsProfi
   const configFile = environment.AWS_CONFIG_FILE ?? join(folder, 'config');
   const credentialsFile = environment.AWS_SHARED_CREDENTIALS_FILE ?? join(folder, 'credentials');
   const all = new Map<string, Map<string, string>>();
-  for (const [section, members] of parseIni(await readIfThere(surroundings, configFile))) {
+  for (const [section, members] of parseIni(
+    (await readIfThere(surroundings, configFile, `the AWS file ${configFile}`)) ?? '',
+  )) {
     const name = section === 'default' ? section : /^profile\s+(.+)$/.exec(section)?.[1];
     if (name !== undefined) all.set(unquote(name.trim()), members);
   }
-  for (const [name, members] of parseIni(await readIfThere(surroundings, credentialsFile))) {
+  for (const [name, members] of parseIni(
+    (await readIfThere(surroundings, credentialsFile, `the AWS file ${credentialsFile}`)) ?? '',
+  )) {
     all.set(name, new Map([...(all.get(name) ?? []), ...members]));
   }
   const named = environment.AWS_PROFILE;
@@ -30,15 +34,6 @@ export async function readProfiles(surroundings: Surroundings): Promise<AwsProfi
     throw new Error(`AWS_PROFILE names the profile ${named}, which is in neither ${configFile} nor ${credentialsFile}`);
   }
   return { chosen: named || 'default', all };
-}
-
-async function readIfThere({ readFile }: Surroundings, path: string): Promise<string> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
-  }
 }
 
 /** Sections with their members; indented lines belong to a nested member, which no source of credentials has. */

@@ -6,7 +6,7 @@ import { Secret } from '../../lib/secret.ts';
 import { findContainerKeys, findInstanceKeys } from './aws-metadata.ts';
 import { type AwsProfile, type AwsProfiles, readProfiles } from './aws-profile.ts';
 import { type AssumedRole, assumeRole, assumeRoleWithWebIdentity, type FoundKeys } from './aws-sts.ts';
-import type { Surroundings } from './surroundings.ts';
+import { readText, type Surroundings } from './surroundings.ts';
 
 /** A source that is not configured gives null; one that is configured and fails rejects, and no other is asked. */
 type Source = (profiles: AwsProfiles) => Promise<FoundKeys | null> | FoundKeys | null;
@@ -145,6 +145,6 @@ async function findWebIdentity(
   const arn = variables.AWS_ROLE_ARN || profile?.get('role_arn');
   if (!arn) throw new Error('a web identity is configured, and no role: set AWS_ROLE_ARN');
   const sessionName = variables.AWS_ROLE_SESSION_NAME || profile?.get('role_session_name');
-  const token = new Secret((await surroundings.readFile(file)).trim());
+  const token = new Secret((await readText(surroundings, file, `the web identity token ${file}`)).trim());
   return assumeRoleWithWebIdentity(surroundings, region, { arn, sessionName }, token);
 }

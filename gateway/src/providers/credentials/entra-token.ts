@@ -3,9 +3,8 @@
  * machine's managed identity. Source: https://learn.microsoft.com/entra/identity-platform
  * (2026-11-22).
  */
-import { Secret } from '../../lib/secret.ts';
 import type { RequestCredential } from '../provider.ts';
-import type { Surroundings } from './surroundings.ts';
+import { readText, type Surroundings } from './surroundings.ts';
 import { readToken, readTokenAnswer } from './token-answer.ts';
 import type { Token } from './token-cache.ts';
 
@@ -58,22 +57,13 @@ async function exchangeWorkload(audience: string, surroundings: Surroundings): P
   if (!authority.startsWith('https://') || !CLOUDS.some((cloud) => cloud.login === login)) {
     throw new Error(`AZURE_AUTHORITY_HOST is not one of ${CLOUDS.map((cloud) => cloud.login).join(', ')}`);
   }
-  const assertion = await readAssertion(file, surroundings);
+  // Read at each exchange: the platform renews it.
+  const assertion = await readText(surroundings, file, 'the file of AZURE_FEDERATED_TOKEN_FILE');
   const proof = {
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-    client_assertion: assertion.reveal(),
+    client_assertion: assertion.trim(),
   };
   return post(login ?? '', tenant, client, proof, audience, surroundings);
-}
-
-/** The file is read at each exchange: the platform renews it. */
-async function readAssertion(file: string, surroundings: Surroundings): Promise<Secret> {
-  try {
-    return new Secret((await surroundings.readFile(file)).trim());
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new Error(`the file of AZURE_FEDERATED_TOKEN_FILE cannot be read (${code})`);
-  }
 }
 
 function need(environment: Surroundings['environment'], name: string): string {

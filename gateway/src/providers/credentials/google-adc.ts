@@ -6,7 +6,7 @@
 import { isAbsolute } from 'node:path';
 import { type GoogleCredentials, parseGoogleCredentials } from './google-credentials.ts';
 import { exchangeGoogle, SCOPE } from './google-token.ts';
-import type { Surroundings } from './surroundings.ts';
+import { readIfThere, readText, type Surroundings } from './surroundings.ts';
 import { readToken, readTokenAnswer } from './token-answer.ts';
 import type { Token } from './token-cache.ts';
 
@@ -43,20 +43,19 @@ async function exchange(credentials: GoogleCredentials, surroundings: Surroundin
 }
 
 async function exchangeFile(path: string, surroundings: Surroundings): Promise<GoogleToken> {
-  let text: string;
-  try {
-    text = await surroundings.readFile(path);
-  } catch (error) {
-    throw new Error(`the Google credentials file ${path} cannot be read (${codeOf(error)})`);
-  }
-  return exchange(parseFile(path, text), surroundings);
+  const name = nameOf(path);
+  return exchange(parseFile(name, await readText(surroundings, path, name)), surroundings);
 }
 
-function parseFile(path: string, text: string): GoogleCredentials {
+function nameOf(path: string): string {
+  return `the Google credentials file ${path}`;
+}
+
+function parseFile(name: string, text: string): GoogleCredentials {
   try {
     return parseGoogleCredentials(text);
   } catch (error) {
-    throw new Error(`the Google credentials file ${path} ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${name} ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -66,18 +65,9 @@ async function exchangeGcloud(surroundings: Surroundings): Promise<GoogleToken |
   const base = folder || (home ? `${home}/.config/gcloud` : null);
   if (base === null) return null;
   const path = `${base}/application_default_credentials.json`;
-  let text: string;
-  try {
-    text = await surroundings.readFile(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw new Error(`the Google credentials file ${path} cannot be read (${codeOf(error)})`);
-  }
-  return exchange(parseFile(path, text), surroundings);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  const name = nameOf(path);
+  const text = await readIfThere(surroundings, path, name);
+  return text === null ? null : exchange(parseFile(name, text), surroundings);
 }
 
 const METADATA_MS = 3_000;

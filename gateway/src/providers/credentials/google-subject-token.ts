@@ -8,7 +8,7 @@ import type { HeaderLine } from '../provider.ts';
 import { findAwsKeys } from './aws-sources.ts';
 import type { ExternalAccount, SubjectSource } from './google-credentials.ts';
 import { signRequest } from './sigv4.ts';
-import type { Surroundings } from './surroundings.ts';
+import { readText, type Surroundings } from './surroundings.ts';
 
 const URL_MS = 5_000;
 
@@ -18,28 +18,22 @@ export async function readSubjectToken(
   surroundings: Surroundings,
 ): Promise<Secret> {
   if (subject.from === 'aws') return signCallerIdentity(subject, audience, surroundings);
-  const { text, from } =
-    subject.from === 'file' ? await readFile(subject, surroundings) : await ask(subject, surroundings);
+  const from = subject.from === 'file' ? `the file ${subject.path}` : new URL(subject.url).origin;
+  const text =
+    subject.from === 'file' ? await readText(surroundings, subject.path, from) : await ask(subject, from, surroundings);
   const token = subject.field === null ? asText(text.trim()) : asText(parseObject(text)?.[subject.field]);
   if (token === null) throw new Error(`${from} has no subject token${subject.field === null ? '' : ' in its member'}`);
   return new Secret(token);
 }
 
-async function readFile({ path }: Extract<SubjectSource, { from: 'file' }>, surroundings: Surroundings) {
-  const from = `the file ${path}`;
-  try {
-    return { text: await surroundings.readFile(path), from };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new Error(`${from} cannot be read (${code})`);
-  }
-}
-
-async function ask({ url, headers }: Extract<SubjectSource, { from: 'url' }>, { fetchBound }: Surroundings) {
-  const from = new URL(url).origin;
+async function ask(
+  { url, headers }: Extract<SubjectSource, { from: 'url' }>,
+  from: string,
+  { fetchBound }: Surroundings,
+): Promise<string> {
   const answer = await fetchBound(url, { headers, signal: AbortSignal.timeout(URL_MS) });
   if (answer.status !== 200) throw new Error(`${from} answered ${answer.status} instead of a subject token`);
-  return { text: await answer.text(), from };
+  return answer.text();
 }
 
 /** Google sends this request to AWS, which tells it the role: a signed `GetCallerIdentity`, as JSON in a URL's form. */

@@ -18,6 +18,24 @@ export interface Surroundings {
   warn(message: string): void;
 }
 
+/** The text of a file. Rejects with a sentence that begins with `name`. */
+export async function readText(surroundings: Surroundings, path: string, name: string): Promise<string> {
+  const text = await readIfThere(surroundings, path, name);
+  if (text === null) throw new Error(`${name} cannot be read (ENOENT)`);
+  return text;
+}
+
+/** Null: there is no such file. */
+export async function readIfThere({ readFile }: Surroundings, path: string, name: string): Promise<string | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    if (code === 'ENOENT') return null;
+    throw new Error(`${name} cannot be read (${code})`);
+  }
+}
+
 /** Addresses that only this machine or this container can reach, and that give out its credentials. */
 export const METADATA_HOSTS: ReadonlySet<string> = new Set([
   '169.254.169.254',
