@@ -90,39 +90,44 @@ export class BlockParser {
     const redacted = typeof redactedContent === 'string';
     const opening = { kind: 'reasoning', redacted, issuer: 'messages' } as const;
     if (redacted) {
-      const opened = this.#opening === null ? this.#open(opening) : NONE;
-      this.#redacted.push(Buffer.from(redactedContent, 'base64'));
-      return opened;
+      return this.#enter(opening, () => {
+        this.#redacted.push(Buffer.from(redactedContent, 'base64'));
+        return NONE;
+      });
     }
+    const said = this.#say(opening, text);
     const signed = asText(signature);
-    if (signed === null) return this.#say(opening, text);
-    const opened = this.#opening === null ? this.#open(opening) : NONE;
-    return [...opened, { kind: 'signature', part: this.#part, signature: signed }];
+    if (signed === null || isMalformed(said)) return said;
+    return [...said, ...this.#enter(opening, (part) => [{ kind: 'signature', part, signature: signed }])];
   }
 
   #argue({ input }: JsonObject): readonly GenerationEvent[] {
     if (this.#opening?.kind !== 'tool_call') return malformed('arguments of a call that has not begun');
-    const text = asText(input);
-    if (text === null) return NONE;
+    if (input === undefined || input === null || input === '') return NONE;
+    if (typeof input !== 'string') return malformed('arguments that are no text');
     this.#hasArguments = true;
-    return [{ kind: 'arguments_delta', part: this.#part, text }];
+    return [{ kind: 'arguments_delta', part: this.#part, text: input }];
   }
 
   #say(opening: PartOpening, text: unknown): readonly GenerationEvent[] {
     const words = asText(text);
-    if (words === null) return NONE;
-    if (this.#opening !== null && this.#opening.kind !== opening.kind) {
-      return malformed(`a piece of ${opening.kind} in a block of ${this.#opening.kind}`);
-    }
-    const opened = this.#opening === null ? this.#open(opening) : NONE;
-    return [...opened, { kind: 'text_delta', part: this.#part, text: words }];
+    return words === null ? NONE : this.#enter(opening, (part) => [{ kind: 'text_delta', part, text: words }]);
   }
 
   #cite(found: JsonObject | null): readonly GenerationEvent[] {
     const citation = found === null ? null : parseCitation(found);
     if (citation === null || (this.#opening !== null && this.#opening.kind !== 'text')) return NONE;
-    const opened = this.#opening === null ? this.#open({ kind: 'text' }) : NONE;
-    return [...opened, { kind: 'citation', part: this.#part, citation }];
+    return this.#enter({ kind: 'text' }, (part) => [{ kind: 'citation', part, citation }]);
+  }
+
+  /** The events of a piece, after the beginning of its part if this is the first. All pieces of a block are of one kind. */
+  #enter(opening: PartOpening, piece: (part: number) => readonly GenerationEvent[]): readonly GenerationEvent[] {
+    const before = this.#opening;
+    const opened = before === null ? this.#open(opening) : NONE;
+    if (before === null || (before.kind === opening.kind && isRedacted(before) === isRedacted(opening))) {
+      return [...opened, ...piece(this.#part)];
+    }
+    return malformed(`a piece of ${opening.kind} in another block of ${before.kind}`);
   }
 }
 
@@ -146,6 +151,14 @@ export function piecesOf(
   if (cited === null) return { start: block.text === undefined ? block : null, deltas: [block] };
   const texts = asArray(cited.content).map((piece) => ({ text: asObject(piece)?.text }));
   return { start: null, deltas: [...texts, ...asArray(cited.citations).map((citation) => ({ citation }))] };
+}
+
+function isRedacted(opening: PartOpening): boolean {
+  return opening.kind === 'reasoning' && opening.redacted;
+}
+
+function isMalformed(events: readonly GenerationEvent[]): boolean {
+  return events[0]?.kind === 'malformed';
 }
 
 /** `what` completes the sentence "upstream sent …". */

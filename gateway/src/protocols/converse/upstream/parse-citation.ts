@@ -33,11 +33,16 @@ export function parseCitation(citation: JsonObject): Citation | null {
         return ofDocument(place, 'page_location', 'page_number');
       case 'documentChunk':
         return ofDocument(place, 'content_block_location', 'block_index');
-      case 'searchResultLocation': {
-        const source = asText(citation.source) ?? '';
-        const start = indexOf(place.start);
-        return opaque(searchResult(source, title, quote, indexOf(place.searchResultIndex), start, indexOf(place.end)));
-      }
+      case 'searchResultLocation':
+        return opaque({
+          type: 'search_result_location',
+          ...common,
+          source: asText(citation.source) ?? '',
+          title,
+          search_result_index: indexOf(place.searchResultIndex),
+          start_block_index: indexOf(place.start),
+          end_block_index: indexOf(place.end),
+        });
     }
   }
   return null;
@@ -46,22 +51,7 @@ export function parseCitation(citation: JsonObject): Citation | null {
 function ofWeb(place: JsonObject, title: string | null, quote: string | null): Citation | null {
   const url = asText(place.url);
   if (url === null) return null;
-  const named = title ?? asText(place.domain);
-  // Anthropic's own form for the web has a token that only Anthropic can issue.
-  const native = { origin: 'messages', json: writeJson(searchResult(url, named, quote, 0, 0, 0)) };
-  return { kind: 'url', url, title: named, quote, start: null, end: null, native };
-}
-
-function searchResult(
-  source: string,
-  title: string | null,
-  quote: string | null,
-  search_result_index: number,
-  start_block_index: number,
-  end_block_index: number,
-): { readonly [member: string]: WritableJson } {
-  const place = { search_result_index, start_block_index, end_block_index };
-  return { type: 'search_result_location', cited_text: quote ?? '', source, title, ...place };
+  return { kind: 'url', url, title: title ?? asText(place.domain), quote, start: null, end: null, native: null };
 }
 
 function opaque(json: { readonly [member: string]: WritableJson }): Citation {

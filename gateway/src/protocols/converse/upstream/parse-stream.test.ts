@@ -125,6 +125,12 @@ describe('the end of a stream', () => {
     expect(kinds([START, delta(0, { text: 'a' })])).toEqual(['start', 'part_start', 'text_delta']);
   });
 
+  test('is complete where metadata comes before messageStop', () => {
+    const [end, metadata] = END('end_turn');
+    const events = parseFrames([START, delta(0, { text: 'a' }), metadata ?? START, stop(0), end ?? START]);
+    expect(events.map(({ kind }) => kind).slice(3)).toEqual(['usage', 'part_end', 'finish', 'end']);
+  });
+
   test('completes texts that are open, and no calls', () => {
     expect(kinds([START, delta(0, { text: 'a' }), ...END('end_turn')]).slice(3)).toEqual([
       'part_end',
@@ -157,6 +163,8 @@ describe('the end of a stream', () => {
   });
 });
 
+const HIDDEN = { redactedContent: 'aGk=' };
+
 describe('pieces', () => {
   test('of a call are its arguments; a call without pieces has an empty object', () => {
     const sent: readonly Sent[] = [
@@ -173,6 +181,12 @@ describe('pieces', () => {
       { kind: 'tool_call', id: 'a.b:c', name: 'f', arguments: '{"n":1.00}' },
       { kind: 'tool_call', id: 'd', name: 'g', arguments: '{}' },
     ]);
+  });
+
+  test('of reasoning may be signed at once', () => {
+    const piece = delta(0, { reasoningContent: { text: 'I look.', signature: 'c2ln' } });
+    const { parts } = foldGeneration(parseFrames([START, piece, stop(0), ...END('end_turn')]));
+    expect(parts).toMatchObject([{ kind: 'reasoning', text: 'I look.', signature: 'c2ln' }]);
   });
 
   test('of redacted reasoning are joined as bytes', () => {
@@ -209,6 +223,19 @@ describe('pieces', () => {
     ['of a call that has not begun', [START, delta(0, { toolUse: { input: '{}' } })]],
     ['of a call without a name', [START, begin(0, { toolUse: { toolUseId: 'a' } })]],
     ['of two kinds in a block', [START, delta(0, { text: 'a' }), delta(0, { reasoningContent: { text: 'b' } })]],
+    ['of hidden reasoning in a text', [START, delta(0, { text: 'a' }), delta(0, { reasoningContent: HIDDEN })]],
+    [
+      'of hidden reasoning in open',
+      [START, delta(0, { reasoningContent: { text: 'a' } }), delta(0, { reasoningContent: HIDDEN })],
+    ],
+    [
+      'of a signature in a text',
+      [START, delta(0, { text: 'a' }), delta(0, { reasoningContent: { signature: 'c2ln' } })],
+    ],
+    [
+      'of arguments that are no text',
+      [START, begin(0, { toolUse: { name: 'f' } }), delta(0, { toolUse: { input: {} } })],
+    ],
     ['of a block that begins twice', [START, delta(0, { text: 'a' }), begin(0, { toolUse: { name: 'f' } })]],
   ])('%s are malformed', (_, sent) => {
     expect(parseFrames([...sent, ...END('end_turn')]).at(-1)?.kind).toBe('malformed');

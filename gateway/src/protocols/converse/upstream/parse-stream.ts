@@ -50,7 +50,7 @@ class ConverseStreamParser implements StreamParser {
     if (event.startsWith(FAILURE_PREFIX)) return [parseException(event.slice(FAILURE_PREFIX.length), json)];
     const payload = parseObject(json);
     if (payload === null) return malformed('a record that is not a JSON object');
-    if (event === 'metadata') return this.#end(payload);
+    if (event === 'metadata') return this.#count(payload);
     if (event === 'messageStart') {
       if (this.#state !== 'before') return malformed('a second messageStart');
       this.#state = 'open';
@@ -98,11 +98,12 @@ class ConverseStreamParser implements StreamParser {
     return [...events, ...parseFinish(payload)];
   }
 
-  #end(payload: JsonObject): readonly GenerationEvent[] {
-    if (this.#state !== 'stopped') return NONE;
+  /** Comes after messageStop; before it, it is not the end. */
+  #count(payload: JsonObject): readonly GenerationEvent[] {
     const usage = readUsage(payload);
-    this.isUsageFinal = usage !== null;
-    return usage === null ? [{ kind: 'end' }] : [usageEvent(usage), { kind: 'end' }];
+    this.isUsageFinal ||= usage !== null;
+    const events: GenerationEvent[] = usage === null ? [] : [usageEvent(usage)];
+    return this.#state === 'stopped' ? [...events, { kind: 'end' }] : events;
   }
 }
 

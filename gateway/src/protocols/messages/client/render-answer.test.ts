@@ -80,6 +80,7 @@ test('parts are blocks in their order', () => {
       citations: [
         { kind: 'opaque', native: cited },
         { kind: 'opaque', native: { ...cited, origin: 'chat' } },
+        { kind: 'url', url: 'https://a', title: 'A', quote: null, start: 0, end: 1, native: null },
       ],
     },
     { kind: 'refusal', text: 'no' },
@@ -93,7 +94,22 @@ test('parts are blocks in their order', () => {
     { type: 'thinking', thinking: 'hm', signature: 'gw1.2' },
     { type: 'thinking', thinking: '', signature: 'EqQ=' },
     { type: 'redacted_thinking', data: 'blob' },
-    { type: 'text', text: 'Hi', citations: [JSON.parse(cited.json)] },
+    {
+      type: 'text',
+      text: 'Hi',
+      citations: [
+        JSON.parse(cited.json),
+        {
+          type: 'search_result_location',
+          cited_text: '',
+          source: 'https://a',
+          title: 'A',
+          search_result_index: 0,
+          start_block_index: 0,
+          end_block_index: 0,
+        },
+      ],
+    },
     { type: 'text', text: 'no' },
     { type: 'tool_use', id: 'a', name: 'get', input: {} },
     { type: 'tool_use', id: 'b', name: 'get', input: { input: 'say "hi"' } },

@@ -2,7 +2,7 @@
 import { CallFailure } from '../../../errors/call-failure.ts';
 import type { FinishReason } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
-import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
+import type { Citation, JsonText, Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -74,11 +74,22 @@ function renderBlock(
   }
 }
 
-/** Renders only citations that came from this format; it cannot express others. */
 function renderText({ text, citations }: TextPart): WritableJson | null {
-  const natives = citations.flatMap(({ native }) => (native?.origin === 'messages' ? [new RawJson(native.json)] : []));
-  if (text === '' && natives.length === 0) return null;
-  return natives.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: natives };
+  const rendered = citations.map(renderCitation).flatMap((json) => (json === null ? [] : [new RawJson(json)]));
+  if (text === '' && rendered.length === 0) return null;
+  return rendered.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: rendered };
+}
+
+/**
+ * A citation as JSON: one of this format as its issuer wrote it, a page that another provider found as a search result. The
+ * format's own citation of a page holds a token that only Anthropic can issue. Null: it names no page.
+ */
+export function renderCitation(citation: Citation): JsonText | null {
+  if (citation.native?.origin === 'messages') return citation.native.json;
+  if (citation.kind !== 'url') return null;
+  const { url, title, quote } = citation;
+  const place = { search_result_index: 0, start_block_index: 0, end_block_index: 0 };
+  return writeJson({ type: 'search_result_location', cited_text: quote ?? '', source: url, title, ...place });
 }
 
 /**

@@ -442,14 +442,18 @@ describe('content of this format only', () => {
     expect(body([opaque('gemini'), ended(0), finish('stop')]).blocks).toEqual([]);
   });
 
-  test('a citation goes back as it came; one of another format is left out', () => {
+  test('a citation goes back as it came, a page as a search result; another format’s own is left out', () => {
     const cites = (origin: string): GenerationEvent => ({
       kind: 'citation',
       part: 0,
       citation: { kind: 'opaque', native: { origin, json: '{"type":"char_location",\r\n"n":12345678901234567890}' } },
     });
-    const { text } = rendered([start, make.speech(0), cites('messages'), cites('chat'), make.says(0, 'x'), ended(0)]);
-    expect(text.match(/citations_delta/g)).toHaveLength(1);
+    const page = { kind: 'url', url: 'https://a', title: null, quote: 'q', start: 0, end: 1, native: null } as const;
+    const found = { kind: 'citation', part: 0, citation: page } as const;
+    const said = [make.speech(0), cites('messages'), cites('chat'), make.says(0, 'x'), found, ended(0)];
+    const { text } = rendered([start, ...said]);
+    expect(text.match(/citations_delta/g)).toHaveLength(2);
+    expect(text).toContain('{"type":"search_result_location","cited_text":"q","source":"https://a","title":null,');
     expect(text).toContain('"citation":{"type":"char_location",  "n":12345678901234567890}');
     expect(judgeStream(text, false)).toEqual([]);
   });

@@ -10,7 +10,7 @@ import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';
-import { NOT_STOPPED, renderMessage, renderStop, startCallIds } from './render-answer.ts';
+import { NOT_STOPPED, renderCitation, renderMessage, renderStop, startCallIds } from './render-answer.ts';
 import { PartSequencer } from './sequence-parts.ts';
 
 /** The beginning of a record that all events of one type share. */
@@ -200,12 +200,11 @@ class StreamBlocks {
     return '';
   }
 
-  /** Only citations from this format can be rendered in it. */
   cite(citation: Citation): string {
-    if (this.#opening.kind !== 'text' || citation.native?.origin !== 'messages') return '';
+    const json = renderCitation(citation);
+    if (this.#opening.kind !== 'text' || json === null) return '';
     const opened = this.#isOpen ? '' : this.#openText();
-    const json = inOneLine(citation.native.json);
-    const delta = `{"type":"citations_delta","citation":${json}}`;
+    const delta = `{"type":"citations_delta","citation":${inOneLine(json)}}`;
     const step = { kind: 'content_block_delta', index: this.#index, delta: 'citations_delta' } as const;
     return opened + this.#records.pass(step, `${DELTA_HEAD},"index":${this.#index},"delta":${delta}}\n\n`);
   }
