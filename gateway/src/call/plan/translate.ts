@@ -95,6 +95,9 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   };
 }
 
+/** Generated media, which no client's format can express. */
+const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'video']);
+
 /**
  * Parts of the request that the answer does not honor and parts of the answer that cannot be carried, in the caller's
  * terms.
@@ -102,7 +105,9 @@ export function translate(plan: TranslationPlan): UpstreamCall {
 function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (generation.reported === 'compaction') losses.push('compaction');
-  if (generation.parts.some((part) => part.kind === 'opaque' && part.type === 'image')) losses.push('image');
+  for (const part of generation.parts) {
+    if (part.kind === 'opaque' && MEDIA.has(part.type) && !losses.includes(part.type)) losses.push(part.type);
+  }
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
   return losses;
 }

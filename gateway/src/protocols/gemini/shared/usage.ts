@@ -142,14 +142,18 @@ function reportedOf(hop: Hop, innerSteps: boolean): ReportedUsage {
   const [candidates, thoughts] = [hop.candidates ?? 0, hop.thoughts ?? 0];
   const input = Math.max(0, prompt + toolUse - cached);
   const { promptMedia, toolUseMedia, cachedMedia, candidatesMedia } = hop;
-  const uncached = (kind: keyof Media) =>
-    Math.min(input, Math.max(0, promptMedia[kind] + toolUseMedia[kind] - cachedMedia[kind]));
+  const uncached = (kind: keyof Media, most: number) =>
+    Math.min(most, Math.max(0, promptMedia[kind] + toolUseMedia[kind] - cachedMedia[kind]));
+  const audio = promptMedia.audio + toolUseMedia.audio;
+  // Parts never exceed their whole. Where Google does not say what came from its cache, text counts as cached first.
+  const audio_input = uncached('audio', input);
+  const audio_output = Math.min(candidates, candidatesMedia.audio);
   const extras = extrasOf({
-    audio_input: uncached('audio'),
-    image_input: uncached('image'),
-    audio_cache_read: Math.min(cached, cachedMedia.audio),
-    audio_output: Math.min(candidates, candidatesMedia.audio),
-    image_output: Math.min(candidates, candidatesMedia.image),
+    audio_input,
+    image_input: uncached('image', input - audio_input),
+    audio_cache_read: Math.min(cached, Math.max(cachedMedia.audio, audio - audio_input)),
+    audio_output,
+    image_output: Math.min(candidates - audio_output, candidatesMedia.image),
   });
   const usage = { ...ZERO_USAGE, input, cache_read: cached, output: candidates + thoughts, reasoning: thoughts };
   const flags = flagsOf(hop, prompt + toolUse + candidates + thoughts, innerSteps);

@@ -5,8 +5,7 @@
  */
 import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
-/** More elements or levels than any arguments have. */
-const INDEX_MAX = 10_000;
+/** More levels than any arguments have. */
 const DEPTH_MAX = 100;
 
 type Container = Record<string, unknown> | unknown[];
@@ -78,9 +77,13 @@ function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 
-/** Sets a member or element to what `choose` makes of the value before it; undefined: the step does not fit. */
+/**
+ * Sets a member or element to what `choose` makes of the value before it; undefined: the step does not fit. Elements come
+ * in order: a gap would be filled by as many nulls.
+ */
 function write(holder: Container, step: string | number, choose: (before: unknown) => unknown): unknown {
-  if (Array.isArray(holder) !== (typeof step === 'number') || Number(step) > INDEX_MAX) return undefined;
+  if (Array.isArray(holder) !== (typeof step === 'number')) return undefined;
+  if (Array.isArray(holder) && Number(step) > holder.length) return undefined;
   const members = holder as Record<string | number, unknown>;
   members[step] = choose(members[step]);
   return members[step];
