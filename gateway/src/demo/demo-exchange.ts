@@ -171,6 +171,8 @@ function answerRequest(
   protocol: ClientProtocol,
   inputTokens: number,
 ): DemoReply {
+  if (request.logprobs !== null)
+    throw refuseMember('logprobs', 'the demo model returns no probabilities; leave it out');
   const id = call.requestId.slice('req_'.length);
   const context: AnswerContext = {
     id,

@@ -24,6 +24,13 @@ export type PartOpening =
   | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly tool: 'function' | 'custom' }
   | { readonly kind: 'opaque'; readonly part: OpaquePart };
 
+/** A token of an answer with its natural log probability, and the likeliest tokens in its place. */
+export interface TokenLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  readonly top: ReadonlyArray<{ readonly token: string; readonly logprob: number }>;
+}
+
 export type GenerationEvent =
   /** First, once. `id` and `model` come from the source. */
   | { readonly kind: 'start'; readonly id: string | null; readonly model: string | null }
@@ -38,6 +45,8 @@ export type GenerationEvent =
   /** Provider data of a text or tool call that the provider expects back with it. May come after the part's end. */
   | { readonly kind: 'host_data'; readonly part: number; readonly native: Native }
   | { readonly kind: 'part_end'; readonly part: number }
+  /** The next tokens of the answer, where they were requested. Not empty. */
+  | { readonly kind: 'logprobs'; readonly tokens: readonly TokenLogprob[] }
   /**
    * All counters so far; a later event replaces an earlier one. `flags`: anomalies in the counters; absent if there are
    * none.

@@ -2,7 +2,7 @@
  * Folds a response's events into a whole generation, and unfolds one into events. A response that arrives in one piece
  * is also read as events, so both kinds share one code path.
  */
-import { type FinishReason, type GenerationEvent, type PartOpening, usageEvent } from './event.ts';
+import { type FinishReason, type GenerationEvent, type PartOpening, type TokenLogprob, usageEvent } from './event.ts';
 import type { Citation, Native, Part, TextPart, ToolCallPart } from './part.ts';
 import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';
 
@@ -11,6 +11,8 @@ export interface Generation {
   readonly id: string | null;
   readonly model: string | null;
   readonly parts: readonly Part[];
+  /** The tokens of the answer; absent: not reported. */
+  readonly logprobs?: readonly TokenLogprob[];
   /** Null: it never finished. */
   readonly finish_reason: FinishReason | null;
   readonly stop_sequence: string | null;
@@ -33,6 +35,7 @@ export class GenerationFold {
   #id: string | null = null;
   #model: string | null = null;
   readonly #drafts: Draft[] = [];
+  readonly #logprobs: TokenLogprob[] = [];
   #finish: Extract<GenerationEvent, { kind: 'finish' }> | null = null;
   #usage: Usage | null = null;
   #usageFlags = NO_FLAGS;
@@ -66,6 +69,9 @@ export class GenerationFold {
       case 'host_data':
         this.#draft(event.part).host_data = event.native;
         return;
+      case 'logprobs':
+        for (const token of event.tokens) this.#logprobs.push(token);
+        return;
       case 'usage':
         this.#usage = event.usage;
         this.#usageFlags = event.flags ?? NO_FLAGS;
@@ -84,6 +90,7 @@ export class GenerationFold {
       id: this.#id,
       model: this.#model,
       parts: this.#drafts.map(finishPart),
+      ...(this.#logprobs.length === 0 ? {} : { logprobs: this.#logprobs }),
       finish_reason: this.#finish?.finish_reason ?? null,
       stop_sequence: this.#finish?.stop_sequence ?? null,
       reported: this.#finish?.reported ?? null,
@@ -133,9 +140,10 @@ export function foldGeneration(events: Iterable<GenerationEvent>): Generation {
  * Events in order, each part in one delta. Throws for parts that a response cannot have (results, media, documents).
  */
 export function unfoldGeneration(generation: Generation): GenerationEvent[] {
-  const { id, model, finish_reason, stop_sequence, reported, explanation, usage } = generation;
+  const { id, model, logprobs, finish_reason, stop_sequence, reported, explanation, usage } = generation;
   const events: GenerationEvent[] = [{ kind: 'start', id, model }];
   for (const [index, part] of generation.parts.entries()) events.push(...unfoldPart(index, part));
+  if (logprobs !== undefined) events.push({ kind: 'logprobs', tokens: logprobs });
   if (finish_reason !== null) events.push({ kind: 'finish', finish_reason, stop_sequence, reported, explanation });
   if (usage !== null) events.push(usageEvent({ usage, flags: generation.usageFlags }));
   if (generation.complete) events.push({ kind: 'end' });

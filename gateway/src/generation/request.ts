@@ -94,6 +94,7 @@ export const FEATURES = [
   'service_tier',
   'cache_marks',
   'web_search',
+  'logprobs',
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
@@ -124,6 +125,8 @@ export interface GenerationRequest {
   /** A mark on the whole prompt, in addition to those on parts and tools. */
   readonly cache_mark: CacheMark | null;
   readonly web_search: WebSearchRequest | null;
+  /** The answer's tokens with their probabilities, and beside each as many of the likeliest; null: not requested. */
+  readonly logprobs: { readonly top: number } | null;
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
 }

@@ -26,6 +26,7 @@ export function requestOf(changes: Partial<GenerationRequest>): GenerationReques
     service_tier: null,
     cache_mark: null,
     web_search: null,
+    logprobs: null,
     named: {},
     ...changes,
   };

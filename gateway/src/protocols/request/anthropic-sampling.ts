@@ -4,7 +4,7 @@
  */
 import type { Feature, GenerationRequest } from '../../generation/request.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
-import type { FeatureFates, TranslationNotes } from './translation-notes.ts';
+import { type FeatureFates, refuseMember, type TranslationNotes } from './translation-notes.ts';
 
 interface RenderedSampling {
   readonly temperature?: number;
@@ -24,9 +24,13 @@ export const SAMPLING_FATES = {
   frequency_penalty: 'dropped: 0 has no effect',
   presence_penalty: 'dropped: 0 has no effect',
   seed: 'dropped: 0 has no effect',
+  logprobs: 'refused: the provider returns no probabilities',
 } as const satisfies Partial<FeatureFates>;
 
-/** `thinks`: the model was asked to think, so the client cannot set the temperature. */
+/**
+ * `thinks`: the model was asked to think, so the client cannot set the temperature. Throws CallFailure `invalid_request`
+ * for log probabilities.
+ */
 export function renderSampling(
   request: GenerationRequest,
   traits: UpstreamTraits,
@@ -34,6 +38,10 @@ export function renderSampling(
   notes: TranslationNotes,
 ): RenderedSampling {
   const drop = (feature: Feature, why: string) => notes.drop(request.named[feature] ?? feature, why);
+  if (request.logprobs !== null) {
+    const member = request.named.logprobs ?? 'logprobs';
+    throw refuseMember(member, 'the model behind this name returns no probabilities; leave it out');
+  }
   for (const feature of ['frequency_penalty', 'presence_penalty', 'seed'] as const) {
     if (request[feature] !== null && request[feature] !== 0)
       drop(feature, 'the format of the provider has no such member');

@@ -13,6 +13,8 @@ export interface RequestNeeds {
   readonly pdf: boolean;
   /** A tool that the provider itself runs. */
   readonly serverTool: string | null;
+  /** Log probabilities, which Anthropic's and Bedrock's formats do not have. */
+  readonly logprobs: boolean;
   /** A file, container or stored conversation that one provider keeps. */
   readonly storedItem: string | null;
   /** A member or a tool that no other format can express. */

@@ -116,7 +116,9 @@ describe('hard filters', () => {
     ['images', { name: 'b', takes: { image: false } }, { needs: { ...NO_NEEDS, image: true } }],
     ['audio', { name: 'b', takes: { audio: false } }, { needs: { ...NO_NEEDS, audio: true } }],
     ['files', { name: 'b', takes: { pdf: false } }, { needs: { ...NO_NEEDS, pdf: true } }],
-    ['format', { name: 'b', speaks: 'messages' }, { needs: { ...NO_NEEDS, ownFormat: 'logprobs' } }],
+    ['format', { name: 'b', speaks: 'messages' }, { needs: { ...NO_NEEDS, ownFormat: 'n' } }],
+    ['format', { name: 'b', speaks: 'converse' }, { needs: { ...NO_NEEDS, logprobs: true } }],
+    ['server_tools', { name: 'b', speaks: 'converse' }, { needs: { ...NO_NEEDS, serverTool: 'tools.0' } }],
     ['server_tools', { name: 'b', speaks: 'messages' }, { needs: { ...NO_NEEDS, serverTool: 'web_search_options' } }],
     ['issuer', { name: 'b', speaks: 'messages' }, { needs: { ...NO_NEEDS, storedItem: 'messages.0.content' } }],
     ['tag', { name: 'b' }, { tags: ['eu'] }],
@@ -132,6 +134,13 @@ describe('hard filters', () => {
     const failure = failureOf(() => chosen({ route: makeRoute([target]), request }));
     const kind = reason === 'tag' ? 'model_forbidden' : reason === 'price' ? 'unpriced' : 'invalid_request';
     expect(failure.kind).toBe(kind);
+  });
+
+  test('Gemini has log probabilities, and the error names them where no target has', () => {
+    const request = { needs: { ...NO_NEEDS, logprobs: true } };
+    expect(chosen({ route: makeRoute([{ name: 'a', speaks: 'gemini' }]), request })).toEqual(['a chosen order']);
+    const failure = failureOf(() => chosen({ route: makeRoute([{ name: 'a', speaks: 'messages' }]), request }));
+    expect(failure.details.param).toBe('logprobs');
   });
 
   test('the error names the member and the feature', () => {

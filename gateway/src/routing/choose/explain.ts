@@ -100,6 +100,7 @@ const NEEDS: ReadonlyArray<readonly [need: keyof RequestNeeds, word: string]> = 
   ['audio', 'audio'],
   ['pdf', 'files'],
   ['serverTool', 'server tools'],
+  ['logprobs', 'log probabilities'],
   ['storedItem', 'stored files'],
   ['ownFormat', 'its own format'],
   ['reasoning', 'reasoning'],

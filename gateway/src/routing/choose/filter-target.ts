@@ -35,7 +35,9 @@ function lackOf(
   const { takes } = traits;
   const format = upstream.protocolFor[protocol].name;
   if (needs.ownFormat !== null && format !== protocol) return 'format';
-  if (needs.serverTool !== null && format === 'messages' && !traits.messages.firstParty) return 'server_tools';
+  if (needs.logprobs && (format === 'messages' || format === 'converse')) return 'format';
+  const servesNone = format === 'converse' || (format === 'messages' && !traits.messages.firstParty);
+  if (needs.serverTool !== null && servesNone) return 'server_tools';
   if (needs.tools && takes.tools === false) return 'tools';
   if (needs.image && takes.image === false) return 'images';
   if (needs.audio && takes.audio === false) return 'audio';
@@ -111,7 +113,7 @@ export function noTarget(route: Route, { needs, tags }: RoutedRequest, reasons: 
 }
 
 function paramOf(reason: FilterReason, needs: RequestNeeds | null): string | null {
-  if (reason === 'format') return needs?.ownFormat ?? null;
+  if (reason === 'format') return needs?.ownFormat ?? (needs?.logprobs === true ? 'logprobs' : null);
   if (reason === 'server_tools') return needs?.serverTool ?? null;
   if (reason === 'issuer') return needs?.storedItem ?? null;
   return MEMBERS[reason] ?? null;

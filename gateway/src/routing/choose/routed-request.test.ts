@@ -49,7 +49,7 @@ describe('needs of a chat request', () => {
     [parts({ type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }), { pdf: true }],
     [parts({ type: 'file', file: { file_id: 'file-1' } }), { pdf: true, storedItem: 'messages.0.content' }],
     [parts({ type: 'text', text: 'image_url' }), {}],
-    [{ logprobs: true }, { ownFormat: 'logprobs' }],
+    [{ logprobs: true }, { logprobs: true }],
     [{ n: 1, logprobs: false }, {}],
     [{ n: 2 }, { ownFormat: 'n' }],
     [{ reasoning_effort: 'high' }, { reasoning: true }],

@@ -22,6 +22,8 @@ export interface ExpectedAnswer {
     readonly reasoning: number;
   } | null;
   readonly searches: number;
+  /** The addresses of the pages that the text cites, in order. */
+  readonly cited: readonly string[];
 }
 
 /** Whether the recording is a stream by its bytes. */
@@ -30,24 +32,38 @@ export function isStream(recording: Recording): boolean {
 }
 
 export function expectedOf(recording: Recording): ExpectedAnswer {
-  const text = new TextDecoder().decode(recordingBytes(recording));
-  const chunks = isStream(recording) ? chunksOf(textRecords(text)) : [JSON.parse(text)].flat();
+  const body = new TextDecoder().decode(recordingBytes(recording));
+  const chunks = isStream(recording) ? chunksOf(textRecords(body)) : [JSON.parse(body)].flat();
   const candidates = chunks.flatMap((chunk: Json) => list(chunk.candidates).map((one) => object(one) ?? {}));
   const parts = candidates.flatMap(({ content }) => list(object(content)?.parts).map((part) => object(part) ?? {}));
   const textOf = (thought: boolean) =>
     parts
       .map((part) => (typeof part.text === 'string' && (part.thought === true) === thought ? part.text : ''))
       .join('');
+  const text = textOf(false);
   return {
-    text: textOf(false),
+    text,
     thoughts: textOf(true),
     calls: callsIn(parts),
     finish: finishOf(candidates, chunks),
     usage: usageIn(chunks),
+    cited: citedIn(candidates, text),
     searches: candidates.reduce((most, { groundingMetadata }) => {
       return Math.max(most, list(object(groundingMetadata)?.webSearchQueries).length);
     }, 0),
   };
+}
+
+function citedIn(candidates: readonly Json[], text: string): string[] {
+  const groundings = candidates.map(({ groundingMetadata }) => object(groundingMetadata) ?? {});
+  const { groundingChunks, groundingSupports } =
+    groundings.findLast((one) => one.groundingSupports !== undefined) ?? {};
+  const pages = list(groundingChunks).map((chunk) => object(object(chunk)?.web)?.uri);
+  return list(groundingSupports).flatMap((support) => {
+    const words = object(object(support)?.segment)?.text;
+    const indices = text.includes(String(words)) ? list(object(support)?.groundingChunkIndices) : [];
+    return indices.flatMap((index) => (typeof pages[Number(index)] === 'string' ? [String(pages[Number(index)])] : []));
+  });
 }
 
 /** The calls; of those in pieces only the name, and the pieces of text joined. */

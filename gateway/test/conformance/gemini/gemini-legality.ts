@@ -9,7 +9,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 ]);
 const CONFIG: ReadonlySet<string> = new Set([
   ...['temperature', 'topP', 'topK', 'seed', 'presencePenalty', 'frequencyPenalty', 'maxOutputTokens'],
-  ...['stopSequences', 'responseMimeType', 'responseJsonSchema', 'thinkingConfig'],
+  ...['stopSequences', 'responseMimeType', 'responseJsonSchema', 'thinkingConfig', 'responseLogprobs', 'logprobs'],
 ]);
 /** What a part may hold, by role; each has one of them. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
@@ -162,6 +162,8 @@ function judgeConfig(config: Json | null, isGiven: boolean): string[] {
     ...within('topP', 0, 1),
     ...within('maxOutputTokens', 1, Number.MAX_SAFE_INTEGER),
     ...within('seed', -(2 ** 31), 2 ** 31 - 1),
+    ...within('logprobs', 1, 20),
+    ...(config.logprobs === undefined || config.responseLogprobs === true ? [] : ['likely tokens alone']),
     ...(list(config.stopSequences).length > 5 ? ['more than five stop sequences'] : []),
     ...(config.responseJsonSchema === undefined ? [] : judgeSchema(config.responseJsonSchema)),
     ...(config.responseJsonSchema === undefined || config.responseMimeType === 'application/json'

@@ -52,6 +52,7 @@ async function readingOf(format: Format, events: readonly GenerationEvent[], str
       finish: choice.finish_reason,
       input: usage.prompt_tokens,
       output: usage.completion_tokens,
+      cited: list(message.annotations).map((one) => String(object(object(one)?.url_citation)?.url)),
     };
   }
   const blocks = list(found.content).map((block) => object(block) ?? {});
@@ -65,10 +66,11 @@ async function readingOf(format: Format, events: readonly GenerationEvent[], str
     finish: found.stop_reason,
     input: Number(usage.input_tokens) + Number(usage.cache_read_input_tokens),
     output: usage.output_tokens,
+    cited: blocks.flatMap(({ citations }) => list(citations).map((one) => String(object(one)?.source))),
   };
 }
 
-function wantedBy(format: Format, { text, thoughts, calls, finish, usage }: ExpectedAnswer) {
+function wantedBy(format: Format, { text, thoughts, calls, finish, usage, cited }: ExpectedAnswer) {
   if (finish === 'failed') throw new Error('a failed answer has no reading');
   const words = format === 'chat' ? CHAT_FINISH : MESSAGES_FINISH;
   const called = format === 'chat' ? 'tool_calls' : 'tool_use';
@@ -78,6 +80,7 @@ function wantedBy(format: Format, { text, thoughts, calls, finish, usage }: Expe
     calls,
     finish: finish === 'stop' && calls.length > 0 ? called : words[finish],
     ...tokensOf(format, usage),
+    cited,
   };
 }
 

@@ -23,7 +23,7 @@ export type Form = 'plain' | 'streamed';
 /** An answer without what the formats do not share: ids, upstream's own finish reason. */
 export type ReadAnswer = Pick<
   Generation,
-  'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'usageFlags' | 'complete'
+  'model' | 'parts' | 'logprobs' | 'finish_reason' | 'stop_sequence' | 'usage' | 'usageFlags' | 'complete'
 >;
 
 const BYTES_PER_TOKEN = 4;
@@ -85,6 +85,7 @@ export function readBack(answer: Generation, format: Format, form: Form): ReadAn
   return {
     ...common,
     parts,
+    ...(answer.logprobs === undefined ? {} : { logprobs: answer.logprobs }),
     finish_reason: chatFinish(answer, parts),
     stop_sequence: null,
     usage: chatUsage(answer.usage),
@@ -152,12 +153,22 @@ function chatUsage(usage: Usage | null): Usage | null {
   return Object.keys(media).length === 0 ? merged : { ...merged, extras: media };
 }
 
+/** One of the format stays; a page becomes a search result, which is read back as the format's own. */
+function messagesCitation(citation: Citation): Citation[] {
+  if (citation.native?.origin === 'messages') return [citation];
+  if (citation.kind !== 'url') return [];
+  const { url: source, title, quote } = citation;
+  const place = { search_result_index: 0, start_block_index: 0, end_block_index: 0 };
+  const json = JSON.stringify({ type: 'search_result_location', cited_text: quote ?? '', source, title, ...place });
+  return [{ kind: 'opaque', native: { origin: 'messages', json } }];
+}
+
 /** Everything except what only another format's issuer can read. Unsigned reasoning gets a signature of ours. */
 export function messagesParts(parts: readonly Part[]): Part[] {
   return parts.flatMap((part): Part[] => {
     switch (part.kind) {
       case 'text': {
-        const citations = part.citations.filter(({ native }) => native?.origin === 'messages');
+        const citations = part.citations.flatMap(messagesCitation);
         return part.text === '' && citations.length === 0 ? [] : [{ ...part, citations }];
       }
       case 'refusal':

@@ -10,7 +10,17 @@ import { isLegalName } from './legal-name.ts';
 const MEMBERS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'frequency_penalty', 'presence_penalty', 'max_completion_tokens', 'parallel_tool_calls'],
   ...['reasoning_effort', 'response_format', 'safety_identifier', 'seed', 'service_tier', 'stop', 'stream'],
-  ...['stream_options', 'temperature', 'top_p', 'tool_choice', 'tools', 'verbosity', 'web_search_options'],
+  ...[
+    'stream_options',
+    'temperature',
+    'top_p',
+    'tool_choice',
+    'tools',
+    'verbosity',
+    'web_search_options',
+    'logprobs',
+    'top_logprobs',
+  ],
   // An extension of many providers.
   'top_k',
 ]);

@@ -88,9 +88,8 @@ export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>
   },
   corpus: {
     chat: {
-      // Vector 51, and log probabilities, which the other format does not have.
+      // Vector 51.
       'n: only one answer can be requested at a time': ['asks-two-answers', 'stream-two-choices'],
-      'logprobs: the model behind this name returns no probabilities': ['stream-log-probabilities'],
       'modalities: only text can be answered': ['asks-sound-out'],
       'messages.0.content.1.type: found "document_url"': ['asks-document-by-address'],
       'messages.0.content: found an object': ['content-that-is-an-object'],
@@ -102,6 +101,7 @@ export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>
     'chat to messages': {
       'messages.0.content.1: found the id of a file that another host keeps': ['asks-document-kept-by-host'],
       'messages.0.content.1: the messages format has no audio': ['asks-sound-in'],
+      'logprobs: the model behind this name returns no probabilities': ['stream-log-probabilities'],
       'tools.0: Anthropic cannot hold a text to a grammar': ['asks-grammar-tool'],
       'tools.0: a tool of type openrouter:web_search is unknown': ['asks-hosted-search'],
     },

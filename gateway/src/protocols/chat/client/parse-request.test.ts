@@ -65,6 +65,7 @@ const SHOWS: Readonly<Record<Feature, (request: GenerationRequest) => unknown>> 
   service_tier: ({ service_tier }) => service_tier,
   cache_marks: ({ cache_mark }) => cache_mark,
   web_search: ({ web_search }) => web_search,
+  logprobs: ({ logprobs }) => logprobs,
 };
 
 const EXTENSIONS: Readonly<Record<string, unknown>> = {
@@ -81,10 +82,16 @@ test('each member of the format has exactly one row', () => {
   for (const { becomes, fate } of REQUEST_MEMBERS) expect(becomes === null).toBe(fate !== null);
 });
 
+/** Members that others are only taken with. */
+const BESIDE: Readonly<Record<string, object>> = {
+  stream_options: { stream: true },
+  top_logprobs: { logprobs: true },
+};
+
 describe('treats each member as the table states', () => {
   test.each(Object.entries({ ...SAMPLES, ...EXTENSIONS }))('%s', (member, sample) => {
     const row = BY_NAME.get(member);
-    const body = { [member]: sample, ...(member === 'stream_options' ? { stream: true } : {}) };
+    const body = { ...BESIDE[member], [member]: sample };
     if (row?.fate === 'refused') {
       expect(refusalOf(() => parse(body)).param).toBe(member);
       return;
@@ -98,7 +105,7 @@ describe('treats each member as the table states', () => {
     else {
       expect(SHOWS[row.becomes](request)).not.toBeNull();
       expect(SHOWS[row.becomes](request)).toBeDefined();
-      expect(request.named).toEqual({ [row.becomes]: member });
+      expect(request.named).toEqual({ [row.becomes]: row.becomes === 'logprobs' ? 'logprobs' : member });
     }
   });
 
@@ -128,6 +135,18 @@ test('accepts neutral values without a note', () => {
     metadata: {},
   };
   expect(parse(body, true).dropped).toEqual([]);
+});
+
+test('reads how many likely tokens are asked for, and refuses them without logprobs', () => {
+  const read = (body: object) => parse(body).request.logprobs;
+  expect([read({ logprobs: true }), read({ logprobs: true, top_logprobs: 20 })]).toEqual([{ top: 0 }, { top: 20 }]);
+  for (const body of [
+    { top_logprobs: 2 },
+    { logprobs: false, top_logprobs: 2 },
+    { logprobs: true, top_logprobs: 21 },
+  ]) {
+    expect(refusalOf(() => parse(body)).param).toBe('top_logprobs');
+  }
 });
 
 test('vector 51: n: 2 is refused, naming n', () => {

@@ -10,7 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { checkBoolean, refuse } from '../../request/request-facts.ts';
+import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   checkStreamOptions,
@@ -60,13 +60,8 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
     fate: 'refused',
     note: 'the model behind this name does not support token biases',
   },
-  { member: 'logprobs', becomes: null, fate: 'refused', note: 'the model behind this name returns no probabilities' },
-  {
-    member: 'top_logprobs',
-    becomes: null,
-    fate: 'refused',
-    note: 'the model behind this name returns no probabilities',
-  },
+  { member: 'logprobs', becomes: 'logprobs', fate: null, note: '' },
+  { member: 'top_logprobs', becomes: 'logprobs', fate: null, note: 'only with logprobs' },
   { member: 'max_completion_tokens', becomes: 'output_limit', fate: null, note: '' },
   {
     member: 'max_tokens',
@@ -152,6 +147,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: parseCacheMark(root, '', reading),
     web_search: parseWebSearch(root, reading),
+    logprobs: parseLogprobs(root, reading),
     named: reading.named,
   };
 }
@@ -160,6 +156,22 @@ function parseParallel(root: JsonNode, reading: RequestReading): boolean | null 
   const parallel = readOptionalBoolean(root, 'parallel_tool_calls', 'parallel_tool_calls');
   if (parallel !== null) reading.named.parallel_tool_calls = 'parallel_tool_calls';
   return parallel;
+}
+
+const TOP_LOGPROBS_MAX = 20;
+
+/** OpenAI refuses `top_logprobs` without `logprobs`. */
+function parseLogprobs(root: JsonNode, reading: RequestReading): GenerationRequest['logprobs'] {
+  const isWanted = readOptionalBoolean(root, 'logprobs', 'logprobs') === true;
+  const node = given(root, 'top_logprobs');
+  if (node !== undefined) checkInteger(node, 'top_logprobs', 0, false, TOP_LOGPROBS_MAX);
+  const top = node === undefined ? 0 : (numberValue(node) ?? 0);
+  if (!isWanted && top > 0) {
+    throw refuseMember('top_logprobs', 'is only taken where logprobs is true; set logprobs to true or leave it out');
+  }
+  if (!isWanted) return null;
+  reading.named.logprobs = 'logprobs';
+  return { top };
 }
 
 /** The newer member wins (wire reference C.8, 42); the older is reported as dropped if its value differs. */
@@ -177,7 +189,6 @@ const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) =
 /** Values that request the behavior that applies anyway. */
 const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
   ['n', (node) => numberValue(node) === 1],
-  ['top_logprobs', (node) => numberValue(node) === 0],
   [
     'modalities',
     (node) => node.kind === 'array' && elements(node).every((modality) => stringValue(modality) === 'text'),

@@ -15,6 +15,7 @@ export const readNeeds: ReadNeeds = ({ root }, mediaParts) => {
     pdf: media.pdf,
     serverTool: isGiven(root, 'web_search_options') ? 'web_search_options' : null,
     storedItem: media.storedItem,
+    logprobs: isGiven(root, 'logprobs') && member(root, 'logprobs')?.kind !== 'false',
     ownFormat: firstRefusedMember(root) ?? (typed === -1 ? null : `tools.${typed}`),
     reasoning: isReasoning(root),
     schema: format !== undefined && typeOf(format) === 'json_schema',

@@ -6,6 +6,7 @@ import type { AnswerContext } from '../../client-protocol.ts';
 import { unpackSignature } from '../../host-data.ts';
 import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
+import { renderLogprobs } from '../shared/logprobs.ts';
 import { renderUsage } from '../shared/usage.ts';
 
 /**
@@ -23,10 +24,14 @@ export function renderAnswer(
     object: 'chat.completion',
     created: context.createdSeconds,
     model: generation.model ?? context.model,
-    choices: [{ index: 0, message: renderMessage(generation), logprobs: null, finish_reason }],
+    choices: [{ index: 0, message: renderMessage(generation), logprobs: logprobsOf(generation), finish_reason }],
     usage: generation.usage === null ? undefined : renderUsage(generation.usage),
   });
   return { json, finish_reason };
+}
+
+function logprobsOf({ logprobs }: Generation): WritableJson {
+  return logprobs === undefined ? null : renderLogprobs(logprobs);
 }
 
 function renderMessage({ parts, finish_reason, explanation }: Generation): WritableJson {

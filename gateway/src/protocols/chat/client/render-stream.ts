@@ -9,6 +9,7 @@ import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { renderAnnotations } from '../shared/annotations.ts';
 import { finishWord } from '../shared/finish-words.ts';
+import { renderLogprobs } from '../shared/logprobs.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from '../stream/stream-grammar.ts';
 import { renderSignature } from './render-answer.ts';
@@ -59,6 +60,8 @@ class ChatStreamRenderer implements StreamRenderer {
         return this.#sign(event.part, event.native);
       case 'part_end':
         return this.#end(event.part);
+      case 'logprobs':
+        return this.#checked({ kind: 'content' }, this.#frame.logprobs(writeJson(renderLogprobs(event.tokens))));
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -210,6 +213,11 @@ class ChunkFrame {
   /** The record of a delta, given as JSON. */
   delta(json: string): string {
     return this.before + json + this.after;
+  }
+
+  /** The record of log probabilities, given as JSON; official clients join them to the choice. */
+  logprobs(json: string): string {
+    return `${this.before}{},"logprobs":${json}${this.after}`;
   }
 
   finish(word: string): string {

@@ -7,6 +7,7 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../../j
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { parseAnnotations, withinPart } from '../shared/annotations.ts';
 import { readFinishWord } from '../shared/finish-words.ts';
+import { parseLogprobs } from '../shared/logprobs.ts';
 import { MessageData } from '../shared/message-data.ts';
 import { readReportedUsage } from '../shared/usage.ts';
 import { findError } from '../stream/stream-of-answer.ts';
@@ -101,6 +102,8 @@ export class AnswerReader {
     if (error !== null) this.queue.add(error);
     const message = asObject(choice[member]);
     if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
+    const tokens = asObject(choice.logprobs) === null ? [] : parseLogprobs(choice.logprobs);
+    if (tokens.length > 0) this.queue.add({ kind: 'logprobs', tokens });
     if (reported !== null) this.isUsageFinal = true;
     this.#readFinish(choice);
   }

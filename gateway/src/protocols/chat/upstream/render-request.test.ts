@@ -49,6 +49,7 @@ const ASKS: Readonly<Record<Feature, readonly [Partial<GenerationRequest>, strin
     'web_search_options',
     { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'London' } } },
   ],
+  logprobs: [{ logprobs: { top: 3 } }, 'top_logprobs', 3],
 };
 
 function toolNamed(name: string) {

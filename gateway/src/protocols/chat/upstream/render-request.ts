@@ -109,6 +109,10 @@ function renderSampling(context: RenderContext): Draft {
   if (request.top_k !== null && traits.chat.top_k) sampling.top_k = request.top_k;
   else if (request.top_k !== null) drop('top_k', context);
   if (request.seed !== null) sampling.seed = request.seed;
+  if (request.logprobs !== null) {
+    sampling.logprobs = true;
+    if (request.logprobs.top > 0) sampling.top_logprobs = request.logprobs.top;
+  }
   return sampling;
 }
 
@@ -141,4 +145,5 @@ export const RENDERED_FEATURES: FeatureFates = {
   cache_marks:
     'carried: as prompt_cache_breakpoint; dropped if the provider does not support it, and on tools, on calls and on the whole request',
   web_search: 'carried: refused if the provider cannot search',
+  logprobs: 'carried',
 };

@@ -144,9 +144,12 @@ function renderOpaque({ type, native, words }: OpaquePart): Block | null {
   return { searchResult: { source, title, content, citations: cites ? { enabled: true } : undefined } };
 }
 
+/** Bedrock's names of the formats are those of their types, but for MP3. */
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ...['opus', 'wav', 'aac', 'x-aac', 'flac', 'mp4', 'm4a', 'ogg', 'mkv', 'mka', 'mpga', 'pcm', 'webm'].map(
+    (format) => [`audio/${format}`, format] as const,
+  ),
   ['audio/mpeg', 'mp3'],
-  ...['opus', 'wav', 'aac', 'flac', 'ogg', 'webm', 'm4a'].map((format) => [`audio/${format}`, format] as const),
 ]);
 
 function renderMedia(part: MediaPart, path: string, { traits, notes }: PartContext): Block {

@@ -185,9 +185,18 @@ describe('media', () => {
   });
 
   test('sounds have the format that was declared', () => {
-    const source = { kind: 'base64', media_type: 'audio/mpeg', base64: 'aGk=' } as const;
-    const one: Part = { kind: 'audio', source, detail: null, cache_mark: null };
-    expect(contentOf(one)).toEqual([{ audio: { format: 'mp3', source: { bytes: 'aGk=' } } }]);
+    const sound = (media_type: string): Part => {
+      return { kind: 'audio', source: { kind: 'base64', media_type, base64: 'aGk=' }, detail: null, cache_mark: null };
+    };
+    for (const [type, format] of [
+      ['mpeg', 'mp3'],
+      ['mp4', 'mp4'],
+      ['mkv', 'mkv'],
+      ['pcm', 'pcm'],
+    ] as const) {
+      expect(contentOf(sound(`audio/${type}`))).toEqual([{ audio: { format, source: { bytes: 'aGk=' } } }]);
+    }
+    expect(refusal(() => contentOf(sound('audio/midi')))?.message).toContain('expected wav or mp3');
   });
 
   test('documents have clean names, each its own, and a text beside them', () => {
@@ -510,6 +519,7 @@ const SAMPLES: { readonly [feature in Feature]: readonly [changes: Partial<Gener
   service_tier: [{ service_tier: 'priority' }, ''],
   cache_marks: [{ cache_mark: { ttlMinutes: null } }, 'messages'],
   web_search: [{ web_search: { context_size: null, location: null } }, ''],
+  logprobs: [{ logprobs: { top: 2 } }, ''],
 };
 
 test.each(FEATURES)('%s has the fate that the table says', (feature) => {

@@ -5,13 +5,14 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { type GenerationEvent, type PartOpening, usageEvent } from '../../../generation/event.ts';
 import type { JsonText } from '../../../generation/part.ts';
-import { valueText } from '../../exact-json.ts';
+import { elementTexts, valueText } from '../../exact-json.ts';
 import { packSignature } from '../../host-data.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { citationsOf, countSearches } from '../shared/citations.ts';
 import { CONTINUATION, finishWordOf, parseFinish } from '../shared/finish-reasons.ts';
+import { parseLogprobs } from '../shared/logprobs.ts';
 import { UsageTally } from '../shared/usage.ts';
 import { PartialCall } from './partial-call.ts';
 import { errorEvent } from './read-error.ts';
@@ -75,6 +76,7 @@ export class AnswerReader {
   #reported: string | null = null;
   #explanation: string | null = null;
   #blockReason: string | null = null;
+  #hasFinish = false;
 
   /** A finish reason was read, or the prompt was blocked. */
   get isFinished(): boolean {
@@ -97,6 +99,7 @@ export class AnswerReader {
 
   /** `json`: the text that the chunk was parsed from. */
   read(chunk: JsonObject, json: JsonText): void {
+    if (this.isOver) return;
     const error = asObject(chunk.error);
     if (this.#reported === CONTINUATION && error === null) this.#startHop();
     if (error === null && !this.#isStarted) this.#start(chunk);
@@ -105,14 +108,17 @@ export class AnswerReader {
     const candidate = asObject(candidates[place]);
     const content = asObject(candidate?.content);
     this.#readGrounding(asObject(candidate?.groundingMetadata));
+    let texts: readonly JsonText[] | null = null;
     for (const [index, part] of asArray(content?.parts).entries()) {
       if (this.isOver) return;
       this.isUsageFinal = false;
-      this.#readPart(
-        asObject(part) ?? {},
-        () => valueText(json, ['candidates', place, 'content', 'parts', index]) ?? '{}',
-      );
+      this.#readPart(asObject(part) ?? {}, () => {
+        texts ??= elementTexts(valueText(json, ['candidates', place, 'content', 'parts']) ?? '[]');
+        return texts[index] ?? '{}';
+      });
     }
+    const tokens = parseLogprobs(asObject(candidate?.logprobsResult));
+    if (tokens.length > 0) this.#add({ kind: 'logprobs', tokens });
     if (this.#usage.take(chunk.usageMetadata)) this.#report();
     if (error !== null) this.#end(errorEvent(error));
     else if (!this.isOver) this.#readFinish(candidate, asObject(chunk.promptFeedback));
@@ -121,11 +127,18 @@ export class AnswerReader {
   /** The answer is complete: ends the open part, then adds the finish and the end. */
   close(): void {
     if (this.isOver) return;
+    this.#addFinish();
+    this.#end({ kind: 'end' });
+  }
+
+  /** Once. */
+  #addFinish(): void {
+    if (this.#hasFinish) return;
+    this.#hasFinish = true;
     this.#endCall();
     this.#endPart();
     const { finish_reason, explanation } = this.#finish();
-    this.#events.push({ kind: 'finish', finish_reason, stop_sequence: null, reported: this.#reported, explanation });
-    this.#end({ kind: 'end' });
+    this.#add({ kind: 'finish', finish_reason, stop_sequence: null, reported: this.#reported, explanation });
   }
 
   #finish() {
@@ -142,7 +155,7 @@ export class AnswerReader {
     this.#isStarted = true;
     this.#answerId = asText(chunk.responseId);
     this.#model = asText(chunk.modelVersion);
-    this.#events.push({ kind: 'start', id: this.#answerId, model: this.#model });
+    this.#add({ kind: 'start', id: this.#answerId, model: this.#model });
   }
 
   #startHop(): void {
@@ -169,12 +182,13 @@ export class AnswerReader {
     if (text === '' && signature !== null && kind === 'text') this.#endPart();
     if (text !== '' || signature !== null) this.#openText(kind);
     const part = this.#open?.part ?? 0;
-    if (text !== '') this.#events.push({ kind: 'text_delta', part, text });
+    if (text !== '') this.#add({ kind: 'text_delta', part, text });
     if (kind !== 'text') return;
     this.#text += text;
     if (signature === null) return;
-    this.#events.push({ kind: 'host_data', part, native: packSignature(signature) });
-    if (text === '') this.#endPart();
+    this.#add({ kind: 'host_data', part, native: packSignature(signature) });
+    // The text after it is of another part, which may be signed too.
+    this.#endPart();
   }
 
   #openText(kind: 'text' | 'reasoning'): void {
@@ -190,19 +204,20 @@ export class AnswerReader {
       for (const citation of this.#grounding === null
         ? []
         : citationsOf(this.#grounding, this.#text, this.#bytesBefore)) {
-        this.#events.push({ kind: 'citation', part, citation });
+        this.#add({ kind: 'citation', part, citation });
       }
       this.#bytesBefore += Buffer.byteLength(this.#text);
       this.#text = '';
     }
-    this.#events.push({ kind: 'part_end', part });
+    this.#add({ kind: 'part_end', part });
     this.#open = null;
   }
 
   #begin(opening: PartOpening): number {
     const part = this.#parts++;
-    if (part >= PARTS_MAX) this.refuse(`upstream sent more than ${PARTS_MAX} parts`);
-    else this.#events.push({ kind: 'part_start', part, opening });
+    if (this.#hasFinish) this.refuse('upstream sent content for a blocked prompt');
+    else if (part >= PARTS_MAX) this.refuse(`upstream sent more than ${PARTS_MAX} parts`);
+    else this.#add({ kind: 'part_start', part, opening });
     return part;
   }
 
@@ -210,7 +225,8 @@ export class AnswerReader {
     const name = asText(call.name);
     if (name !== null) {
       this.#endCall();
-      if (call.willContinue === true) this.#partial = new PartialCall(name, asText(call.id), signature);
+      const inPieces = call.willContinue === true || (asObject(call.args) === null && Array.isArray(call.partialArgs));
+      if (inPieces) this.#partial = new PartialCall(name, asText(call.id), signature);
       else {
         const args = asObject(call.args) === null ? null : valueText(exact(), ['functionCall', 'args']);
         this.#addCall({ name, id: asText(call.id), signature, json: args ?? '{}' });
@@ -234,31 +250,29 @@ export class AnswerReader {
     this.#callsTool = true;
     const known = id ?? aliasText(`call_${this.#answerId ?? ''}_${this.#parts}`, CALL_ID_CHARS_MAX);
     const part = this.#begin({ kind: 'tool_call', id: known, name, tool: 'function' });
-    if (this.isOver) return;
-    this.#events.push({ kind: 'arguments_delta', part, text: json });
-    if (signature !== null) this.#events.push({ kind: 'host_data', part, native: packSignature(signature) });
-    this.#events.push({ kind: 'part_end', part });
+    this.#add({ kind: 'arguments_delta', part, text: json });
+    if (signature !== null) this.#add({ kind: 'host_data', part, native: packSignature(signature) });
+    this.#add({ kind: 'part_end', part });
   }
 
   #addServerPart(part: JsonObject, json: JsonText): void {
     this.#endPart();
     if (part.inlineData === undefined && part.fileData === undefined) this.#usage.noteServerTool();
-    const type = SERVER_PARTS.find((name) => part[name] !== undefined) ?? 'part';
+    const type = mediumOf(part) ?? SERVER_PARTS.find((name) => part[name] !== undefined) ?? 'part';
     const opaque = { kind: 'opaque', type, native: { origin: 'gemini', json }, words: null, returns: true } as const;
-    const place = this.#begin({ kind: 'opaque', part: opaque });
-    if (!this.isOver) this.#events.push({ kind: 'part_end', part: place });
+    this.#add({ kind: 'part_end', part: this.#begin({ kind: 'opaque', part: opaque }) });
   }
 
   #readGrounding(grounding: JsonObject | null): void {
     if (grounding === null) return;
-    this.#grounding = grounding;
+    if (asArray(grounding.groundingSupports).length > 0) this.#grounding = grounding;
     this.#usage.noteSearches(countSearches(grounding, this.#model));
   }
 
   #report(): void {
     const reported = this.#usage.result();
     if (reported === null) return;
-    this.#events.push(usageEvent(reported));
+    this.#add(usageEvent(reported));
     this.isUsageFinal = true;
   }
 
@@ -267,8 +281,8 @@ export class AnswerReader {
     if (blocked !== null && candidate === null && !blocked.endsWith('REASON_UNSPECIFIED')) {
       this.#blockReason = blocked;
       this.#explanation = asText(feedback?.blockReasonMessage);
-      // Nothing follows a blocked prompt.
-      this.close();
+      // No part follows a blocked prompt, but usage may.
+      this.#addFinish();
       return;
     }
     const word = finishWordOf(candidate?.finishReason);
@@ -282,8 +296,18 @@ export class AnswerReader {
   }
 
   #end(event: GenerationEvent): void {
-    if (this.isOver) return;
-    this.#events.push(event);
+    this.#add(event);
     this.isOver = true;
   }
+
+  /** Nothing follows the end. */
+  #add(event: GenerationEvent): void {
+    if (!this.isOver) this.#events.push(event);
+  }
+}
+
+/** What a generated medium is (image, audio, video), by its type; null: the part is no medium. */
+function mediumOf({ inlineData, fileData }: JsonObject): string | null {
+  const medium = asObject(inlineData) ?? asObject(fileData);
+  return medium === null ? null : (asText(asText(medium.mimeType)?.split('/', 1)[0]) ?? null);
 }

@@ -63,7 +63,7 @@ export function plainText(text: string): WrittenPart[] {
 
 /** An empty text may carry a signature, in its own place. */
 function renderText({ text, citations, host_data }: TextPart, notes: TranslationNotes): WrittenPart[] {
-  if (citations.length > 0) notes.drop('annotations', 'Gemini takes back no citations');
+  if (citations.length > 0) notes.drop('citations', 'Gemini takes back no citations');
   const thoughtSignature = unpackSignature(host_data);
   return thoughtSignature === null ? plainText(text) : [{ text, thoughtSignature }];
 }

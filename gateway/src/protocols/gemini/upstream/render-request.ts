@@ -6,7 +6,7 @@
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { capOutput, dropVerbosity, splitStop } from '../../request/answer-limits.ts';
-import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
+import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { type GeminiModel, modelOf } from '../shared/model-names.ts';
@@ -38,6 +38,7 @@ export function renderRequest(
   dropVerbosity(request, 'Gemini', notes);
   dropForeign(request, notes);
   const { sent, searched } = splitStop(request.stop, (text) => text !== '', STOP_MAX);
+  requireWholeText(request, form, searched);
   const config = renderConfig(request, form, sent, context);
   const body: WritableJson = {
     contents: model.signsCalls ? signCalls(contents) : contents,
@@ -82,7 +83,20 @@ function renderConfig(
     responseMimeType: form.isJson ? 'application/json' : undefined,
     responseJsonSchema: schema === null ? undefined : new RawJson(schema),
     thinkingConfig: renderThinking(request, traits, notes),
+    responseLogprobs: request.logprobs === null ? undefined : true,
+    logprobs: request.logprobs === null || request.logprobs.top === 0 ? undefined : request.logprobs.top,
   };
+}
+
+/** Throws where the gateway cuts the answer's text, of which the probabilities would tell more. */
+function requireWholeText(
+  { logprobs, named }: GenerationRequest,
+  form: OutputForm,
+  stopTexts: readonly string[],
+): void {
+  if (logprobs === null || (stopTexts.length === 0 && !form.extractsJson && form.tool === null)) return;
+  const beside = stopTexts.length > 0 ? `more than ${STOP_MAX} stop sequences` : 'an output format and these tools';
+  throw refuseMember(named.logprobs ?? 'logprobs', `cannot be carried beside ${beside}; leave one of them out`);
 }
 
 function fitOutputSchema({ named }: GenerationRequest, schema: string, notes: TranslationNotes): string {
@@ -157,4 +171,5 @@ export const RENDERED_FEATURES: FeatureFates = {
   service_tier: 'carried: flex and priority at AI Studio; others are dropped',
   cache_marks: 'dropped: Gemini caches by itself',
   web_search: "emulated: by Google's own search; beside functions only from Gemini 3 on",
+  logprobs: 'carried: refused where the gateway itself cuts the text: a sixth stop sequence, an emulated format',
 };

@@ -36,6 +36,7 @@ test('a plain request sets no option', () => {
     service_tier: null,
     cache_mark: null,
     web_search: null,
+    logprobs: null,
     named: { output_limit: 'max_tokens' },
   });
 });

@@ -115,6 +115,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     service_tier: parseServiceTier(root, notes),
     cache_mark: parseCacheMark(root, '', notes),
     web_search: null,
+    logprobs: null,
   };
   return { ...request, named: nameFeatures(root, request) };
 }

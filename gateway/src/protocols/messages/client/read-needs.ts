@@ -25,6 +25,7 @@ export const readNeeds: ReadNeeds = ({ root }, mediaParts) => {
     pdf: media.pdf,
     serverTool: SERVER_MEMBERS.find((name) => isGiven(root, name)) ?? serverTool?.path ?? null,
     storedItem: isGiven(root, 'container') ? 'container' : media.storedItem,
+    logprobs: false,
     ownFormat: OWN_MEMBERS.find((name) => isGiven(root, name)) ?? typed?.path ?? null,
     reasoning: thinking !== undefined && typeOf(thinking) !== 'disabled' && thinking.kind === 'object',
     schema: isGiven(root, 'output_format') || (config?.kind === 'object' && isGiven(config, 'format')),

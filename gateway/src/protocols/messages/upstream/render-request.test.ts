@@ -240,7 +240,13 @@ const CARRIED: Readonly<Record<string, readonly [Partial<GenerationRequest>, mem
   web_search: [{ web_search: { context_size: null, location: null } }, 'tools'],
 };
 
-test.each(FEATURES.filter((feature) => readFate(RENDERED_FEATURES[feature]).fate !== 'dropped'))(
+test('log probabilities are refused', () => {
+  const request = requestWith({ logprobs: { top: 0 }, named: { logprobs: 'logprobs' } });
+  expect(readFate(RENDERED_FEATURES.logprobs).fate).toBe('refused');
+  expect(refusal(() => render(request))).toMatchObject({ param: 'logprobs' });
+});
+
+test.each(FEATURES.filter((feature) => ['carried', 'emulated'].includes(readFate(RENDERED_FEATURES[feature]).fate)))(
   '%s is written, and nothing is dropped',
   (feature) => {
     const [changes, member] = CARRIED[feature] ?? [{}, 'no sample'];

@@ -2,6 +2,8 @@
 import { parseConfigPrice } from '../../../billing/config-price.ts';
 import { bookOf } from '../../../billing/price-book.ts';
 import { DEFAULT_ROUTING } from '../../../config/config.ts';
+import type { UpstreamProtocolName } from '../../../protocols/names.ts';
+import { UPSTREAM_PROTOCOLS } from '../../../protocols/registry.ts';
 import { demo, localProvider } from '../../../providers/demo.ts';
 import type { Timeouts, Upstream, UpstreamCredential } from '../../../providers/provider.ts';
 import { openUpstream } from '../../../providers/upstream.ts';
@@ -24,7 +26,7 @@ export interface TargetPlan extends Partial<Omit<Target, 'upstream' | 'traits' |
   readonly inputTokensMax?: number | null;
   readonly firstParty?: boolean;
   /** The only format that it speaks; default: both. */
-  readonly speaks?: 'chat' | 'messages';
+  readonly speaks?: UpstreamProtocolName;
   /** USD per million tokens of input, cache reads and output; null: no price. Default: 1, 0.1 and 5. */
   readonly price?: readonly [input: number, cacheRead: number, output: number] | null;
 }
@@ -33,7 +35,7 @@ export function makeTarget(plan: TargetPlan): Target {
   const { name, model = 'm', credentials = [{}], takes, inputTokensMax = null, firstParty = false, speaks } = plan;
   const { provider = name, timeouts = null, price = [1, 0.1, 5], ...given } = plan;
   const opened = openUpstream({ ...DEMO, model });
-  const own = speaks === undefined ? null : opened.protocolFor[speaks];
+  const own = speaks === undefined ? null : UPSTREAM_PROTOCOLS[speaks];
   const [first = credentialOf(provider, {}, 0), ...others] = credentials.map((one, index) =>
     credentialOf(provider, one, index),
   );
@@ -91,6 +93,7 @@ export const NO_NEEDS: NonNullable<RoutedRequest['needs']> = {
   audio: false,
   pdf: false,
   serverTool: null,
+  logprobs: false,
   storedItem: null,
   ownFormat: null,
   reasoning: false,

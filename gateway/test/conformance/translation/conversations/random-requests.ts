@@ -210,6 +210,7 @@ export const randomRequest: fc.Arbitrary<GenerationRequest> = tools
       tools: offered,
       tool_choice,
       web_search: null,
+      logprobs: null,
       named: {},
       ...options,
     }),

@@ -1,0 +1,20 @@
+/** Parses the log probabilities of an answer's tokens. https://ai.google.dev/api/generate-content, read 2026-11-22. */
+import type { TokenLogprob } from '../../../generation/event.ts';
+import { asArray, asObject, type JsonObject } from '../../json.ts';
+
+/** The chosen tokens, each with the likeliest in its place; skips what is no token. `result`: a `logprobsResult`. */
+export function parseLogprobs(result: JsonObject | null): TokenLogprob[] {
+  const likeliest = asArray(result?.topCandidates);
+  return asArray(result?.chosenCandidates).flatMap((chosen, index) =>
+    parseToken(chosen).map((one) => ({
+      ...one,
+      top: asArray(asObject(likeliest[index])?.candidates).flatMap(parseToken),
+    })),
+  );
+}
+
+/** Absent: 0, as in every number of Google's JSON. */
+function parseToken(candidate: unknown): Array<Omit<TokenLogprob, 'top'>> {
+  const { token, logProbability = 0 } = asObject(candidate) ?? {};
+  return typeof token === 'string' && typeof logProbability === 'number' ? [{ token, logprob: logProbability }] : [];
+}
