@@ -38,6 +38,7 @@ const SAMPLES: { readonly [feature in Feature]: readonly [changes: Partial<Gener
   service_tier: [{ service_tier: 'flex' }, 'serviceTier'],
   cache_marks: [{ cache_mark: { ttlMinutes: null } }, ''],
   web_search: [{ web_search: { context_size: null, location: null } }, 'tools'],
+  logprobs: [{ logprobs: { top: 2 } }, CONFIG],
 };
 
 function render(changes: Partial<GenerationRequest>, strict = false) {
