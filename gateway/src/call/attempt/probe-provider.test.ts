@@ -1,9 +1,11 @@
-/** Tests probe-provider.ts: a credential that gives no token is named as the trouble, not the address. */
-import { expect, test } from 'bun:test';
+/** Tests probe-provider.ts: credentials that give no token, and hosts without a list, in every format. */
+import { afterAll, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { Secret } from '../../lib/secret.ts';
+import { createBedrock } from '../../providers/bedrock.ts';
 import { FakeSurroundings } from '../../providers/credentials/testing/fake-surroundings.ts';
-import { singleCredential } from '../../providers/provider.ts';
+import { gemini } from '../../providers/gemini.ts';
+import { type Secrets, type Settings, singleCredential } from '../../providers/provider.ts';
 import { createVertex } from '../../providers/vertex.ts';
 import { probeProvider } from './probe-provider.ts';
 
@@ -37,4 +39,37 @@ test.each([
   expect(probe).toMatchObject({ ok: false, trouble });
   expect(probe.message).toContain('Its credential cannot be used: Google (oauth2.googleapis.com) answered 400');
   expect(probe.message).toContain(words);
+});
+
+const paths: string[] = [];
+let refusal: () => Response = () => new Response('', { status: 500 });
+const host = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch(request) {
+    const { pathname } = new URL(request.url);
+    paths.push(pathname);
+    return request.method === 'GET' ? new Response('', { status: 404 }) : refusal();
+  },
+});
+afterAll(() => host.stop(true));
+
+const bedrock = createBedrock(new FakeSurroundings());
+const KEYS = { access_key_id: new Secret('AKIA1'), secret_access_key: new Secret('canary-1') };
+
+test.each<[string, typeof gemini, Secrets, Settings, string]>([
+  ['Bedrock', bedrock, KEYS, { region: 'us-east-1' }, '/v1/chat/completions'],
+  ['its runtime service', bedrock, KEYS, { region: 'us-east-1', door: 'runtime' }, '/model/tollgate-check/converse'],
+  ['Gemini', gemini, { api_key: new Secret('k') }, {}, '/v1beta/models/tollgate-check:generateContent'],
+])('%s without a list is asked what it must refuse', async (_, kind, secrets, settings, path) => {
+  const url = `http://127.0.0.1:${host.port}`;
+  const address = { url, origin: url };
+  const pool = singleCredential(secrets);
+  const provider = buildRemoteProvider({ name: 'lab', kind, preset: null, address, pool, settings, timeouts });
+  paths.length = 0;
+  refusal = () => Response.json({ message: 'The provided model identifier is invalid.' }, { status: 400 });
+  expect(await probeProvider(provider)).toMatchObject({ ok: true, message: expect.stringContaining('no list') });
+  expect(paths.at(-1)).toBe(path);
+  refusal = () => Response.json({ message: 'The security token included in the request is invalid' }, { status: 403 });
+  expect(await probeProvider(provider)).toMatchObject({ ok: false, trouble: 'credential' });
 });

@@ -76,8 +76,7 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Ou
     const listed = await readPage(null);
     const judgeListed = () => judgeList(listed, secrets, provider, listingOf(provider, credential), readPage);
     const { status } = listed.head;
-    const isUnlisted = (status === 404 || status === 405) && FREE_CALLS.has(provider.kind.protocols[0] ?? '');
-    if (!isUnlisted) return await judgeListed();
+    if (status !== 404 && status !== 405) return await judgeListed();
     const refused = await collect((listener) => openRefused(provider, credential, listener));
     const isPathless = refused.head.status === 404 || refused.head.status === 405;
     // It may not know the model of the request: then it has read the request.
@@ -103,21 +102,19 @@ function collect(open: (listener: ExchangeListener) => UpstreamTap): Promise<Col
   return promise;
 }
 
-/** The formats in which a request without messages is refused. */
-const FREE_CALLS: ReadonlySet<string> = new Set(['chat', 'messages']);
 const CHECK_MODEL = 'tollgate-check';
 const NO_MESSAGES = Buffer.from(JSON.stringify({ model: CHECK_MODEL, max_tokens: 1, messages: [] }));
 
-/** Sends a request that no host answers: it has no message. */
+/** Sends a request that no host answers, whatever its format: it has no message, and names no model. */
 function openRefused(provider: RemoteProvider, credential: Credential, listener: ExchangeListener): UpstreamTap {
-  const { kind, timeouts } = provider;
-  const [protocol = 'chat'] = kind.protocols;
+  const { timeouts } = provider;
   const pool = { ...provider.credentials, pool: [{ ...credential, models: null }] } as const;
-  const model = {
+  const upstream = openUpstream({
     provider: { ...provider, credentials: pool },
     model: CHECK_MODEL,
     timeouts: { ...timeouts, ...LIMITS },
-  };
+  });
+  const [protocol = 'chat'] = upstream.protocols;
   const request = {
     protocol,
     operation: 'plain',
@@ -127,7 +124,7 @@ function openRefused(provider: RemoteProvider, credential: Credential, listener:
     requestId: 'req_check',
     atMs: Date.now(),
   } as const;
-  return openUpstream(model).openExchange(request, 0, LIMITS.responseBytesMax, listener);
+  return upstream.openExchange(request, 0, LIMITS.responseBytesMax, listener);
 }
 
 function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[]): Outcome {
