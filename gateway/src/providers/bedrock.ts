@@ -44,6 +44,7 @@ const KEY_SECRETS: readonly SecretMember[] = [
     name: 'access_key_id',
     title: 'Access key ID',
     description: 'The id of an AWS access key, with `secret_access_key`.',
+    hint: 'Together with its secret, instead of an API key.',
     mayBeNone: false,
   },
   {
@@ -56,6 +57,7 @@ const KEY_SECRETS: readonly SecretMember[] = [
     name: 'session_token',
     title: 'Session token',
     description: 'The session token of a temporary AWS access key.',
+    hint: 'Only with a temporary access key.',
     mayBeNone: false,
   },
 ];
@@ -68,9 +70,13 @@ const REGION: SettingMember = {
   expected: 'an AWS region such as eu-central-1',
 };
 
-function choice(name: string, title: string, description: string, words: readonly string[]): SettingMember {
-  return { name, title, description, pattern: new RegExp(`^(?:${words.join('|')})$`), expected: words.join(', ') };
+type Described = Pick<SettingMember, 'name' | 'title' | 'description' | 'hint'>;
+
+function choice(described: Described, options: readonly string[]): SettingMember {
+  return { ...described, pattern: new RegExp(`^(?:${options.join('|')})$`), expected: options.join(', '), options };
 }
+
+const RUNTIME_ONLY = 'Applies to the runtime service only.';
 
 const SERVICE_TIERS = ['priority', 'default', 'flex', 'reserved'] as const;
 const LATENCIES = ['standard', 'optimized'] as const;
@@ -78,9 +84,13 @@ const LATENCIES = ['standard', 'optimized'] as const;
 const SETTINGS: readonly SettingMember[] = [
   REGION,
   choice(
-    'door',
-    'Service',
-    'The service that gets requests: `mantle` (messages and chat completions as they are), `runtime` (InvokeModel, Converse), or `auto`: Mantle for bare model ids, and the runtime service for versions, inference profiles, ARNs, and where Mantle does not have the model.',
+    {
+      name: 'door',
+      title: 'Service',
+      description:
+        'The service that gets requests: `mantle` (messages and chat completions as they are), `runtime` (InvokeModel, Converse), or `auto`: Mantle for bare model ids, and the runtime service for versions, inference profiles, ARNs, and where Mantle does not have the model.',
+      hint: 'By default Mantle where it has the model, else the runtime service.',
+    },
     ['auto', 'mantle', 'runtime'],
   ),
   {
@@ -99,13 +109,32 @@ const SETTINGS: readonly SettingMember[] = [
     expected: 'a number or DRAFT',
   },
   choice(
-    'service_tier',
-    'Service tier',
-    'The service tier of all requests; only of the runtime service.',
+    {
+      name: 'service_tier',
+      title: 'Service tier',
+      description: 'The service tier of all requests; only of the runtime service.',
+      hint: RUNTIME_ONLY,
+    },
     SERVICE_TIERS,
   ),
-  choice('latency', 'Latency', 'Whether answers are optimized for latency; only of the runtime service.', LATENCIES),
-  choice('fips', 'FIPS', '`on`: the hosts of the runtime service with validated cryptography.', ['on']),
+  choice(
+    {
+      name: 'latency',
+      title: 'Latency',
+      description: 'Whether answers are optimized for latency; only of the runtime service.',
+      hint: RUNTIME_ONLY,
+    },
+    LATENCIES,
+  ),
+  choice(
+    {
+      name: 'fips',
+      title: 'FIPS',
+      description: '`on`: the hosts of the runtime service with validated cryptography.',
+      hint: 'Hosts with validated cryptography, of the runtime service.',
+    },
+    ['on'],
+  ),
 ];
 
 function regionOf(settings: Settings): string {
@@ -274,7 +303,7 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
     // Shows a summary of the reasoning and bills all of it, as Anthropic does.
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request' },
     takes: ['base_url', 'timeouts'],
-    secrets: [API_KEY, ...KEY_SECRETS],
+    secrets: [{ ...API_KEY, hint: 'A Bedrock API key, instead of an access key.' }, ...KEY_SECRETS],
     sources: [
       {
         word: 'chain',

@@ -211,7 +211,7 @@ function PausedCredentials({ credentials, onShow }: PausedCredentialsProps) {
 
 function describeCredential({ last4, credential_source }: ProviderView, credentials: readonly CredentialState[]) {
   if (credentials.length > 1) return credentialCount(credentials);
-  if (credential_source !== null) return credential_source;
+  if (credential_source !== null) return `Credential: ${credential_source}`;
   if (last4 === null) return 'No credential required';
   return (
     <>

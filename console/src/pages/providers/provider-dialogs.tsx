@@ -73,7 +73,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid gap-3 sm:grid-cols-[3fr_2fr]">
         <SelectField
           label="Type"
           value={kind?.kind ?? ''}
