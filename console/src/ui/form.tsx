@@ -67,6 +67,8 @@ interface FormDialogProps
   readonly submitLabel: string;
   readonly kind?: ButtonKind;
   readonly busy: boolean;
+  /** A button besides those to cancel and to submit. */
+  readonly extra?: ReactNode;
   readonly onClose: () => void;
 }
 
@@ -77,6 +79,7 @@ export function FormDialog({
   submitLabel,
   kind = 'primary',
   busy,
+  extra,
   onClose,
   ...form
 }: FormDialogProps) {
@@ -89,6 +92,7 @@ export function FormDialog({
       onClose={onClose}
       footer={
         <>
+          {extra}
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={id} kind={kind} busy={busy}>
             {submitLabel}

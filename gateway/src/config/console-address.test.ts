@@ -1,6 +1,6 @@
-/** Tests the addresses that must not be reachable through the console. */
+/** Tests the addresses that must not be reachable through the console, and where a stored credential may stay. */
 import { expect, test } from 'bun:test';
-import { checkConsoleAddress } from './console-providers.ts';
+import { checkConsoleAddress, enteredAddress, findConsoleKind, isMoved } from './console-providers.ts';
 import { parseBaseUrl } from './file/scalar-schema.ts';
 
 function isTaken(text: string, privateOrigins: readonly string[] = []): boolean {
@@ -72,4 +72,43 @@ test('an origin listed in the file is accepted exactly', () => {
   expect(isTaken('http://127.0.0.1:9101/v1', written)).toBe(false);
   expect(isTaken('https://127.0.0.1:9100/v1', written)).toBe(false);
   expect(isTaken('http://10.0.0.7/v1', written)).toBe(false);
+});
+
+const place = (baseUrl: string, settings: Readonly<Record<string, string>> = {}) => ({ baseUrl, settings });
+const kindOf = (name: string) => {
+  const kind = findConsoleKind(name);
+  if (kind === undefined) throw new Error(`the console has no kind ${name}`);
+  return kind;
+};
+
+test.each([
+  ['openai', place('https://api.openai.com/v1'), null],
+  ['openai', place('https://proxy.example/v1'), 'https://proxy.example/v1'],
+  ['bedrock', place('https://bedrock-runtime.us-east-1.amazonaws.com', { region: 'us-east-1' }), null],
+  [
+    'bedrock',
+    place('https://bedrock-runtime.us-east-1.amazonaws.com', { region: 'us-east-2' }),
+    'https://bedrock-runtime.us-east-1.amazonaws.com',
+  ],
+  // The same requests go there.
+  ['azure', place('https://acme.openai.azure.com/openai/v1', { resource: 'acme' }), null],
+  ['openai-compatible', place('https://host.example/v1'), 'https://host.example/v1'],
+])('of %s at %j, %p was entered', (kind, one, entered) => {
+  expect(enteredAddress(kindOf(kind), one)).toBe(entered);
+});
+
+const AZURE = 'https://acme.openai.azure.com';
+
+test.each([
+  ['openai', place('https://a.example/v1'), place('https://a.example/v1'), false],
+  ['openai', place('https://a.example/v1'), place('https://b.example/v1'), true],
+  ['openai', place('https://a.example/v1'), place('https://a.example:8443/v1'), true],
+  ['openai', place('https://a.example/v1'), place('https://a.example/other-tenant/v1'), true],
+  ['azure', place(AZURE, { resource: 'acme' }), place(AZURE, { resource: 'acme', api_version: 'preview' }), false],
+  ['azure', place(AZURE, { resource: 'acme' }), place(`${AZURE}/openai/v1`, { resource: 'acme' }), false],
+  ['azure', place(AZURE, { resource: 'acme' }), place(AZURE, { resource: 'other' }), false],
+  // Claude would now go to another host: that of the resource.
+  ['azure', place(AZURE, { resource: 'other' }), place(AZURE, { resource: 'acme' }), true],
+])('%s from %j to %j needs its credentials again: %p', (kind, from, to, moves) => {
+  expect(isMoved(kindOf(kind), from, to)).toBe(moves);
 });

@@ -10,7 +10,6 @@ import { addressOf, findPreset, PRESETS } from '../providers/presets/presets.ts'
 import {
   type Credential,
   type CredentialPool,
-  isAmbient,
   type Preset,
   type RemoteKind,
   type RemoteProvider,
@@ -29,7 +28,7 @@ import {
 import type { Config, Defaults, RoutingDefaults } from './config.ts';
 import { type Fault, quoteText } from './file/config-problem.ts';
 import { type BaseUrl, parseBaseUrl } from './file/scalar-schema.ts';
-import { buildRemoteProvider } from './resolve-providers.ts';
+import { buildRemoteProvider, isAmbient } from './resolve-providers.ts';
 import { plainTarget } from './resolve-routing.ts';
 import { type ListCatalogNames, plainModel, type ServedModel, withCatalog } from './served-models.ts';
 
@@ -59,19 +58,43 @@ export function findConsoleKind(name: string): ConsoleKind | undefined {
 
 /** The address of a console provider: the given one, else that of its settings or its kind. */
 export function readConsoleAddress(
-  { kind, preset }: ConsoleKind,
+  consoleKind: ConsoleKind,
   written: string | null,
   settings: Settings,
   { privateOrigins }: Config['server'],
 ): BaseUrl | Fault {
-  const text = written ?? kind.addressOf?.(settings) ?? null;
-  const own = preset === null ? null : addressOf(preset);
-  if (text === null && own === null) {
+  const { preset } = consoleKind;
+  const text = written ?? ownAddress(consoleKind, settings);
+  if (text === null) {
     const form = preset === null ? '' : `, such as ${preset.baseUrl}`;
     return { found: 'no address', expected: `an address: this kind has no default${form}`, advice: 'Add it.' };
   }
-  const address = text === null && own !== null ? own : parseBaseUrl(text ?? '');
+  const address = parseBaseUrl(text);
   return 'found' in address ? address : (checkConsoleAddress(address, privateOrigins) ?? address);
+}
+
+/** The address that follows from the settings, else the kind's default; null: neither exists. */
+function ownAddress({ kind, preset }: ConsoleKind, settings: Settings): string | null {
+  return kind.addressOf?.(settings) ?? (preset === null ? null : (addressOf(preset)?.url ?? null));
+}
+
+type Placed = Pick<StoredProvider, 'baseUrl' | 'settings'>;
+
+/** The address that was entered; null: the address follows from the settings, or is the kind's default. */
+export function enteredAddress(consoleKind: ConsoleKind, { baseUrl, settings }: Placed): string | null {
+  const own = ownAddress(consoleKind, settings);
+  const { completeBaseUrl } = consoleKind.kind;
+  return own !== null && completeBaseUrl(own) === completeBaseUrl(baseUrl) ? null : baseUrl;
+}
+
+/**
+ * Whether credentials entered for the first place must not be sent to the second. Another path may be another tenant of
+ * the host. An address that follows from the settings brings the other doors of its kind, with hosts of their own.
+ */
+export function isMoved(consoleKind: ConsoleKind, from: Placed, to: Placed): boolean {
+  const { completeBaseUrl } = consoleKind.kind;
+  if (completeBaseUrl(from.baseUrl) !== completeBaseUrl(to.baseUrl)) return true;
+  return enteredAddress(consoleKind, to) === null && enteredAddress(consoleKind, from) !== null;
 }
 
 const SECRET_TEXT = /^[\x21-\x7e]{1,4096}$/;
@@ -103,8 +126,19 @@ export function readSettings(
 
 /** Reads the secrets of one credential as entered, by their names, for a provider with these settings. */
 export function readSecrets(
-  { name, kind, preset }: ConsoleKind,
+  consoleKind: ConsoleKind,
   settings: Settings,
+  written: Readonly<Record<string, string>>,
+): { readonly secrets: Secrets } | { readonly fault: EntryFault } {
+  const read = parseSecrets(consoleKind, written);
+  if ('fault' in read) return read;
+  const fault = findEntryFault(consoleKind, settings, read.secrets);
+  return fault === null ? read : { fault };
+}
+
+/** Reads the secrets of one credential by themselves: `findEntryFault` says whether the settings fit. */
+export function parseSecrets(
+  { name, kind }: ConsoleKind,
   written: Readonly<Record<string, string>>,
 ): { readonly secrets: Secrets } | { readonly fault: EntryFault } {
   const faultOf = (member: string, words: string) => ({ fault: { member: `secrets.${member}`, words } });
@@ -126,14 +160,19 @@ export function readSecrets(
     const words = 'found a credential that names files or addresses, which only the configuration file may contain';
     return faultOf(member, words);
   }
+  return { secrets };
+}
+
+/** The first fault of settings together with the secrets of a credential; null: they fit. */
+export function findEntryFault({ kind, preset }: ConsoleKind, settings: Settings, secrets: Secrets): EntryFault | null {
   const members = new Set(['base_url', ...Object.keys(secrets), ...Object.keys(settings)]);
   const [fault] = kind.checkConfig({ members, preset, secrets, source: null, settings });
-  if (fault !== undefined) {
-    const words = `found ${fault.found}, expected ${fault.expected}`;
-    const isSetting = kind.settings.some((one) => one.name === fault.member);
-    return isSetting ? { fault: { member: `settings.${fault.member}`, words } } : faultOf(fault.member, words);
-  }
-  return { secrets };
+  if (fault === undefined) return null;
+  const isSetting = kind.settings.some((one) => one.name === fault.member);
+  return {
+    member: `${isSetting ? 'settings' : 'secrets'}.${fault.member}`,
+    words: `found ${fault.found}, expected ${fault.expected}`,
+  };
 }
 
 /** Four characters of a shorter credential would reveal too much, and those of a JSON document nothing. */
@@ -222,16 +261,23 @@ function resolveEntry(
   if (pool === null) {
     return unused(`Its credential cannot be opened: ${SEALED_OTHERWISE}. Enter the credential again.`);
   }
-  const { name } = entry;
-  const { kind, preset } = consoleKind;
-  const built = buildRemoteProvider({ name, kind, preset, address, pool, settings, timeouts: config.timeouts });
   return {
-    provider: config.server.privateOrigins.includes(address.origin) ? built : { ...built, publicOnly: true as const },
+    provider: buildConsoleProvider(config, consoleKind, { name: entry.name, address, settings, pool }),
     problem:
       sealed.length === 0
         ? null
         : `It goes without its credentials ${sealed.map(quoteText).join(', ')}, which cannot be opened: ${SEALED_OTHERWISE}. Enter them again.`,
   };
+}
+
+/** Builds a provider from what was entered. It reaches public addresses only, unless the file allows its origin. */
+export function buildConsoleProvider(
+  { server, timeouts }: Config,
+  { kind, preset }: ConsoleKind,
+  entered: Pick<RemoteProvider, 'name' | 'settings'> & { readonly address: BaseUrl; readonly pool: CredentialPool },
+): RemoteProvider {
+  const built = buildRemoteProvider({ ...entered, kind, preset, timeouts });
+  return server.privateOrigins.includes(entered.address.origin) ? built : { ...built, publicOnly: true };
 }
 
 /** `pool` null: no credential can be opened. `sealed`: the names of those that cannot. */

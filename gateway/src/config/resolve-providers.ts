@@ -6,7 +6,6 @@ import { addressOf, findPreset, originOf } from '../providers/presets/presets.ts
 import {
   type Credential,
   type CredentialPool,
-  isAmbient,
   type MemberFault,
   type Preset,
   type Provider,
@@ -70,8 +69,10 @@ function resolveProvider(
   if (reportStrange(kind, members, report)) return null;
   const preset = findPreset(shape.preset ?? kind.name) ?? null;
   const pool = resolvePool(kind, shape, report);
-  const settings = resolveOwnSettings(kind, values, report);
-  if (pool === null || settings === null) return null;
+  const written = resolveOwnSettings(kind, values, report);
+  if (pool === null || written === null) return null;
+  const credentials = pool.map(({ credential }) => credential);
+  const settings = kind.local === null ? completeSettings(kind, written, credentials, true) : written;
   if (preset !== null && preset.kind !== kind) {
     report(['preset'], otherKind(kind, preset));
     return null;
@@ -108,6 +109,24 @@ function resolveProvider(
     settings,
     timeouts: resolveTimeouts(shape.timeouts, timeouts),
   });
+}
+
+/** The given settings and, for those that are missing, what all credentials of the provider agree on. */
+export function completeSettings(
+  kind: RemoteKind,
+  given: Settings,
+  credentials: readonly Pick<Credential, 'secrets' | 'source'>[],
+  usesMachine: boolean,
+): Settings {
+  if (kind.findSettings === undefined) return given;
+  const [first, ...others] = credentials.map((credential) => kind.findSettings?.(credential, usesMachine) ?? {});
+  const agreed = Object.entries(first ?? {}).filter(([name, value]) => others.every((one) => one[name] === value));
+  return { ...Object.fromEntries(agreed), ...given };
+}
+
+/** The credential uses files, variables or servers of this machine, or addresses of its own. */
+export function isAmbient(kind: RemoteKind, { source, secrets }: Pick<Credential, 'source' | 'secrets'>): boolean {
+  return source !== null || (kind.isAmbient?.(secrets) ?? false);
 }
 
 /** An ambient credential would go to an address that is neither the vendor's nor allowed by name. */

@@ -104,8 +104,8 @@ export function auditChange(run: CommandRun, change: AuditedChange): readonly Ne
   return [{ atMs: run.nowMs(), account, workspace, by, act: run.act, subject, ...changed }];
 }
 
-/** For a new or removed object, every member with a value; null: nothing changed. */
-function changedMembers(
+/** The members that changed; for a new or removed object, every member with a value. Null: nothing changed. */
+export function changedMembers(
   before: ShownMembers | null,
   after: ShownMembers | null,
 ): { readonly before: AuditedMembers | null; readonly after: AuditedMembers | null } | null {

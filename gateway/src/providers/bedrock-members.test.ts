@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import { createBedrock } from './bedrock.ts';
-import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
+import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
 import type { Secrets, Settings } from './provider.ts';
 
 const KEYS = { access_key_id: new Secret('AKIA1'), secret_access_key: new Secret('canary-1') };
@@ -40,6 +40,32 @@ describe('the addresses', () => {
     expect(
       ['evil.com/#', 'us-east-1.evil.com', 'us-east-1/', '', 'us_east_1', 'us-east-1\n'].some((one) => accepts(one)),
     ).toBe(false);
+  });
+});
+
+describe('a region that is not given', () => {
+  const config = (text: string) => ({ '/home/gw/.aws/config': text });
+  const PROFILES =
+    '[default]\nregion = eu-west-1\n[profile other]\nregion = us-west-2\n[profile none]\noutput = json\n';
+  const find = (machine: FakeMachine, usesMachine = true) =>
+    createBedrock(new FakeSurroundings(machine)).findSettings?.({ secrets: {}, source: 'chain' }, usesMachine);
+
+  test.each<[FakeMachine, Settings]>([
+    [
+      { environment: { AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-2' }, files: config(PROFILES) },
+      { region: 'us-east-1' },
+    ],
+    [{ environment: { AWS_DEFAULT_REGION: 'us-east-2' }, files: config(PROFILES) }, { region: 'us-east-2' }],
+    [{ files: config(PROFILES) }, { region: 'eu-west-1' }],
+    [{ environment: { AWS_PROFILE: 'other' }, files: config(PROFILES) }, { region: 'us-west-2' }],
+    [{ environment: { AWS_PROFILE: 'none' }, files: config(PROFILES) }, {}],
+    [{ environment: { AWS_PROFILE: 'gone' }, files: config(PROFILES) }, {}],
+    [{ environment: { AWS_REGION: 'evil.com/#' } }, {}],
+    [{}, {}],
+  ])('with %j is %j', (machine, found) => {
+    expect(find(machine)).toEqual(found);
+    // The console never reads this machine.
+    expect(find(machine, false)).toEqual({});
   });
 });
 

@@ -15,6 +15,7 @@ import { toCount } from './bedrock/count-tokens.ts';
 import { toInvoke } from './bedrock/invoke-body.ts';
 import { BedrockMemory } from './bedrock/memory.ts';
 import { hasChatAtRuntime, hostedModel, openaiPathAtMantle, protocolsFor, RUNTIME_SETTINGS } from './bedrock/models.ts';
+import { findRegion } from './credentials/aws-profile.ts';
 import { AwsSigner, bearerIn } from './credentials/aws-signer.ts';
 import { dnsSuffixOf } from './credentials/aws-sts.ts';
 import { encodeSegment } from './credentials/sigv4.ts';
@@ -65,7 +66,8 @@ const KEY_SECRETS: readonly SecretMember[] = [
 const REGION: SettingMember = {
   name: 'region',
   title: 'Region',
-  description: `The AWS region of its services, such as \`eu-central-1\` or \`\${AWS_REGION}\`.`,
+  description:
+    'The AWS region of its services, such as `eu-central-1`. Default: that of `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile.',
   pattern: /^[a-z]{2,8}(?:-[a-z]{2,12}){1,2}-\d{1,2}$/,
   expected: 'an AWS region such as eu-central-1',
 };
@@ -223,7 +225,7 @@ function checkConfig({ members, secrets, source, settings }: GivenProvider): rea
   const faults: MemberFault[] = [];
   const fault = (member: string, found: string, expected: string, advice: string) =>
     faults.push({ member, found, expected, advice });
-  if (settings.region === undefined) fault('region', 'no region', REGION.expected, `Add region: \${AWS_REGION}.`);
+  if (settings.region === undefined) fault('region', 'no region', REGION.expected, 'Add region, or set AWS_REGION.');
   const hasKeys = secrets.access_key_id !== undefined && secrets.secret_access_key !== undefined;
   const half = KEY_SECRETS.find(({ name }) => secrets[name] !== undefined)?.name;
   if (half !== undefined && !hasKeys) {
@@ -313,6 +315,10 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
       },
     ],
     settings: SETTINGS,
+    findSettings(_credential, usesMachine) {
+      const region = usesMachine ? findRegion(surroundings) : null;
+      return region === null || !REGION.pattern.test(region) ? {} : { [REGION.name]: region };
+    },
     vendorDomains: ['amazonaws.com', 'amazonaws.com.cn', 'amazonaws.eu', 'api.aws'],
     framing: framingOf,
     checkConfig,

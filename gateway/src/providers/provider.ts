@@ -241,6 +241,11 @@ export interface RemoteKind extends KindBase, Door {
    * Absent: they never do.
    */
   isAmbient?(secrets: Secrets): boolean;
+  /**
+   * The settings that a credential names (the project of a service account) and, where `usesMachine`, the variables and
+   * files of this machine (`AWS_REGION`), for those that are not given. Absent: none.
+   */
+  findSettings?(credential: Pick<Credential, 'secrets' | 'source'>, usesMachine: boolean): Settings;
   /** The domains that an ambient credential is for. Absent: none. */
   readonly vendorDomains?: readonly string[];
   /** The region of its addresses, for records. Absent: the kind has no regions. */
@@ -346,7 +351,7 @@ export interface ProviderModel {
 
 /** A credential as the choice among several sees it. */
 export interface UpstreamCredential extends Pick<Credential, 'name' | 'weight' | 'organisation'> {
-  /** The credential in what is learned about it: another secret or address is a different credential. Not a secret. */
+  /** The credential in what is learned about it: with another secret, address or setting, another one. Not a secret. */
   readonly key: string;
 }
 
@@ -362,7 +367,7 @@ export interface Upstream {
   readonly protocolFor: UpstreamProtocols;
   /** How the records of a response are cut. */
   framing(protocol: UpstreamProtocolName, operation: Operation): Framing;
-  /** The target in what is learned about it: a provider whose address changes on reload is a different target. */
+  /** The target in what is learned about it. Another address or setting of the provider: another one, with no bench. */
   readonly key: string;
   /** Where its connections go (`https://host:port`); the provider's name for one inside the gateway. */
   readonly origin: string;
@@ -390,9 +395,4 @@ export interface Upstream {
     responseBytesMax: number,
     listener: ExchangeListener,
   ): UpstreamTap;
-}
-
-/** The credential uses files, variables or servers of this machine, or addresses of its own. */
-export function isAmbient(kind: RemoteKind, { source, secrets }: Pick<Credential, 'source' | 'secrets'>): boolean {
-  return source !== null || (kind.isAmbient?.(secrets) ?? false);
 }

@@ -117,7 +117,8 @@ function openOverHttp(
 ): Exchanges {
   const { name, kind, settings } = provider;
   const address = addressOf(provider);
-  const key = `${name} ${address.origin.key} ${model}`;
+  const place = [name, provider.baseUrl, ...Object.entries(settings).map((one) => one.join('='))].join(' ');
+  const key = `${place} ${model}`;
   const credentials = needCredentials(provider, model);
   const secrets = provider.credentials.pool.flatMap((credential) => Object.values(credential.secrets));
   const authorizing = credentials.map((credential) => ({
@@ -234,7 +235,7 @@ function openOverHttp(
     key,
     origin: address.origin.key,
     timeouts,
-    credentials: describePool(credentials, `${name} ${address.origin.key}`),
+    credentials: describePool(credentials, place),
     secrets,
     openExchange: (request, credential, responseBytesMax, listener) =>
       openAttempt(request, credential, responseBytesMax, listener) ??

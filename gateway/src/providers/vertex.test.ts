@@ -9,8 +9,8 @@ import { type Fault, quoteText, renderPath } from '../config/file/config-problem
 import { createProviderSchema } from '../config/file/provider-schema.ts';
 import { resolveProviders } from '../config/resolve-providers.ts';
 import { Secret } from '../lib/secret.ts';
-import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
-import type { FinalRequest, HeaderLine, RemoteProvider } from './provider.ts';
+import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
+import type { FinalRequest, HeaderLine, RemoteProvider, Secrets } from './provider.ts';
 import { createVertex, vertex } from './vertex.ts';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -120,6 +120,57 @@ describe('the members of vertex', () => {
     ];
     expect(accepted.map((members) => resolve(members).faults)).toEqual(accepted.map(() => []));
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('a project that is not given', () => {
+  const accountOf = (project_id: string) => JSON.stringify({ ...JSON.parse(SERVICE_ACCOUNT), project_id });
+  const OF_P9 = accountOf('p9');
+  const ADC = '/home/gw/.config/gcloud/application_default_credentials.json';
+  const find = (
+    given: { readonly document?: string; readonly environment?: Record<string, string> } & Pick<FakeMachine, 'files'>,
+    usesMachine = true,
+  ) => {
+    const { findSettings } = createVertex(new FakeSurroundings(given));
+    const secrets: Secrets = given.document === undefined ? {} : { credentials_json: new Secret(given.document) };
+    return findSettings?.({ secrets, source: given.document === undefined ? 'adc' : null }, usesMachine);
+  };
+
+  test('is that of the credential, else that of the variable', () => {
+    const environment = { GOOGLE_CLOUD_PROJECT: 'of-variable' };
+    const named = { GOOGLE_APPLICATION_CREDENTIALS: '/a.json', GOOGLE_CLOUD_PROJECT: 'of-variable' };
+    expect([
+      find({ document: OF_P9, environment }),
+      find({ document: '/a.json', files: { '/a.json': OF_P9 } }),
+      find({ files: { '/a.json': OF_P9 }, environment: named }),
+      find({ files: { [ADC]: OF_P9 } }),
+      find({ document: SERVICE_ACCOUNT, environment }),
+      find({ environment }),
+      find({ environment: named }),
+    ]).toEqual([
+      ...Array.from({ length: 4 }, () => ({ project: 'p9' })),
+      ...Array.from({ length: 3 }, () => ({ project: 'of-variable' })),
+    ]);
+  });
+
+  test('is only what the JSON text says for the console, and only the id of a project', () => {
+    const machine = { environment: { GOOGLE_CLOUD_PROJECT: 'of-variable' }, files: { '/a.json': OF_P9 } };
+    expect(find({ ...machine, document: OF_P9 }, false)).toEqual({ project: 'p9' });
+    expect(find({ ...machine, document: SERVICE_ACCOUNT }, false)).toEqual({});
+    expect(find({ ...machine, document: '/a.json' }, false)).toEqual({});
+    expect(find({ document: JSON.stringify({ project_id: 'p/../1' }) })).toEqual({});
+    expect(find({})).toEqual({});
+  });
+
+  test('completes the configuration; what is given precedes, and credentials must agree', () => {
+    expect(resolve({ credentials: OF_P9 }).provider?.settings).toEqual({ project: 'p9' });
+    expect(resolve({ project: 'p1', credentials: OF_P9 }).provider?.settings).toEqual({ project: 'p1' });
+    const pool = (other: string) => [
+      { name: 'a', credentials_json: OF_P9 },
+      { name: 'b', credentials_json: other.replace('gw@', 'b@') },
+    ];
+    expect(resolve({ credentials: pool(OF_P9) }).provider?.settings).toEqual({ project: 'p9' });
+    expect(resolve({ credentials: pool(accountOf('p8')) }).faults).toEqual(['providers.v: no project']);
   });
 });
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { SSE } from '../framing/sse-decoder.ts';
 import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import { exchangeDefault, exchangeDocument, type GoogleToken, isPath } from './credentials/google-adc.ts';
+import { exchangeDefault, exchangeDocument, findProject, type GoogleToken, isPath } from './credentials/google-adc.ts';
 import { isExternal, parseGoogleCredentials } from './credentials/google-credentials.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, TokenCache } from './credentials/token-cache.ts';
@@ -36,7 +36,7 @@ const DOCUMENT: SecretMember = {
   title: 'Credentials (JSON)',
   description:
     'A credentials file of Google: the absolute path, or the JSON text, of a service account, a user, an impersonated or an external account.',
-  hint: 'The text of the JSON file of a service account. It needs a project.',
+  hint: 'The text of the JSON file of a service account.',
   mayBeNone: false,
   document: true,
 };
@@ -52,7 +52,9 @@ const EXPRESS_KEY: SecretMember = {
 const PROJECT: SettingMember = {
   name: 'project',
   title: 'Project',
-  description: 'The id of the Google Cloud project.',
+  description:
+    'The id of the Google Cloud project. Default: that of the service account, or of `GOOGLE_CLOUD_PROJECT`.',
+  hint: 'The id of a project such as my-project-1. Leave blank for that of the service account.',
   pattern: /^(?:[a-z][a-z0-9.-]{0,62}:)?[a-z0-9][a-z0-9-]{0,62}$/,
   expected: 'the id of a project such as my-project-1',
 };
@@ -112,6 +114,12 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
       },
     ],
     settings: [PROJECT, LOCATION],
+    findSettings({ secrets, source }, usesMachine) {
+      const document = secrets[DOCUMENT.name]?.reveal() ?? null;
+      if (document === null && source === null) return {};
+      const project = findProject(document, surroundings, usesMachine);
+      return project === null || !PROJECT.pattern.test(project) ? {} : { [PROJECT.name]: project };
+    },
     vendorDomains: ['googleapis.com'],
     isAmbient: ({ credentials_json }) => credentials_json !== undefined && isForeign(credentials_json.reveal()),
     framing: () => SSE,

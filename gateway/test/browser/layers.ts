@@ -119,6 +119,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/playground', 'Create playground key', press('Create key')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
+  layer('/app/providers', `Edit ${PROVIDER}`, choose(OF_PROVIDER, 'Edit…')),
   layer('/app/providers', `Credentials of ${PROVIDER}`, openPool),
   layer('/app/providers', `Add credential to ${PROVIDER}`, steps(openPool, press('Add credential'))),
   menu('/app/providers', OF_CREDENTIAL, steps(openPool, press(OF_CREDENTIAL))),

@@ -1,6 +1,6 @@
 /**
- * Tests how a provider is added in the console: the form of a kind from its descriptor, the test that follows, and the
- * choice among the models that the provider offers. A kind with every sort of field is played into the reply of the API.
+ * Tests how a provider is added and changed in the console: the form of a kind from its descriptor, the tests before and
+ * after, and the choice among the models that the provider offers. A kind with every sort of field is played into the reply of the API.
  */
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
@@ -44,7 +44,8 @@ openOwnConsole(
   },
   async () => {
     fake = await startFakeUpstream();
-    return { config: { server: { private_origins: [fake.url] } } };
+    const filed = { kind: 'openai-compatible', base_url: `${fake.url}/v1`, api_key: 'none' };
+    return { config: { server: { private_origins: [fake.url] }, providers: { filed } } };
   },
 );
 afterAll(async () => void (await fake?.stop()));
@@ -182,5 +183,47 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     expect(json.models.map(({ name }: { name: string }) => name)).toEqual(
       expect.arrayContaining(['lab-small', 'lab-large']),
     );
+  });
+
+  test('changes the settings and the address, and tests them before they are saved', async () => {
+    await openPage(page, `${gateway.url}/app/providers`);
+    await press('Actions for lab');
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    const edit = dialog('Edit lab');
+    const address = edit.getByLabel('Base URL', { exact: true });
+    const key = edit.getByLabel('API key', { exact: true });
+    expect([await address.inputValue(), await key.inputValue()]).toEqual([`${fake?.url}/v1`, '']);
+    await address.fill(`${fake?.url}`);
+    await press('Test');
+    await edit.getByText('and are not sent to another address; enter them again').waitFor();
+    await key.and(page.locator(':focus[aria-invalid="true"]')).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await key.fill('canary-9876543210');
+    fake?.script('models', { status: 401, json: { error: { message: 'no such key' } } });
+    await press('Test');
+    await edit.getByRole('status').getByText('Test failed: It answered 401: no such key.').waitFor();
+    fake?.script('models', { json: { data: [{ id: 'ok' }] } });
+    await press('Test');
+    await edit.getByRole('status').getByText('Test passed: It has one model.').waitFor();
+    // The result is that of the fields as they were.
+    await key.fill('canary-0000003210');
+    await edit.getByText('Test passed').waitFor({ state: 'detached' });
+    await key.press('Enter');
+    await page.getByText('Changed lab. Applies from the next request.').waitFor();
+    await edit.waitFor({ state: 'detached' });
+    const { json } = await api.ask('GET /accounts/default/providers');
+    expect(json.providers.find(({ name }: { name: string }) => name === 'lab')).toMatchObject({
+      base_url: fake?.url,
+      last4: '3210',
+    });
+    expect(await page.content()).not.toContain('canary');
+  });
+
+  test('is not offered for a provider of the file', async () => {
+    await page.getByText('Configuration file, read-only').waitFor();
+    await press('Actions for filed');
+    await page.getByRole('menuitem', { name: 'Credentials…' }).waitFor();
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Credentials…', 'Models…']);
+    await page.keyboard.press('Escape');
   });
 });

@@ -29,10 +29,12 @@ export interface ModelsRig {
   stop(): Promise<void>;
 }
 
-export async function startModels(): Promise<ModelsRig> {
+/** `origins`: others that the console may enter. */
+export async function startModels(origins: readonly string[] = []): Promise<ModelsRig> {
   const fake = await startFakeUpstream();
   scriptModels(fake);
-  const config = configBeside(fake);
+  const server = { private_origins: [fake.url, ...origins], public_status: 'full' };
+  const config = configBeside(fake, { server });
   const gateway = await startGateway({ config });
   const { key } = await createKey(gateway, { scopes: ['admin', 'inference'] });
   const rig: ModelsRig = {

@@ -16,6 +16,7 @@ import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CredentialPool } from './credential-pool.tsx';
+import { EditProvider } from './edit-provider.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { OfferedModels } from './offered-models.tsx';
 import { type ProvidersReply, type ProviderView, TOUCHES } from './provider-form.ts';
@@ -29,7 +30,7 @@ const SOURCES = {
   console: 'Console',
 } as const;
 
-type Asked = 'credentials' | 'offered' | 'models' | 'remove';
+type Asked = 'settings' | 'credentials' | 'offered' | 'models' | 'remove';
 
 interface ProviderCardProps {
   readonly provider: ProviderView;
@@ -74,6 +75,7 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
               </IconButton>
             }
           >
+            {isOwn && <MenuItem onSelect={() => setEntered('settings')}>Edit…</MenuItem>}
             <MenuItem onSelect={() => setEntered('credentials')}>Credentials…</MenuItem>
             <MenuItem
               onSelect={() => {
@@ -134,6 +136,14 @@ export function ProviderCard({ provider, kinds, canWrite, credentials }: Provide
           </div>
         )}
       </footer>
+      {entered === 'settings' && (
+        <EditProvider
+          provider={provider}
+          kind={kinds.find((one) => one.kind === provider.kind)}
+          credentials={credentials.length}
+          onClose={close}
+        />
+      )}
       {entered === 'credentials' && <CredentialPool provider={provider} kinds={kinds} onClose={close} />}
       {entered === 'offered' && <OfferedModels provider={provider.name} list={test} onClose={close} />}
       {entered === 'models' && <ReplaceModels provider={provider} onClose={close} />}

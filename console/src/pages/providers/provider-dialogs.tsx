@@ -6,7 +6,16 @@ import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { type Entered, filledIn, type Kind, KindSettings, membersOf, SecretFields } from './provider-fields.tsx';
+import {
+  addressIn,
+  BaseUrlField,
+  type Entered,
+  filledIn,
+  type Kind,
+  KindSettings,
+  membersOf,
+  SecretFields,
+} from './provider-fields.tsx';
 import { freeName, parseModelLines, TOUCHES } from './provider-form.ts';
 import { linesError, MODELS_HINT } from './provider-models.tsx';
 
@@ -43,7 +52,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
     const body = {
       name,
       kind: kind.kind,
-      base_url: baseUrl.trim() === '' ? null : baseUrl.trim(),
+      base_url: addressIn(baseUrl),
       settings: filledIn(settings),
       credentials: filledIn(secrets),
       models: [...parseModelLines(models).models],
@@ -108,15 +117,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
         hint={secretsHint(kind)}
         onChange={setSecrets}
       />
-      <TextField
-        label="Base URL"
-        type="url"
-        placeholder={kind?.base_url ?? 'https://host.example/v1'}
-        hint={addressHint(kind)}
-        value={baseUrl}
-        error={memberError(error, 'base_url')}
-        onChange={(event) => setBaseUrl(event.target.value)}
-      />
+      <BaseUrlField kind={kind} current={null} value={baseUrl} error={error} onChange={setBaseUrl} />
       <TextAreaField
         label="Models"
         rows={5}
@@ -135,10 +136,4 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
 function secretsHint(kind: Kind | undefined): string {
   const mayNeedNone = kind?.base_url === null && kind.secrets.length === 1;
   return `Encrypted; can’t be viewed again.${mayNeedNone ? ' Leave blank if the provider needs none.' : ''}`;
-}
-
-function addressHint(kind: Kind | undefined): string {
-  if (kind?.derives_base_url === true) return 'Leave blank to derive it from the fields above.';
-  if (kind !== undefined && kind.base_url !== null) return 'Leave blank for the default.';
-  return 'Must use HTTPS. Private addresses must be allowed in the configuration file.';
 }

@@ -50,6 +50,40 @@ export function KindSettings({ kind, entered, error, onChange }: FieldsProps) {
   });
 }
 
+interface BaseUrlFieldProps {
+  readonly kind: Kind | undefined;
+  /** The address that is used while the field is blank; null: the kind's. */
+  readonly current: string | null;
+  readonly value: string;
+  readonly error: ApiError | null;
+  readonly onChange: (text: string) => void;
+}
+
+export function BaseUrlField({ kind, current, value, error, onChange }: BaseUrlFieldProps) {
+  return (
+    <TextField
+      label="Base URL"
+      type="url"
+      placeholder={current ?? kind?.base_url ?? 'https://host.example/v1'}
+      hint={addressHint(kind)}
+      value={value}
+      error={memberError(error, 'base_url')}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** The text of the field as the API takes it. */
+export function addressIn(text: string): string | null {
+  return text.trim() === '' ? null : text.trim();
+}
+
+function addressHint(kind: Kind | undefined): string {
+  if (kind?.derives_base_url === true) return 'Leave blank to derive it from the fields above.';
+  if (kind !== undefined && kind.base_url !== null) return 'Leave blank for the default.';
+  return 'Must use HTTPS. Private addresses must be allowed in the configuration file.';
+}
+
 interface SecretFieldsProps extends FieldsProps {
   /** The member of the body that has the secrets. */
   readonly member: string;
@@ -66,7 +100,8 @@ export function SecretFields({ kind, member, entered, error, hint: common, onCha
       autoComplete: 'off',
       spellCheck: false,
       value: entered[name] ?? '',
-      error: memberError(error, `${member}.${name}`),
+      // The first field shows what is said of all.
+      error: memberError(error, `${member}.${name}`) ?? (at === 0 ? memberError(error, member) : null),
       onChange: ({ target }: { readonly target: { readonly value: string } }) =>
         onChange({ ...entered, [name]: target.value }),
     };

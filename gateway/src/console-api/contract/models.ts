@@ -61,6 +61,8 @@ const providerView = z.object({
   name: id,
   kind: z.string(),
   base_url: z.string(),
+  /** As entered in the console; null: it follows from the settings, or is the default of the kind or the configuration's. */
+  entered_base_url: z.string().nullable(),
   /** Settings of its kind by name. */
   settings: z.record(z.string(), z.string()),
   source: z.enum(['file', 'environment', 'demo', 'console']),
@@ -84,6 +86,10 @@ const providerView = z.object({
 
 /** Secrets by name. */
 const credentials = z.record(z.string().max(64), z.string().min(1).max(8_192));
+/** Null: it follows from the settings, or is the default of the kind. */
+const baseUrl = z.url().max(2_048).nullable();
+/** Settings of its kind by name. */
+const settings = z.record(z.string().max(64), z.string().min(1).max(256));
 
 export const modelRoutes = {
   'GET /accounts/{account}/models': {
@@ -158,10 +164,9 @@ export const modelRoutes = {
     body: z.strictObject({
       name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lowercase letters, digits and hyphens'),
       kind: z.string().max(64),
-      base_url: z.url().max(2_048).nullable(),
+      base_url: baseUrl,
       credentials,
-      /** Settings of its kind by name. */
-      settings: z.record(z.string().max(64), z.string().min(1).max(256)).optional(),
+      settings: settings.optional(),
       /** The models to serve from it: public name and upstream name. */
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
@@ -170,10 +175,14 @@ export const modelRoutes = {
     reply: providerView,
   },
   'PATCH /accounts/{account}/providers/{provider}': {
-    summary: 'Replaces a provider’s credentials or its models.',
+    summary:
+      'Changes a provider’s address, settings, credentials or models; members that are not given stay. Another address needs `credentials`, and the provider then has no others: stored ones are never sent to an address that they were not entered for.',
     access: 'operator.write',
     body: z.strictObject({
+      base_url: baseUrl.optional(),
       /** Replaces all of them. */
+      settings: settings.optional(),
+      /** Replaces all secrets of its first credential. */
       credentials: credentials.optional(),
       models: z
         .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
@@ -188,9 +197,15 @@ export const modelRoutes = {
     reply: nothing,
   },
   'POST /accounts/{account}/providers/{provider}/test': {
-    summary: 'Tests a provider: requests its model list with its first credential, or the named one.',
+    summary:
+      'Tests a provider: requests its model list with its first credential, or the named one. With `base_url`, `settings` or `credentials`, tests the provider as a change to these would leave it, and changes nothing.',
     access: 'operator.write',
-    body: z.strictObject({ credential: z.string().max(64).optional() }),
+    body: z.strictObject({
+      credential: z.string().max(64).optional(),
+      base_url: baseUrl.optional(),
+      settings: settings.optional(),
+      credentials: credentials.optional(),
+    }),
     reply: z.object({
       ok: z.boolean(),
       message: z.string(),

@@ -7,8 +7,9 @@ import {
   type ConsoleKind,
   type EntryFault,
   findConsoleKind,
+  findEntryFault,
+  parseSecrets,
   readConsoleAddress,
-  readSecrets,
   readSettings,
 } from '../../config/console-providers.ts';
 import { quoteText } from '../../config/file/config-problem.ts';
@@ -81,13 +82,15 @@ export function readOwnSettings(kind: ConsoleKind, written: Readonly<Record<stri
 }
 
 /** The secrets of the kind by name. Throws `invalid` with a message that contains none of them. */
-export function readCredentials(
-  kind: ConsoleKind,
-  settings: Settings,
-  written: Readonly<Record<string, string>>,
-): Secrets {
-  const read = readSecrets(kind, settings, written);
+export function parseCredentials(kind: ConsoleKind, written: Readonly<Record<string, string>>): Secrets {
+  const read = parseSecrets(kind, written);
   return 'secrets' in read ? read.secrets : refuseEntry(read.fault);
+}
+
+/** Throws `invalid` for settings and secrets that the kind does not take together. */
+export function checkEntry(kind: ConsoleKind, settings: Settings, secrets: Secrets): void {
+  const fault = findEntryFault(kind, settings, secrets);
+  if (fault !== null) refuseEntry(fault);
 }
 
 /** The secrets of a provider's first credential are its `credentials`. */

@@ -4,9 +4,10 @@
  * (2026-11-22).
  */
 import { isAbsolute } from 'node:path';
+import { asText, parseObject } from '../../protocols/json.ts';
 import { type GoogleCredentials, parseGoogleCredentials } from './google-credentials.ts';
 import { exchangeGoogle, SCOPE } from './google-token.ts';
-import { readIfThere, readText, type Surroundings } from './surroundings.ts';
+import { readIfReadable, readIfThere, readText, type Surroundings } from './surroundings.ts';
 import { readToken, readTokenAnswer } from './token-answer.ts';
 import type { Token } from './token-cache.ts';
 
@@ -30,6 +31,22 @@ export async function exchangeDefault(surroundings: Surroundings): Promise<Googl
 /** A token for the document of a provider: a JSON text, or the path of a file, which is read at each exchange. */
 export async function exchangeDocument(text: string, surroundings: Surroundings): Promise<GoogleToken> {
   return isPath(text) ? exchangeFile(text, surroundings) : exchange(parseGoogleCredentials(text), surroundings);
+}
+
+/**
+ * The project of a credential, as Google's own tools find it: the one that its JSON names, else that of
+ * `GOOGLE_CLOUD_PROJECT`; null: neither names one, or the file cannot be read. `text`: the document of a provider; null:
+ * the application default credentials. Without `usesMachine`, only a JSON text is read.
+ */
+export function findProject(text: string | null, surroundings: Surroundings, usesMachine: boolean): string | null {
+  if (!usesMachine) return text === null || isPath(text) ? null : projectIn(text);
+  const { GOOGLE_APPLICATION_CREDENTIALS: named, GOOGLE_CLOUD_PROJECT: project } = surroundings.environment;
+  const path = text === null ? named || gcloudFile(surroundings) : isPath(text) ? text : null;
+  return projectIn(path === null ? (text ?? '') : readIfReadable(surroundings, path)) ?? (project || null);
+}
+
+function projectIn(text: string): string | null {
+  return asText(parseObject(text)?.project_id);
 }
 
 /** Whether the document is the path of a file. */
@@ -61,13 +78,17 @@ function parseFile(name: string, text: string): GoogleCredentials {
 
 /** Null: gcloud has no file here. */
 async function exchangeGcloud(surroundings: Surroundings): Promise<GoogleToken | null> {
-  const { CLOUDSDK_CONFIG: folder, HOME: home } = surroundings.environment;
-  const base = folder || (home ? `${home}/.config/gcloud` : null);
-  if (base === null) return null;
-  const path = `${base}/application_default_credentials.json`;
+  const path = gcloudFile(surroundings);
+  if (path === null) return null;
   const name = nameOf(path);
   const text = await readIfThere(surroundings, path, name);
   return text === null ? null : exchange(parseFile(name, text), surroundings);
+}
+
+/** Null: this machine has no home folder. */
+function gcloudFile({ environment: { CLOUDSDK_CONFIG: folder, HOME: home } }: Surroundings): string | null {
+  const base = folder || (home ? `${home}/.config/gcloud` : null);
+  return base === null ? null : `${base}/application_default_credentials.json`;
 }
 
 const METADATA_MS = 3_000;

@@ -2,6 +2,7 @@
  * Gives credential sources what they read of this machine: variables, files, the clock, and a `fetch` that reaches
  * metadata servers and AWS STS. Nothing that is entered in the console can choose one of these addresses.
  */
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createGuardedFetch, type Fetch } from '../../upstream/guarded-fetch.ts';
 
@@ -9,6 +10,8 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The text of a file. Rejects as `node:fs` does. */
   readFile(path: string): Promise<string>;
+  /** The same for settings, which are found while the configuration is read. Throws as `node:fs` does. */
+  readFileNow(path: string): string;
   readonly fetch: Fetch;
   /** For sources that bind their addresses themselves: to Google, to Microsoft, or to what the operator's file names. */
   readonly fetchBound: Fetch;
@@ -33,6 +36,15 @@ export async function readIfThere({ readFile }: Surroundings, path: string, name
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     if (code === 'ENOENT') return null;
     throw new Error(`${name} cannot be read (${code})`);
+  }
+}
+
+/** The text of a file, for settings. Empty: it cannot be read, which a credential in it says at its first use. */
+export function readIfReadable({ readFileNow }: Surroundings, path: string): string {
+  try {
+    return readFileNow(path);
+  } catch {
+    return '';
   }
 }
 
@@ -68,6 +80,7 @@ export function setCredentialWarnings(next: (message: string) => void): void {
 export const SURROUNDINGS: Surroundings = {
   environment: process.env,
   readFile: (path) => readFile(path, 'utf8'),
+  readFileNow: (path) => readFileSync(path, 'utf8'),
   fetch: createGuardedFetch(isTrustedForCredentials),
   fetchBound: createGuardedFetch(() => true),
   nowMs: Date.now,

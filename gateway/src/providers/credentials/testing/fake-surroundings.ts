@@ -31,11 +31,13 @@ export class FakeSurroundings implements Surroundings {
     this.environment = { HOME: '/home/gw', ...machine.environment };
   }
 
-  readonly readFile = async (path: string): Promise<string> => {
+  readonly readFileNow = (path: string): string => {
     const text = this.#machine.files?.[path];
     if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
     return text;
   };
+
+  readonly readFile = async (path: string): Promise<string> => this.readFileNow(path);
 
   readonly fetch: Surroundings['fetch'] = async (input, init) => {
     const request = new Request(input as string, init);

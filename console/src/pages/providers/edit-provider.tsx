@@ -1,0 +1,117 @@
+/** Changes the settings and the address of a provider, and tests them before they are saved. */
+import { useState } from 'react';
+import { useAction } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { changesOf, isEmpty } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormDialog } from '../../ui/form.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import {
+  addressIn,
+  BaseUrlField,
+  type Entered,
+  filledIn,
+  type Kind,
+  KindSettings,
+  membersOf,
+  SecretFields,
+} from './provider-fields.tsx';
+import { type ProviderView, TOUCHES } from './provider-form.ts';
+import { TestResult } from './test-result.tsx';
+
+interface EditProviderProps {
+  readonly provider: ProviderView;
+  readonly kind: Kind | undefined;
+  /** The number of its credentials. */
+  readonly credentials: number;
+  readonly onClose: () => void;
+}
+
+export function EditProvider({ provider, kind, credentials, onClose }: EditProviderProps) {
+  const { account } = useAccount();
+  const path = { account, provider: provider.name };
+  const [settings, setSettings] = useState<Entered>(provider.settings);
+  const [baseUrl, setBaseUrl] = useState(provider.entered_base_url ?? '');
+  const [secrets, setSecrets] = useState<Entered>({});
+  const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
+  const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
+  const error = change.error ?? test.error;
+  const given = filledIn(secrets);
+  const changes = {
+    ...changesOf(
+      { settings: provider.settings, base_url: provider.entered_base_url },
+      { settings: filledIn(settings), base_url: addressIn(baseUrl) },
+    ),
+    ...(isEmpty(given) ? {} : { credentials: given }),
+  };
+  /** A result is that of the fields as they were. */
+  const edit =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      set(value);
+      test.reset();
+    };
+  const submit = () => {
+    if (isEmpty(changes)) return onClose();
+    test.reset();
+    change.mutate(
+      { path, body: changes },
+      {
+        onSuccess: () => {
+          toast({ text: `Changed ${provider.name}. Applies from the next request.`, tone: 'good' });
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <FormDialog
+      title={`Edit ${provider.name}`}
+      label="Provider"
+      submitLabel="Save changes"
+      busy={change.isPending}
+      error={error}
+      members={[
+        ...['base_url', 'credentials'],
+        ...membersOf(kind?.settings ?? [], 'settings'),
+        ...membersOf(kind?.secrets ?? [], 'credentials'),
+      ]}
+      extra={
+        <Button
+          className="mr-auto"
+          busy={test.isPending}
+          onClick={() => {
+            change.reset();
+            test.mutate({ path, body: changes });
+          }}
+        >
+          {test.isPending ? 'Testing…' : 'Test'}
+        </Button>
+      }
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <KindSettings kind={kind} entered={settings} error={error} onChange={edit(setSettings)} />
+      <BaseUrlField kind={kind} current={provider.base_url} value={baseUrl} error={error} onChange={edit(setBaseUrl)} />
+      <SecretFields
+        kind={kind}
+        member="credentials"
+        entered={secrets}
+        error={error}
+        hint={secretsHint(provider, credentials)}
+        onChange={edit(setSecrets)}
+      />
+      <p role="status" className="text-sm text-ink-2">
+        {test.isPending && 'Testing…'}
+        {test.data !== undefined && <TestResult {...test.data} at={null} />}
+      </p>
+    </FormDialog>
+  );
+}
+
+/** Credentials are sent to the address only that they were entered for. */
+function secretsHint({ last4 }: ProviderView, credentials: number): string {
+  if (last4 === null) return 'Encrypted; can’t be viewed again.';
+  const kept = `Leave blank to keep ${last4 === '' ? 'the current one' : `…${last4}`}. Another address needs it again`;
+  return credentials > 1 ? `${kept}, and removes the other credentials.` : `${kept}.`;
+}
