@@ -9,8 +9,9 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkSnapshot } from './check-snapshot.ts';
 import { chooseEntries } from './choose-entries.ts';
+import { chooseCloudEntries } from './cloud-entries.ts';
 import { compareSources } from './compare-sources.ts';
-import { foldDatedNames } from './fold-dated-names.ts';
+import { compareModels, foldDatedNames } from './fold-dated-names.ts';
 import { readPriceList } from './price-list-facts.ts';
 import { loadReleases } from './release-facts.ts';
 import { renderSnapshot } from './render-snapshot.ts';
@@ -35,8 +36,11 @@ const date = flag('date');
 const folder = resolve(flag('releases'));
 const releases = await loadReleases(folder);
 const releasesPackage = await Bun.file(`${folder}/package.json`).json();
-const { chosen, refused } = chooseEntries(readPriceList(await Bun.file(flag('price-list')).json()), releases, date);
-const models = foldDatedNames(chosen, releases);
+const list = await Bun.file(flag('price-list')).json();
+const { chosen, refused } = chooseEntries(readPriceList(list), releases, date);
+const vendors = foldDatedNames(chosen, releases);
+const clouds = chooseCloudEntries(list, vendors, date);
+const models = [...vendors, ...clouds.chosen].sort(compareModels);
 const text = renderSnapshot(
   date,
   [
@@ -49,6 +53,6 @@ const text = renderSnapshot(
 checkSnapshot(JSON.parse(text));
 await Bun.write(flag('out'), text);
 
-for (const line of refused) console.log(`left out: ${line}`);
-for (const line of compareSources(models, releases)) console.log(`compare: ${line}`);
-console.log(`${models.length} models written, ${refused.length} entries omitted`);
+for (const line of [...refused, ...clouds.refused]) console.log(`left out: ${line}`);
+for (const line of compareSources(vendors, releases)) console.log(`compare: ${line}`);
+console.log(`${models.length} models written, ${refused.length + clouds.refused.length} entries omitted`);

@@ -32,7 +32,12 @@ export function foldDatedNames(
   }
   return [...byKey.entries()]
     .map(([key, entry]) => ({ ...entry, ...describe(entry, (aliases.get(key) ?? []).sort(), releases) }))
-    .sort((one, other) => compare(one.provider, other.provider) || compare(one.id, other.id));
+    .sort(compareModels);
+}
+
+/** The order of the snapshot: by provider and id. */
+export function compareModels(one: FoldedModel, other: FoldedModel): number {
+  return compare(one.provider, other.provider) || compare(one.id, other.id);
 }
 
 function sameModel(one: ModelFacts, other: ModelFacts): boolean {

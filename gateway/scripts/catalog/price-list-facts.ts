@@ -8,7 +8,7 @@ import { type Fees, NO_FEES, type PublishedPrice, parseFees } from '../../src/bi
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 import type { ModelFacts, TierFacts } from './model-facts.ts';
 
-type Entry = Readonly<Record<string, unknown>>;
+export type Entry = Readonly<Record<string, unknown>>;
 
 /** The price list's name of a provider, the prefix that it puts before ids, and our name. */
 const PROVIDERS: readonly { readonly theirs: string; readonly prefix: string; readonly ours: CatalogProvider }[] = [
@@ -63,7 +63,8 @@ export function readPriceList(list: Readonly<Record<string, Entry>>): readonly P
   return entries;
 }
 
-function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFacts | string {
+/** The facts of one entry; a text: why there are none. */
+export function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFacts | string {
   const outputs = readWords(entry.supported_output_modalities);
   if (outputs.includes('video') || (outputs.includes('audio') && entry.output_cost_per_audio_token === undefined))
     return `answers in ${outputs.join(', ')}, which has no price`;

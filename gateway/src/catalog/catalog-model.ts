@@ -3,10 +3,12 @@ import type { Price, PriceMember } from '../billing/price.ts';
 
 /**
  * Providers whose models the catalogue knows; a configured provider maps to one of these names by its kind or preset.
+ * `bedrock`, `vertex` and `vertex-regional` (every location but `global`) have vendors' models at the prices of a cloud.
  */
 export const CATALOG_PROVIDERS = [
   'alibaba',
   'anthropic',
+  'bedrock',
   'cerebras',
   'deepseek',
   'fireworks',
@@ -17,6 +19,8 @@ export const CATALOG_PROVIDERS = [
   'openai',
   'perplexity',
   'together',
+  'vertex',
+  'vertex-regional',
   'xai',
   'zai',
 ] as const;

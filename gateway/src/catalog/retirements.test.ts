@@ -32,21 +32,18 @@ test('a model without a date or a place in the catalogue is not warned of', () =
   expect(warnOfRetirements(models, Date.parse('2100-01-01'))).toEqual([]);
 });
 
-describe('a cloud has the date of the vendor, which is not its own', () => {
+describe('a cloud without a date of its own has that of the vendor', () => {
   const of = (vendor: string) => dated.find(({ provider }) => provider === vendor);
   const claude = of('anthropic');
-  const gemini = of('google');
   const name = claude?.id ?? '';
   const cases = [
     [bedrock, `anthropic.${name}`, claude],
-    [bedrock, `anthropic.${name}-20250929-v1:0`, claude],
-    [bedrock, `us.anthropic.${name}-20250929-v1:0`, claude],
+    [bedrock, `anthropic.${name}-20990101-v1:0`, claude],
+    [bedrock, `us.anthropic.${name}-20990101-v1:0`, claude],
     [bedrock, `global.anthropic.${name}-v1`, claude],
-    [bedrock, `arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.${name}-20250929-v1:0`, claude],
-    [vertex, name, claude],
-    [vertex, `${name}@20250929`, claude],
+    [bedrock, `arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.${name}-20990101-v1:0`, claude],
+    [vertex, `${name}@20990101`, claude],
     [vertex, `${name}@default`, claude],
-    [vertex, gemini?.id ?? '', gemini],
   ] as const;
 
   test.each(cases)('%#', (kind, model, entry) => {
@@ -57,6 +54,16 @@ describe('a cloud has the date of the vendor, which is not its own', () => {
     expect(warnOfRetirements([{ name: 'a', targets: [{ model, provider: host }] }], soon)).toEqual([
       `${model} at cloud shuts down on ${on} at its vendor (catalogue): look up the date of cloud, or choose another model for a.`,
     ]);
+  });
+
+  test.each([
+    [bedrock, 'bedrock', {}],
+    [vertex, 'vertex', {}],
+    [vertex, 'vertex-regional', { location: 'eu' }],
+  ] as const)('and one with its own has that (%#)', (kind, provider, settings) => {
+    const entry = of(provider);
+    const found = findRetirement({ catalogProvider: null, settings, kind }, entry?.id ?? '');
+    expect(found).toEqual({ on: entry?.shutdown ?? 'no model of this cloud has a date', by: 'provider' });
   });
 
   test('and none where it is not known whose model it is', () => {

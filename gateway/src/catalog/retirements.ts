@@ -5,11 +5,20 @@
  */
 import { findModel } from './catalog.ts';
 
+interface CatalogName {
+  readonly provider: string;
+  readonly model: string;
+}
+
 /** Where a model is served: by a provider of the catalogue, or by one that hosts models of others. */
 interface Host {
   readonly catalogProvider: string | null;
+  readonly settings?: { readonly [name: string]: string };
   readonly kind: {
-    hostedModel?(model: string): { readonly catalog: { readonly provider: string; readonly model: string } } | null;
+    hostedModel?(
+      model: string,
+      settings: { readonly [name: string]: string },
+    ): { readonly catalog: CatalogName; readonly priced: CatalogName | null } | null;
   };
 }
 
@@ -20,11 +29,16 @@ export interface Retirement {
 }
 
 /** When a model at a provider shuts down; null: the catalogue has no date for it. */
-export function findRetirement({ catalogProvider, kind }: Host, model: string): Retirement | null {
-  const own = catalogProvider === null ? null : { provider: catalogProvider, model };
-  const name = own ?? kind.hostedModel?.(model)?.catalog ?? null;
-  const on = name === null ? null : (findModel(name.provider, name.model)?.shutdown ?? null);
-  return on === null ? null : { on, by: own === null ? 'vendor' : 'provider' };
+export function findRetirement({ catalogProvider, settings = {}, kind }: Host, model: string): Retirement | null {
+  const hosted = catalogProvider === null ? (kind.hostedModel?.(model, settings) ?? null) : null;
+  const own = shutdownOf(catalogProvider === null ? (hosted?.priced ?? null) : { provider: catalogProvider, model });
+  if (own !== null) return { on: own, by: 'provider' };
+  const vendors = shutdownOf(hosted?.catalog ?? null);
+  return vendors === null ? null : { on: vendors, by: 'vendor' };
+}
+
+function shutdownOf(name: CatalogName | null): string | null {
+  return name === null ? null : (findModel(name.provider, name.model)?.shutdown ?? null);
 }
 
 /** A served model and its targets. */

@@ -1,6 +1,7 @@
 /** Resolves the targets of a model and the choice among them, with the rules between their members. */
 import { findModel } from '../catalog/catalog.ts';
 import type { Provider } from '../providers/provider.ts';
+import { findHosted } from '../providers/quirks.ts';
 import { credentialsFor } from '../providers/upstream.ts';
 import type { PriceText, RoutingConfig, RoutingDefaults, TargetConfig } from './config.ts';
 import { chooseNearName, quoteText, type Report, reportTwice } from './file/config-problem.ts';
@@ -159,5 +160,7 @@ export function checkStrategy(
 
 function hasKnownPrice({ provider, model }: TargetConfig): boolean {
   if (provider.kind.local !== null) return true;
-  return provider.catalogProvider !== null && findModel(provider.catalogProvider, model) !== null;
+  const own = provider.catalogProvider === null ? null : { provider: provider.catalogProvider, model };
+  const name = own ?? findHosted(provider, model)?.priced ?? null;
+  return name !== null && findModel(name.provider, name.model) !== null;
 }

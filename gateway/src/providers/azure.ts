@@ -133,8 +133,9 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     checkConfig,
     chatTraits: (quirks, model, reasons) =>
       (/^(?:gpt-|o\d|codex)/.test(model) ? openai.chatTraits : compatibleTraits)(quirks, model, reasons),
-    // Many deployments have the names of their models.
+    // Many deployments have the names of their models, but a name proves no price.
     hostedModel: (model) => ({
+      priced: null,
       catalog: { provider: isClaude(model) ? 'anthropic' : 'openai', model },
       refuses: [],
     }),

@@ -13,12 +13,12 @@ test.each([
   ['global.anthropic.claude-opus-4-6-v1', 'claude-opus-4-6', 2],
   ['arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-haiku-4-5-20251001-v1:0', 'claude-haiku-4-5', 2],
 ])('%s has the facts of %s', (id, model, refusals) => {
-  const found = createBedrock(new FakeSurroundings()).hostedModel?.(id);
+  const found = createBedrock(new FakeSurroundings()).hostedModel?.(id, {});
   expect([found?.catalog, found?.refuses.length]).toEqual([{ provider: 'anthropic', model }, refusals]);
 });
 
 test('a model of another vendor has no facts of Claude', () => {
-  expect(createBedrock(new FakeSurroundings()).hostedModel?.('amazon.nova-pro-v1:0')).toBeNull();
+  expect(createBedrock(new FakeSurroundings()).hostedModel?.('amazon.nova-pro-v1:0', {})).toBeNull();
 });
 
 describe('the addresses', () => {

@@ -182,7 +182,7 @@ interface KindBase {
   /** What the settings say for requests in Bedrock's Converse; absent: nothing. */
   converseTraits?(settings: Settings): ConverseTraits;
   /** Whose model it hosts under that name; null: it is not known. Absent: the kind hosts no models of others. */
-  hostedModel?(model: string): HostedModel | null;
+  hostedModel?(model: string, settings: Settings): HostedModel | null;
   /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }

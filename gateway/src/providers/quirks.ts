@@ -32,10 +32,31 @@ export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
 
 export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'on_request', hiddenReasoning: 'never', chat: {} };
 
+/** A model's name in the catalogue. */
+interface CatalogName {
+  readonly provider: string;
+  readonly model: string;
+}
+
 /** A vendor's model where another company hosts it. */
 export interface HostedModel {
   /** The vendor's name for it in the catalogue, whose facts hold here; its prices do not. */
-  readonly catalog: { readonly provider: string; readonly model: string };
+  readonly catalog: CatalogName;
+  /** The name under which the catalogue may have its price here; null: it depends on more than the name and settings. */
+  readonly priced: CatalogName | null;
   /** What the vendor takes and this host does not: output schemas, and media by their addresses. */
   readonly refuses: ReadonlyArray<'structured_output' | 'media_urls'>;
+}
+
+/** Whose model a provider hosts under that name; null: it hosts none of others, or it is not known. */
+export function findHosted({ kind, settings = {} }: Host, model: string): HostedModel | null {
+  return kind.hostedModel?.(model, settings) ?? null;
+}
+
+/** The part of a provider that knows: one inside the gateway has no settings. */
+interface Host {
+  readonly settings?: { readonly [name: string]: string };
+  readonly kind: {
+    hostedModel?(model: string, settings: { readonly [name: string]: string }): HostedModel | null;
+  };
 }

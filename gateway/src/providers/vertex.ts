@@ -175,12 +175,13 @@ function hostOf(location: string): string {
  * A name may end in its version: `claude-opus-4-8@20260401`, `claude-opus-5@default`. Claude is without schemas by
  * Google's default policy.
  */
-function hostedModel(model: string): HostedModel | null {
+function hostedModel(model: string, { location = 'global' }: Settings): HostedModel | null {
+  const priced = { provider: location === 'global' ? 'vertex' : 'vertex-regional', model };
   const name = model.replace(/@(?:\d+|default)$/, '');
   if (name.startsWith('claude-')) {
-    return { catalog: { provider: 'anthropic', model: name }, refuses: ['structured_output', 'media_urls'] };
+    return { catalog: { provider: 'anthropic', model: name }, priced, refuses: ['structured_output', 'media_urls'] };
   }
-  return name.includes('/') ? null : { catalog: { provider: 'google', model: name }, refuses: [] };
+  return name.includes('/') ? null : { catalog: { provider: 'google', model: name }, priced, refuses: [] };
 }
 
 /** Other publishers are named before a slash: `meta/llama-5-maas`. */

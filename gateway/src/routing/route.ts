@@ -7,6 +7,7 @@ import type { CatalogName, ServedModel, ServedTarget } from '../config/served-mo
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { Upstream } from '../providers/provider.ts';
+import { findHosted } from '../providers/quirks.ts';
 import { openUpstream } from '../providers/upstream.ts';
 import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
 
@@ -97,9 +98,10 @@ function buildTarget(
   findFacts: FindFacts,
   findSetPrices: FindSetPrices,
 ): Target {
-  const name = target.catalog ?? target.provider.kind.hostedModel?.(target.model)?.catalog ?? null;
-  const facts = name === null ? null : findFacts(name.provider, name.model);
-  const listed = targetPrice(target, facts);
+  const hosted = target.catalog === null ? findHosted(target.provider, target.model) : null;
+  const find = (name: CatalogName | null) => (name === null ? null : findFacts(name.provider, name.model));
+  const facts = find(target.catalog ?? hosted?.catalog ?? null);
+  const listed = targetPrice(target, target.catalog === null ? find(hosted?.priced ?? null) : facts);
   const written = target.price ?? model.price;
   const traits = traitsOf(target, facts, model.capabilities);
   return {
@@ -116,10 +118,9 @@ function buildTarget(
   };
 }
 
-/** Another host of a vendor's model has prices of its own. */
-function targetPrice({ provider, catalog }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
-  if (provider.kind.local !== null) return FREE_PRICE;
-  return catalog === null ? null : (facts?.price ?? null);
+/** `priced`: the catalog's entry of the target's own host. */
+function targetPrice({ provider }: ServedTarget, priced: ReturnType<FindFacts>): Price | null {
+  return provider.kind.local === null ? (priced?.price ?? null) : FREE_PRICE;
 }
 
 /** No responses, those whose request asks for reasoning, or all. */

@@ -11,6 +11,7 @@ import {
   type UpstreamTraits,
 } from '../protocols/upstream-traits.ts';
 import type { Provider } from '../providers/provider.ts';
+import { findHosted } from '../providers/quirks.ts';
 
 /** The catalog's facts about a model that translations need. */
 export interface ModelFacts {
@@ -56,7 +57,7 @@ export function traitsOf(
 ): UpstreamTraits {
   const chat = provider.kind.chatTraits(provider.quirks.chat, model, reasons(facts, says));
   const firstParty = isFirstParty(provider);
-  const refuses = provider.kind.hostedModel?.(model)?.refuses ?? [];
+  const refuses = findHosted(provider, model)?.refuses ?? [];
   const gates = { ...UNKNOWN_GATES, ...facts?.gates };
   return {
     provider: provider.name,

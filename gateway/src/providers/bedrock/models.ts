@@ -12,15 +12,18 @@ export type DoorName = 'mantle' | 'runtime';
 
 /**
  * Claude's facts in the catalogue. InvokeModel refuses output schemas for most of its newer models, and media by their
- * addresses (provider reference C.2); Mantle may send a request there.
+ * addresses (provider reference C.2); Mantle may send a request there. The price of an inference profile is that of its
+ * geography; those of other ids depend on the region, and a tier or latency has its own.
  */
-export function hostedModel(model: string): HostedModel | null {
+export function hostedModel(model: string, settings: Settings): HostedModel | null {
   if (!isClaude(model)) return null;
   const name = bareId(model)
     .slice('anthropic.'.length)
     .replace(/(?:-\d{8})?(?:-v\d+(?::.*)?)?$/, '');
   const refuses = isBare(model) ? (['structured_output'] as const) : (['structured_output', 'media_urls'] as const);
-  return { catalog: { provider: 'anthropic', model: name }, refuses };
+  const isListed = isProfile(model) && settings.service_tier === undefined && settings.latency === undefined;
+  const priced = isListed ? { provider: 'bedrock', model } : null;
+  return { catalog: { provider: 'anthropic', model: name }, priced, refuses };
 }
 
 /** An ARN that ends in no model's id may be anything; Converse takes all. */
