@@ -63,7 +63,7 @@ export function readPriceList(list: Readonly<Record<string, Entry>>): readonly P
   return entries;
 }
 
-/** The facts of one entry; a text: why there are none. */
+/** The facts of one entry; a text says why the entry cannot be used. */
 export function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFacts | string {
   const outputs = readWords(entry.supported_output_modalities);
   if (outputs.includes('video') || (outputs.includes('audio') && entry.output_cost_per_audio_token === undefined))
