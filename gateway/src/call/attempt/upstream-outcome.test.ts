@@ -12,6 +12,7 @@ import {
   failureOfErrorWords,
   failureOfRefusal,
   failureOfStatus,
+  failureOfTranslatedError,
   failureOfTransport,
   retryAfterOf,
 } from './upstream-outcome.ts';
@@ -97,6 +98,36 @@ test('vector 22: a 429 of Vertex without details pauses for 2 s, then twice as l
     return (coolDown.untilMs - nowMs) / 1000;
   });
   expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
+});
+
+describe('a daily limit', () => {
+  const HOUR_MS = 3_600_000;
+
+  test.each([
+    ['Too many tokens per day, please wait before trying again.', HOUR_MS],
+    ['Too many tokens, please wait before trying again.', null],
+    ['Rate limit reached on requests per day (RPD). Please try again in 7m12s.', 432_000],
+  ])('"%s" pauses for %p ms, in a response and in a stream', (words, pauseMs) => {
+    const expected = { failureClass: 'rate', pauseMs };
+    const body = Buffer.from(JSON.stringify({ message: words }));
+    const error = UPSTREAM_PROTOCOLS.converse.readError(body, [['x-amzn-errortype', 'ThrottlingException']]);
+    for (const status of [429, 400])
+      expect(failureOfTranslatedError(status, null, error, words)).toMatchObject(expected);
+    expect(failureOfErrorWords('throttlingException', 429, words)).toMatchObject(expected);
+    expect(failureOfErrorWords('rate_limit_error', null, words)).toMatchObject(expected);
+  });
+
+  test.each([
+    [
+      'Rate limit reached for model `tide-1` in organization `org_1` on tokens per day. Please try again in 5h0m1s.',
+      'rate',
+    ],
+    ['Rate limit of 8 per 86400s exceeded for UserByModelByDay.', 'rate'],
+    ['Quota exceeded for metric: requests, limit: 250, model: tide-1', 'rate'],
+    ['Rate limit of the account exceeded.', 'quota'],
+  ])('of hours with the words "%s" is %s: of its model, or of the account', (words, failureClass) => {
+    expect(failureOfStatus(429, '18000', words)).toMatchObject({ failureClass });
+  });
 });
 
 describe('an error in words', () => {

@@ -110,8 +110,13 @@ const ABOUT_LOAD = /\boverloaded\b|\bcapacity\b/i;
 const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
-/** A provider that is unavailable for longer limits an account, not a rate. */
+/** A provider that is unavailable for longer limits an account, not a rate, unless it names one model. */
 const RATE_MS_MAX = 3_600_000;
+/**
+ * Limits of one model: of Groq and OpenAI ("Rate limit reached for model `x` in organization"), GitHub
+ * ("UserByModelByDay") and Gemini ("limit: 250, model: x"). Read 2026-11-23.
+ */
+const OF_MODEL = /limit reached for (?:model )?\S{1,200} in organization\b|\bUserByModelBy|, model: \S/i;
 /**
  * Filters of hosts: Azure, OpenAI, Bedrock, and by their words OpenRouter, xAI, Alibaba, DeepSeek, Z.ai, MiniMax
  * (user reports and vendors' pages, read 2026-11-23).
@@ -119,12 +124,16 @@ const RATE_MS_MAX = 3_600_000;
 const POLICY =
   /content_?filter|content management policy|content_policy|responsibleai|guardrail|\bsafety\b|blocked|requires moderation|usage guidelines|data_?inspection|content exists risk|unsafe or sensitive|new_sensitive/i;
 
-/** An HTTP status other than 200; `words` is upstream's message, already scrubbed. `retryAfter`: see `retryAfterOf`. */
+/**
+ * An HTTP status other than 200; `words` is upstream's message, already scrubbed. `retryAfter`: see `retryAfterOf`.
+ * `ofModel`: a limit is that of one model.
+ */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null,
   words: string,
   upstream: ReasonUpstream = { status, type: null, message: words },
+  ofModel = OF_MODEL.test(upstream.message ?? ''),
 ): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
   if (CALLERS_CONTENT.has(status)) {
@@ -136,7 +145,7 @@ export function failureOfStatus(
     const seconds = pauseMs === null ? RETRY_AFTER_SECONDS_DEFAULT : Math.ceil(pauseMs / 1000);
     return new AttemptFailure(
       'upstream_rate_limited',
-      pauseMs !== null && pauseMs > RATE_MS_MAX ? 'quota' : 'rate',
+      pauseMs !== null && pauseMs > RATE_MS_MAX && !ofModel ? 'quota' : 'rate',
       'the model provider limits the rate of calls; try again later',
       { cause, upstream, retryAfterSeconds: Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, seconds)) },
       pauseMs,
@@ -205,7 +214,7 @@ export function failureOfRefusal(
   if (trouble !== null) return operatorsFault(trouble, `HTTP ${status}: ${shown}`, upstream);
   const meant = error.status ?? status;
   if (!CALLERS_CONTENT.has(meant) || error.condition === 'other')
-    return failureOfStatus(meant, longerDelay(retryAfter, error), shown, upstream);
+    return failureOfStatus(meant, longerDelay(retryAfter, error), shown, upstream, error.ofModel);
   // The caller gets upstream's own body.
   const failureClass = error.condition === 'signature' ? 'ours' : 'overflow';
   return new AttemptFailure('upstream_rejected', failureClass, shown, {
@@ -249,7 +258,7 @@ export function failureOfTranslatedError(
     }
   }
   const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
-  return failureOfStatus(meant, delay, shown, upstream);
+  return failureOfStatus(meant, delay, shown, upstream, error.ofModel);
 }
 
 /** The delay of the header or of the body's members, whichever is longer. */
@@ -323,6 +332,9 @@ export function retryAfterOf(head: ResponseHead): string | null {
 }
 
 const DAY_MS = 86_400_000;
+/** A daily limit whose end nothing names (Bedrock: "Too many tokens per day"): the target rests for an hour at a time. */
+const DAILY = /\b(?:tokens|requests) per day\b/i;
+const DAILY_PAUSE_MS = 3_600_000;
 /**
  * Groq and OpenAI: "Please try again in 5.289s", "in 1m2.5s", "in 120ms" (recorded in 2026); Moonshot: "please try again
  * after 1 seconds"; Gemini: "Please retry in 46.9s."
@@ -330,7 +342,7 @@ const DAY_MS = 86_400_000;
 const TRY_AGAIN =
   /(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4}) ?m(?![a-z]?s))?(?:(\d{1,5}(?:\.\d{1,9})?) ?(ms|s))?/i;
 
-/** In ms, at most a day: the longest of the delays in the header and in the words; null: none. */
+/** In ms, at most a day: the longest of the delays in the header and in the words, else that of a daily limit; null: none. */
 function delayOf(header: string | null, words: string): number | null {
   const text = header?.trim() ?? '';
   // HTTP dates begin with the name of a day; `Date.parse` would read `-1` as a year.
@@ -344,5 +356,7 @@ function delayOf(header: string | null, words: string): number | null {
         Number(minutes ?? 0) * 60_000 +
         Number(count ?? 0) * (unit === 'ms' ? 1 : 1000);
   const told = Math.max(Number.isFinite(named) ? named : -1, Number.isFinite(said) ? said : -1);
-  return told < 0 ? (Number.isFinite(named) ? 0 : null) : Math.min(DAY_MS, told);
+  if (told >= 0) return Math.min(DAY_MS, told);
+  if (Number.isFinite(named)) return 0;
+  return DAILY.test(words.slice(0, 1_000)) ? DAILY_PAUSE_MS : null;
 }

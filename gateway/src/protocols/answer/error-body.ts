@@ -24,6 +24,8 @@ export interface UpstreamError {
   readonly tokensMax: number | null;
   /** The delay before a retry that members of the body name, in seconds; absent: none. */
   readonly retrySeconds?: number;
+  /** Its members say that a limit is that of one model; absent: they do not, and the words decide. */
+  readonly ofModel?: true;
 }
 
 /** A context overflow, read mainly from the message: providers share no error code for it. */

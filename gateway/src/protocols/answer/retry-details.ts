@@ -1,6 +1,6 @@
 /**
  * Reads the details of a `google.rpc.Status`, which Google's errors have in each of its formats: the delay before a
- * retry, and which quota is used up. https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-22.
+ * retry, and which quota is used up, of which model. https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-22.
  */
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import type { UpstreamError } from './error-body.ts';
@@ -12,11 +12,21 @@ export function detailsOf(error: JsonObject | null): readonly JsonObject[] {
     .filter((detail) => detail !== null);
 }
 
-/** The error with the delay that the details of its object name, if they do. */
+/** The error with the delay and the scope that the details of its object name, if they do. */
 export function withRetryDelay(described: UpstreamError, error: JsonObject | null): UpstreamError {
   const details = detailsOf(error);
   const retrySeconds = details.some(isDailyQuota) ? secondsToReset(Date.now()) : retrySecondsOf(details);
-  return retrySeconds === null ? described : { ...described, retrySeconds };
+  if (retrySeconds === null) return described;
+  const violations = details.flatMap((detail) => asArray(detail.violations).map(asObject));
+  return { ...described, retrySeconds, ...(violations.length > 0 && violations.every(isOfModel) ? OF_MODEL : {}) };
+}
+
+const OF_MODEL = { ofModel: true } as const;
+
+/** The quota of a model: `quotaDimensions` names it, or `quotaId` says so. */
+function isOfModel(violation: JsonObject | null): boolean {
+  const isNamed = asText(asObject(violation?.quotaDimensions)?.model) !== null;
+  return isNamed || asText(violation?.quotaId)?.includes('PerModel') === true;
 }
 
 /** `retryDelay` is a duration such as "23s" or "46.9s". Null: none. */

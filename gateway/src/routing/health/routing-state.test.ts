@@ -73,6 +73,25 @@ test('a credential for which no token could be had is probed after its pause', (
   expect(state.snapshot(10_100).credentials[0]).toMatchObject({ state: 'usable' });
 });
 
+test('a used-up quota of one model pauses the credential there alone, for its time, with one alarm', () => {
+  const { state, events } = rig();
+  const [one, other] = ['m1', 'm2'].map((model) => makeTarget({ name: model, provider: 'p', model }));
+  if (one === undefined || other === undefined) throw new Error('no targets');
+  const plans = [0, 1].map(() => new AttemptPlan(state, makeCandidates([one]), makeCall()));
+  for (const plan of plans) plan.begin(0);
+  for (const plan of plans) {
+    plan.failed({ class: 'rate', pauseMs: 20 * 3_600_000, atRisk: null }, 0);
+    plan.abandoned(0);
+  }
+  expect(state.of(one).verdict(0, 19 * 3_600_000)).toBe('cooling');
+  expect(state.of(other).verdict(0, 1)).toBe('usable');
+  expect(state.snapshot(1).credentials).toMatchObject([
+    { state: 'usable', cooling: [{ model: 'm1', isGuess: false }] },
+  ]);
+  const alarm = { kind: 'benched', scope: 'target', model: 'm1', credential: 'key-0', why: 'quota', isAlarm: true };
+  expect(events).toMatchObject([alarm]);
+});
+
 test('a reload keeps what stays, forgets what went, and lets benches be probed', () => {
   const { state, one, two, begin, fail, stateOf } = rig();
   fail('config', 1, 0);

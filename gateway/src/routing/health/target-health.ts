@@ -39,7 +39,7 @@ const PROBES_CREDENTIAL = 4;
 
 /** What a change of a state is told as. */
 export type Change = 'opened' | 'closed' | 'benched' | 'restored';
-/** `credential`: the index of the credential that changed; null: a target or an origin did. */
+/** `credential`: the index of the credential that changed, of a target: for its model alone; null: none did. */
 export type NoteChange = (
   scope: 'target' | 'origin' | 'credential',
   change: Change,
@@ -58,7 +58,7 @@ const FIRSTS = 0;
 const RETRIES = 1;
 
 const CONFIG_BENCH_MS = 300_000;
-/** A told pause longer than this is a used-up quota. */
+/** A told pause longer than this is a used-up quota of the model. */
 const QUOTA_FROM_MS = 3_600_000;
 /** A time limit above this was set by hand for a slow model: its calls are never overdue. */
 const OVERDUE_FIRST_BYTE_MAX_MS = 300_000;
@@ -311,14 +311,19 @@ export class UpstreamHealth {
         this.#changed('target', 'benched', failure, null);
       return -1;
     }
-    const isQuota = effect === 'cool_down' && pauseMs !== null && pauseMs > QUOTA_FROM_MS;
-    if (effect === 'credential_bench' || isQuota) {
+    if (effect === 'credential_bench') {
       this.#endProbes(facts, PROBES_TARGET);
       const why = failure === 'credential' ? 'credential' : 'quota';
       if (health.noteRefusal(why, pauseMs, facts, nowMs)) this.#changed('credential', 'benched', why, facts.credential);
       return -1;
     }
-    if (effect === 'cool_down') coolDown.set(pauseMs, facts, nowMs);
+    if (effect === 'cool_down') {
+      const wasUsedUp = coolDown.untilMs - nowMs > QUOTA_FROM_MS;
+      coolDown.set(pauseMs, facts, nowMs);
+      // Other models of the credential go on, and an operator has to know.
+      if (!wasUsedUp && pauseMs !== null && pauseMs > QUOTA_FROM_MS)
+        this.#changed('target', 'benched', 'quota', facts.credential);
+    }
     return this.#endProbes(facts, PROBES_TARGET | PROBES_CREDENTIAL);
   }
 

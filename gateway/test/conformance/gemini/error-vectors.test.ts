@@ -20,14 +20,14 @@ test('vector 20: an invalid key is the operator’s trouble, although the status
 });
 
 describe('vector 21: a rate limit', () => {
-  const exceeded = (quotaId: string, retryDelay: string) =>
+  const exceeded = (quotaId: string, retryDelay: string, quotaDimensions: object = { model: 'm' }) =>
     failureOf(429, {
       message: 'You exceeded your current quota, please check your plan and billing details.',
       status: 'RESOURCE_EXHAUSTED',
       details: [
         {
           '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-          violations: [{ quotaId, quotaDimensions: { model: 'm' } }],
+          violations: [{ quotaId, quotaDimensions }],
         },
         { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
       ],
@@ -44,7 +44,13 @@ describe('vector 21: a rate limit', () => {
     const found = exceeded('GenerateRequestsPerDayPerProjectPerModel-FreeTier', '23s');
     const leftMs = secondsToReset(Date.now()) * 1000;
     expect(Math.abs((found.pauseMs ?? 0) - leftMs)).toBeLessThan(5_000);
-    expect(found.class).toBe(leftMs > 3_600_000 ? 'quota' : 'rate');
+    // Of the model it names, so that the credential's other models go on.
+    expect(found.class).toBe('rate');
+  });
+
+  test('of a day for the whole project is a quota of the credential', () => {
+    const found = exceeded('GenerateRequestsPerDayPerProject', '23s', {});
+    expect(found.class).toBe((found.pauseMs ?? 0) > 3_600_000 ? 'quota' : 'rate');
   });
 
   test.each([

@@ -9,11 +9,13 @@ import {
 } from '../../../src/call/attempt/upstream-outcome.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { findPreset, PRESETS } from '../../../src/providers/presets/presets.ts';
+import { findKind } from '../../../src/providers/registry.ts';
 import { HOST_ERRORS, type HostError } from './host-errors.ts';
 
 /** The failure for a client of the host's own format, and for one of another. */
-function failuresOf({ preset, status, body }: HostError) {
-  const [format = 'chat'] = findPreset(preset)?.kind.protocols ?? [];
+function failuresOf({ preset, format: named, status, body }: HostError) {
+  const kind = findPreset(preset)?.kind ?? findKind(preset);
+  const format = named ?? kind?.protocols[0] ?? 'chat';
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const error = UPSTREAM_PROTOCOLS[format].readError(bytes, []);
   return [

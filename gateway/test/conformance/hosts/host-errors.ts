@@ -2,10 +2,14 @@
  * Lists errors in the shapes of hosts, in invented words, with the class that each must get. Source: provider reference,
  * G and I.
  */
+import type { UpstreamProtocolName } from '../../../src/protocols/names.ts';
 import type { FailureClass } from '../../../src/routing/health/failure-table.ts';
 
 export interface HostError {
+  /** A preset, or a kind that has none. */
   readonly preset: string;
+  /** Absent: the first of its formats. */
+  readonly format?: UpstreamProtocolName;
   readonly status: number;
   /** A text is sent as it is. */
   readonly body: unknown;
@@ -26,6 +30,7 @@ export const HOST_ERRORS: readonly HostError[] = [
   { preset: 'nebius', status: 499, body: 'client closed request', failureClass: 'fault' },
   { preset: 'localai', status: 500, body: named('rpc error', 500), failureClass: 'fault' },
   { preset: 'lmstudio', status: 408, body: { error: 'the model was not loaded in time' }, failureClass: 'fault' },
+  { preset: 'azure', status: 408, body: 'upstream request timeout', failureClass: 'fault' },
   // overloaded
   {
     preset: 'anthropic',
@@ -131,6 +136,38 @@ export const HOST_ERRORS: readonly HostError[] = [
     preset: 'github-models',
     status: 429,
     body: named('Rate limit of 50 per 86400s exceeded', 'RateLimitReached'),
+    failureClass: 'rate',
+  },
+  {
+    preset: 'bedrock',
+    format: 'converse',
+    status: 429,
+    body: { message: 'Too many tokens per day, please wait before trying again.' },
+    failureClass: 'rate',
+    pauseMs: 3_600_000,
+  },
+  {
+    preset: 'gemini',
+    status: 429,
+    body: {
+      error: {
+        code: 429,
+        message: 'You used up the quota of the day.',
+        status: 'RESOURCE_EXHAUSTED',
+        details: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+            violations: [{ quotaId: 'RequestsPerDayPerProject', quotaDimensions: { model: 'tide-1' } }],
+          },
+        ],
+      },
+    },
+    failureClass: 'rate',
+  },
+  {
+    preset: 'azure',
+    status: 429,
+    body: { error: { code: 'RateLimitReached', message: 'Rate limit of 10 per 60s exceeded', details: 'wait' } },
     failureClass: 'rate',
   },
   // quota
@@ -411,6 +448,7 @@ export const HOST_ERRORS: readonly HostError[] = [
     body: { type: 'error', error: { type: 'request_too_large', message: 'too large' } },
     failureClass: 'content',
   },
+  { preset: 'azure', status: 413, body: 'Failed to buffer the request body.', failureClass: 'content' },
   // ours
   {
     preset: 'anthropic',
