@@ -63,6 +63,8 @@ export interface ChatTraits {
   readonly parallelToolCalls: boolean;
   /** Accepts `strict` in tools and formats. */
   readonly strictSchemas: boolean;
+  /** Schemas need an object at their root, one schema for the items of an array, and no `type` beside `anyOf`. */
+  readonly plainSchemas: boolean;
   /** Accepts `stream_options.include_usage`. */
   readonly usageOption: boolean;
 }

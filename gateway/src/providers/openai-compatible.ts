@@ -27,6 +27,7 @@ export const COMPATIBLE: ChatTraits = {
   openaiMembers: false,
   parallelToolCalls: true,
   strictSchemas: false,
+  plainSchemas: false,
   usageOption: true,
 };
 

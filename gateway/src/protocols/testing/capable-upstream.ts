@@ -26,6 +26,7 @@ export const CAPABLE: UpstreamTraits = {
     openaiMembers: true,
     parallelToolCalls: true,
     strictSchemas: true,
+    plainSchemas: false,
     usageOption: true,
   },
   messages: {

@@ -126,9 +126,11 @@ export const VENDORS: readonly Preset[] = [
     source: 'https://platform.moonshot.ai/docs (2026-11-22)',
     catalogProvider: 'moonshot',
     provenLimits: OLDER_LIMIT,
-    // K3 always thinks, by its effort; the others have a switch.
+    // K3 always thinks, by its effort; the others have a switch. Schemas: its error "not a valid moonshot flavored json
+    // schema", https://github.com/MoonshotAI/kimi-code/issues/2661 (2026-08-05).
     quirks: chatQuirks({
       ...REASONING_BACK,
+      plainSchemas: true,
       prefill: 'partial',
       top_k: false,
       thinkingSwitch: 'type',

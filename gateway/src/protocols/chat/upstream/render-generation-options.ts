@@ -6,6 +6,7 @@ import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.t
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import type { ChatTraits } from '../../upstream-traits.ts';
+import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
 import { isStrictSchema } from './strict-schema.ts';
 
@@ -72,7 +73,7 @@ export function renderOutputFormat(context: RenderContext): Draft {
   const json_schema = {
     name: aliasText(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
     description: format.description ?? undefined,
-    schema: new RawJson(format.schema),
+    schema: new RawJson(fitPlainSchema(format.schema, `${word}.schema`, context)),
     strict: renderStrict(format, word, context),
   };
   return { response_format: { type: 'json_schema', json_schema } };

@@ -2,6 +2,7 @@
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
+import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, dropMark, modelWord, type RenderContext, upstreamName } from './render-context.ts';
 import { isStrictSchema } from './strict-schema.ts';
 
@@ -44,7 +45,8 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
     case 'function': {
       dropMark(tool.cache_mark, context);
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
-      const parameters = tool.parameters === null ? undefined : new RawJson(tool.parameters);
+      const schema = tool.parameters === null ? null : fitPlainSchema(tool.parameters, `${path}.parameters`, context);
+      const parameters = schema === null ? undefined : new RawJson(schema);
       return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, path, context) } };
     }
     case 'custom': {
