@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createTurns } from '../lib/turns.ts';
-import { createCredentialSeal } from '../providers/credential-seal.ts';
+import { createCredentialSeal } from '../providers/credentials/credential-seal.ts';
 import { NEVER_CALLED } from '../routing/health/provider-health.ts';
 import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';

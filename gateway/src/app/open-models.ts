@@ -14,7 +14,7 @@ import type { ModelDeps, ModelEvent, Running } from '../console-api/models/model
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { InTurn } from '../lib/turns.ts';
-import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
+import { type CredentialSeal, createCredentialSeal } from '../providers/credentials/credential-seal.ts';
 import type { Secrets } from '../providers/provider.ts';
 import type { ReadHealth } from '../routing/health/provider-health.ts';
 import { buildRouteTable } from '../routing/route.ts';

@@ -11,7 +11,7 @@ import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/key-directory.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
-import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
+import { type CredentialSeal, createCredentialSeal } from '../providers/credentials/credential-seal.ts';
 import type { EnteredReader } from '../store/ports/providers.ts';
 import type { StoreReading } from '../store/ports/store.ts';
 import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';

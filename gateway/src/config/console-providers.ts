@@ -5,7 +5,7 @@
 
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
 import { Secret } from '../lib/secret.ts';
-import type { CredentialBinding } from '../providers/credential-seal.ts';
+import type { CredentialBinding } from '../providers/credentials/credential-seal.ts';
 import { addressOf, findPreset, PRESETS } from '../providers/presets/presets.ts';
 import {
   type Credential,

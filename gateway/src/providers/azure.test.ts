@@ -25,6 +25,11 @@ describe('the members of azure', () => {
   test.each<[object, string]>([
     [{ resource: 'acme' }, 'https://acme.openai.azure.com'],
     [{ resource: 'acme', project: 'p' }, 'https://acme.services.ai.azure.com'],
+    [{ resource: 'acme', door: 'models' }, 'https://acme.services.ai.azure.com/models'],
+    [
+      { base_url: 'https://tide.eastus2.models.ai.azure.com', door: 'models' },
+      'https://tide.eastus2.models.ai.azure.com',
+    ],
     [{ base_url: 'https://acme.openai.azure.com/openai/v1' }, 'https://acme.openai.azure.com'],
     [{ base_url: 'https://proxy.example/azure/openai' }, 'https://proxy.example/azure'],
   ])('%j lead to %s', (members, address) => {
@@ -36,6 +41,11 @@ describe('the members of azure', () => {
     [{ resource: 'evil.example/#', api_key: 'k' }, ["providers.a.resource: 'evil.example/#'"]],
     [{ resource: 'acme', project: '../x', api_key: 'k' }, ["providers.a.project: '../x'"]],
     [{ resource: 'acme', api_version: '2024-10-21&x', api_key: 'k' }, ["providers.a.api_version: '2024-10-21&x'"]],
+    [{ resource: 'acme', door: 'other', api_key: 'k' }, ["providers.a.door: 'other'"]],
+    [
+      { resource: 'acme', door: 'models', project: 'p', api_version: 'v1', api_key: 'k' },
+      ['providers.a.project: project with door: models', 'providers.a.api_version: v1 with door: models'],
+    ],
     [{ resource: 'acme' }, ['providers.a: no credential']],
     [{ resource: 'acme', tenant_id: 't', client_id: 'c' }, ['providers.a: no client_secret']],
     [
@@ -79,6 +89,16 @@ describe('an endpoint', () => {
   ])('of chat completions with %j is %s', (settings, path) => {
     expect(azure.endpoint('chat', 'stream', 'my/gpt', settings)).toBe(path);
     expect(azure.endpoint('chat', 'count_tokens', 'my/gpt', settings)).toBeNull();
+  });
+
+  test.each<[Settings, string]>([
+    [{ door: 'models' }, '/chat/completions?api-version=2024-05-01-preview'],
+    [{ door: 'models', api_version: '2025-01-01' }, '/chat/completions?api-version=2025-01-01'],
+  ])('of any model with %j is %s, after the older path of Foundry', (settings, path) => {
+    expect(azure.protocolsOf?.('claude-9', settings)).toEqual(['chat']);
+    expect(azure.endpoint('chat', 'plain', 'claude-9', settings)).toBe(path);
+    expect(azure.endpoint('chat', 'count_tokens', 'claude-9', settings)).toBeNull();
+    expect(azure.endpoint('messages', 'plain', 'claude-9', settings)).toBeNull();
   });
 
   test('of Claude is in Foundry, whatever the version', () => {
@@ -136,6 +156,7 @@ describe('a request', () => {
     ['chat', 'https://acme.openai.azure.com/openai/v1/x', {}, 'https://cognitiveservices.azure.com/.default'],
     ['chat', 'https://acme.services.ai.azure.com/x', { project: 'p' }, 'https://ai.azure.com/.default'],
     ['messages', 'https://acme.services.ai.azure.com/x', {}, 'https://ai.azure.com/.default'],
+    ['chat', 'https://acme.services.ai.azure.com/models/x', { door: 'models' }, 'https://ai.azure.com/.default'],
   ])('in %s to %s has a token for its address, which is hidden', async (protocol, url, settings, scope) => {
     const login = 'https://login.microsoftonline.com/t/oauth2/v2.0/token';
     const machine = new FakeSurroundings({ servers: { [login]: () => '{"access_token":"eyJ","expires_in":3599}' } });

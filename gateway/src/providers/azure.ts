@@ -1,14 +1,16 @@
 /**
  * Provides the kind `azure`: Azure OpenAI and Microsoft Foundry. Chat completions go to the resource's OpenAI address, at
- * the v1 path or at a deployment's, and Claude goes to the same resource's address of Foundry. The name of a model is
- * that of its deployment. Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
+ * the v1 path or at a deployment's, or to Foundry's older path for models of all vendors; Claude goes to the same
+ * resource's address of Foundry. The name of a model is that of its deployment. Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
  */
 import { SSE } from '../framing/sse-decoder.ts';
+import { asObject } from '../protocols/json.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
-import { BetaMemory, openHostedAttempt } from './hosted/attempt.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
+import type { OfferedModel } from './listing.ts';
 import { openai } from './openai.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
@@ -61,11 +63,26 @@ const PROJECT: SettingMember = {
   hint: 'The name of a project of Foundry. Leave blank for none.',
 };
 
+const DOOR: SettingMember = {
+  name: 'door',
+  title: 'Service',
+  description:
+    '`openai` (default): the addresses of Azure OpenAI and of Claude. `models`: the older path of Foundry for models of all vendors, `/models/chat/completions`; with `base_url` for a regional endpoint of `models.ai.azure.com`.',
+  pattern: /^(?:openai|models)$/,
+  expected: 'openai or models',
+  hint: 'The older path of Foundry for models of all vendors. Leave blank for Azure OpenAI and Claude.',
+  options: ['openai', 'models'],
+};
+
+const MODELS = 'models';
+/** Of the older path. */
+const MODELS_VERSION = '2024-05-01-preview';
+
 const API_VERSION: SettingMember = {
   name: 'api_version',
   title: 'API version',
   description:
-    '`v1` (default) or `preview`: the v1 path. A date such as `2024-10-21`: the path of a deployment, with this version.',
+    '`v1` (default) or `preview`: the v1 path. A date such as `2024-10-21`: the path of a deployment, with this version. With `door: models` a date only; default: `2024-05-01-preview`.',
   pattern: /^(?:v1|preview|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
   expected: 'v1, preview or a date such as 2024-10-21',
   hint: 'Leave blank for v1, or enter preview or a date such as 2024-10-21.',
@@ -110,7 +127,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     title: 'Azure OpenAI and Foundry',
     speaks: 'chat completions, and messages for Claude',
     protocols: ['chat', 'messages'],
-    protocolsOf: (model) => [isClaude(model) ? 'messages' : 'chat'],
+    protocolsOf: (model, { door }) => [isClaude(model) && door !== MODELS ? 'messages' : 'chat'],
     // As at OpenAI and Anthropic: presets.ts.
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
     takes: ['base_url', 'timeouts'],
@@ -127,7 +144,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
         description: '`AZURE_TENANT_ID`, `AZURE_CLIENT_ID` and `AZURE_FEDERATED_TOKEN_FILE`',
       },
     ],
-    settings: [RESOURCE, PROJECT, API_VERSION],
+    settings: [RESOURCE, PROJECT, DOOR, API_VERSION],
     vendorDomains: ['azure.com', 'azure.us', 'azure.cn'],
     framing: () => SSE,
     checkConfig,
@@ -143,25 +160,24 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     vendorHost: null,
     local: null,
     completeBaseUrl: (url) => url.replace(/\/openai(?:\/v1)?$/, ''),
-    addressOf({ resource, project }) {
+    addressOf({ resource, project, door }) {
       if (resource === undefined) return null;
+      if (door === MODELS) return `${foundryOf(resource)}/models`;
       return project === undefined ? `https://${resource}.openai.azure.com` : foundryOf(resource);
     },
     endpoint,
     listing: { path: '/openai/v1/models', headers: [] },
+    listingOf(_credential, { door, api_version = MODELS_VERSION }) {
+      if (door !== MODELS) return this.listing;
+      return { path: `/info?api-version=${api_version}`, headers: [], read: readInfo };
+    },
     headers: ({ api_key }) => (api_key === undefined ? [] : [['api-key', api_key.reveal()]]),
     authorize: (request, credential) => authorize(request, credential, 'chat', () => undefined),
     openAttempt(request, { key, send }, listener) {
       const door = request.protocol === 'messages' ? claude : kind;
-      let renew = () => false;
-      const noting: Door['authorize'] = (final, by) =>
-        authorize(final, by, request.protocol, (discard) => {
-          renew = discard;
-        });
-      return openHostedAttempt(
-        { request, key, memory, renew: () => renew(), open: (next) => send(door, next, noting) },
-        listener,
-      );
+      const { note, renew } = startRenewal();
+      const noting: Door['authorize'] = (final, by) => authorize(final, by, request.protocol, note);
+      return openHostedAttempt({ request, key, memory, renew, open: (next) => send(door, next, noting) }, listener);
     },
   };
   return kind;
@@ -169,8 +185,14 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
 
 export const azure: RemoteKind = createAzure(SURROUNDINGS);
 
-function audienceFor(protocol: UpstreamProtocolName, { project }: Settings): Audience {
-  return protocol === 'messages' || project !== undefined ? 'ai' : 'cognitiveservices';
+function audienceFor(protocol: UpstreamProtocolName, { project, door }: Settings): Audience {
+  return protocol === 'messages' || project !== undefined || door === MODELS ? 'ai' : 'cognitiveservices';
+}
+
+/** The older path has no list: it tells of the model that answers where none is named. */
+function readInfo(answer: unknown): readonly OfferedModel[] | null {
+  const model = asObject(answer)?.model_name;
+  return typeof model === 'string' ? [{ model }] : null;
 }
 
 function foundryOf(resource: string): string {
@@ -185,8 +207,13 @@ function endpoint(
   protocol: UpstreamProtocolName,
   operation: Operation,
   model: string,
-  { project, api_version: version = 'v1' }: Settings,
+  { project, door, api_version }: Settings,
 ): string | null {
+  if (door === MODELS) {
+    const isChat = protocol === 'chat' && operation !== 'count_tokens';
+    return isChat ? `/chat/completions?api-version=${api_version ?? MODELS_VERSION}` : null;
+  }
+  const version = api_version ?? 'v1';
   if (protocol === 'messages') return `/anthropic/v1/messages${operation === 'count_tokens' ? '/count_tokens' : ''}`;
   if (operation === 'count_tokens') return null;
   const base = project === undefined ? '/openai' : `/api/projects/${project}/openai`;
@@ -200,6 +227,20 @@ function authorizeBy({ secret }: Token, request: FinalRequest, { hide }: Request
   request.headers.push(['authorization', `Bearer ${secret.reveal()}`]);
 }
 
+/** The older path has neither projects nor the versions of the v1 path. */
+function findModelsFaults({ project, api_version }: Settings): readonly MemberFault[] {
+  const advice = 'Remove it, or remove door: models.';
+  const faults: MemberFault[] = [];
+  if (project !== undefined) {
+    faults.push({ member: 'project', found: 'project with door: models', expected: 'one of the two', advice });
+  }
+  if (api_version === 'v1' || api_version === 'preview') {
+    const found = `${api_version} with door: models`;
+    faults.push({ member: 'api_version', found, expected: `a date such as ${MODELS_VERSION}`, advice });
+  }
+  return faults;
+}
+
 function checkConfig({ members, secrets, source, settings }: GivenProvider): readonly MemberFault[] {
   const faults: MemberFault[] = [];
   if (settings.resource === undefined && !members.has('base_url')) {
@@ -210,6 +251,7 @@ function checkConfig({ members, secrets, source, settings }: GivenProvider): rea
       advice: 'Add resource.',
     });
   }
+  if (settings.door === MODELS) faults.push(...findModelsFaults(settings));
   if (source !== null) return faults;
   const missing = ENTRA.filter(({ name }) => secrets[name] === undefined);
   const { api_key, tenant_id } = secrets;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamFailure } from '../upstream/connection.ts';
 import type { UpstreamTap } from '../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../upstream/response-head.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
 import { createBedrock } from './bedrock.ts';
 import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
@@ -121,9 +121,8 @@ function make({ machine, secrets = KEYS, source, settings = {}, pool, kind }: Ma
       atMs: 0,
       ...request,
     };
-    const heard: { status: number | null; retryAfter: string | null; body: string; failure: UpstreamFailure | null } = {
+    const heard: { status: number | null; body: string; failure: UpstreamFailure | null } = {
       status: null,
-      retryAfter: null,
       body: '',
       failure: null,
     };
@@ -131,7 +130,6 @@ function make({ machine, secrets = KEYS, source, settings = {}, pool, kind }: Ma
     const tap: UpstreamTap = upstream.openExchange(whole, credential, 100_000, {
       onHead(head: ResponseHead) {
         heard.status = head.status;
-        heard.retryAfter = headerOf(head, 'retry-after');
       },
       onBody(span) {
         heard.body += Buffer.from(span).toString();
@@ -511,16 +509,6 @@ describe('an error of the runtime service', () => {
       400,
       { message: 'quota', code: 'ServiceQuotaExceededException' },
     ]);
-  });
-
-  test.each([
-    [429, 'Too many tokens per day, please wait before trying again.', '3600'],
-    [429, 'Too many tokens, please wait before trying again.', null],
-    [400, 'Too many tokens per day', null],
-  ])('%p "%s" names a delay of %p seconds', async (status, message, seconds) => {
-    play = () => refuse(status, 'ThrottlingException', message);
-    expect((await make().send(CLAUDE)).retryAfter).toBe(seconds);
-    expect((await make().send('amazon.nova-pro-v1:0', { headers: [] })).retryAfter).toBe(seconds);
   });
 
   test('of the model itself passes as it is', async () => {

@@ -21,7 +21,7 @@ import { dnsSuffixOf } from './credentials/aws-sts.ts';
 import { encodeSegment } from './credentials/sigv4.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential } from './credentials/token-cache.ts';
-import { editBody } from './edit-body.ts';
+import { editBody } from './hosted/edit-body.ts';
 import type { OfferedModel } from './listing.ts';
 import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 import type {
@@ -40,7 +40,7 @@ import type {
 } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
-const KEY_SECRETS: readonly SecretMember[] = [
+export const KEY_SECRETS: readonly SecretMember[] = [
   {
     name: 'access_key_id',
     title: 'Access key ID',
@@ -63,7 +63,7 @@ const KEY_SECRETS: readonly SecretMember[] = [
   },
 ];
 
-const REGION: SettingMember = {
+export const REGION: SettingMember = {
   name: 'region',
   title: 'Region',
   description:
@@ -221,11 +221,17 @@ function readFoundationModels(answer: unknown): readonly OfferedModel[] | null {
 
 const CREDENTIAL = 'api_key, or access_key_id with secret_access_key, or credentials: chain';
 
-function checkConfig({ members, secrets, source, settings }: GivenProvider): readonly MemberFault[] {
+/** The region of this machine's variables and files, as settings, where `usesMachine`. */
+export function findRegionSetting(usesMachine: boolean, surroundings: Surroundings): Settings {
+  const region = usesMachine ? findRegion(surroundings) : null;
+  return region === null || !REGION.pattern.test(region) ? {} : { [REGION.name]: region };
+}
+
+/** What is wrong with a credential of AWS: an API key, an access key, or AWS's own sources. */
+export function findKeyFaults({ members, secrets, source }: GivenProvider): readonly MemberFault[] {
   const faults: MemberFault[] = [];
   const fault = (member: string, found: string, expected: string, advice: string) =>
     faults.push({ member, found, expected, advice });
-  if (settings.region === undefined) fault('region', 'no region', REGION.expected, 'Add region, or set AWS_REGION.');
   const hasKeys = secrets.access_key_id !== undefined && secrets.secret_access_key !== undefined;
   const half = KEY_SECRETS.find(({ name }) => secrets[name] !== undefined)?.name;
   if (half !== undefined && !hasKeys) {
@@ -240,6 +246,16 @@ function checkConfig({ members, secrets, source, settings }: GivenProvider): rea
       'Add credentials: chain, or a key.',
     );
   }
+  return faults;
+}
+
+function checkConfig(given: GivenProvider): readonly MemberFault[] {
+  const { settings } = given;
+  const faults: MemberFault[] = [];
+  const fault = (member: string, found: string, expected: string, advice: string) =>
+    faults.push({ member, found, expected, advice });
+  if (settings.region === undefined) fault('region', 'no region', REGION.expected, 'Add region, or set AWS_REGION.');
+  faults.push(...findKeyFaults(given));
   if ((settings.guardrail_id === undefined) !== (settings.guardrail_version === undefined)) {
     const member = settings.guardrail_id === undefined ? 'guardrail_version' : 'guardrail_id';
     fault(member, `${member} alone`, 'guardrail_id with guardrail_version', 'Add the other one.');
@@ -253,7 +269,10 @@ function checkConfig({ members, secrets, source, settings }: GivenProvider): rea
 
 /** `surroundings`: where `credentials: chain` looks. */
 export function createBedrock(surroundings: Surroundings): RemoteKind {
-  const signers = perCredential((credential) => new AwsSigner(surroundings, credential, regionOf(credential.settings)));
+  const signers = perCredential((credential) => {
+    const bearer = credential.source === null ? null : bearerIn(surroundings);
+    return new AwsSigner(surroundings, credential, { region: regionOf(credential.settings), bearer });
+  });
   const signerOf = (credential: RequestCredential) => signers(credential, '');
   const authorizeFor = (service: string) => (request: FinalRequest, credential: RequestCredential) => {
     const scope = { region: regionOf(credential.settings), service };
@@ -315,10 +334,7 @@ export function createBedrock(surroundings: Surroundings): RemoteKind {
       },
     ],
     settings: SETTINGS,
-    findSettings(_credential, usesMachine) {
-      const region = usesMachine ? findRegion(surroundings) : null;
-      return region === null || !REGION.pattern.test(region) ? {} : { [REGION.name]: region };
-    },
+    findSettings: (_credential, usesMachine) => findRegionSetting(usesMachine, surroundings),
     vendorDomains: ['amazonaws.com', 'amazonaws.com.cn', 'amazonaws.eu', 'api.aws'],
     framing: framingOf,
     checkConfig,

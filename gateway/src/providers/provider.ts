@@ -127,6 +127,8 @@ export interface UpstreamRequest {
   readonly atMs: number;
   /** It goes out on a new connection, because an idle one was closed; else on an idle one, if there is any. */
   readonly fresh?: boolean;
+  /** The caller's key refuses requests of which something would be dropped. Absent: it does not. */
+  readonly strict?: boolean;
   /** When the time of the whole call is over, on the `performance.now()` clock; null: `total` counts from now. */
   readonly endMs?: number | null;
 }
@@ -183,7 +185,7 @@ interface KindBase {
   converseTraits?(settings: Settings): ConverseTraits;
   /** Whose model it hosts under that name; null: it is not known. Absent: the kind hosts no models of others. */
   hostedModel?(model: string, settings: Settings): HostedModel | null;
-  /** The vendor's own host, if other hosts of this kind only imitate the vendor's format; null: no such host. */
+  /** The vendor's own host or domain, if other hosts of this kind only imitate the vendor's format; null: no such host. */
   readonly vendorHost: string | null;
 }
 

@@ -2,6 +2,8 @@
 import { anthropic, anthropicCompatible } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { bedrock } from './bedrock.ts';
+import { anthropicAws, anthropicGoogle } from './claude-platform.ts';
+import { databricks } from './databricks.ts';
 import { demo } from './demo.ts';
 import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
@@ -14,10 +16,13 @@ export const KINDS: readonly ProviderKind[] = [
   openaiCompatible,
   anthropic,
   anthropicCompatible,
+  anthropicAws,
+  anthropicGoogle,
   gemini,
   vertex,
   azure,
   bedrock,
+  databricks,
   demo,
 ];
 

@@ -3,22 +3,26 @@
  * models of other publishers over chat completions. Project, location and model are in the path; tokens come from
  * Google's credentials. Source: @anthropic-ai/vertex-sdk 1.1, google-genai 3.4 (2026-11-22).
  */
-import { readFileSync } from 'node:fs';
 import { SSE } from '../framing/sse-decoder.ts';
 import { modelOf } from '../protocols/gemini/shared/model-names.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import { exchangeDefault, exchangeDocument, findProject, type GoogleToken, isPath } from './credentials/google-adc.ts';
-import { isExternal, parseGoogleCredentials } from './credentials/google-credentials.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import { perCredential, TokenCache } from './credentials/token-cache.ts';
-import { editBody } from './edit-body.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
 import { openContinued } from './exchanges/continued-exchange.ts';
 import { METHODS, nextPage, readModelNames } from './gemini.ts';
-import { BetaMemory, openHostedAttempt } from './hosted/attempt.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
+import { editBody } from './hosted/edit-body.ts';
+import {
+  ADC,
+  createGoogleBearer,
+  DOCUMENT,
+  findCredentialFaults,
+  findProjectSetting,
+  isForeign,
+  PROJECT,
+} from './hosted/google-bearer.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type {
-  FinalRequest,
   GivenProvider,
   MemberFault,
   Operation,
@@ -31,32 +35,12 @@ import type {
 } from './provider.ts';
 import { type HostedModel, NO_QUIRKS } from './quirks.ts';
 
-const DOCUMENT: SecretMember = {
-  name: 'credentials_json',
-  title: 'Credentials (JSON)',
-  description:
-    'A credentials file of Google: the absolute path, or the JSON text, of a service account, a user, an impersonated or an external account.',
-  hint: 'The text of the JSON file of a service account.',
-  mayBeNone: false,
-  document: true,
-};
-
 const EXPRESS_KEY: SecretMember = {
   name: 'api_key',
   title: 'API key (express mode)',
   description: 'An API key of Vertex AI in express mode, without `project`.',
   hint: 'Instead of a project and credentials.',
   mayBeNone: false,
-};
-
-const PROJECT: SettingMember = {
-  name: 'project',
-  title: 'Project',
-  description:
-    'The id of the Google Cloud project. Default: that of the service account, or of `GOOGLE_CLOUD_PROJECT`.',
-  hint: 'The id of a project such as my-project-1. Leave blank for that of the service account.',
-  pattern: /^(?:[a-z][a-z0-9.-]{0,62}:)?[a-z0-9][a-z0-9-]{0,62}$/,
-  expected: 'the id of a project such as my-project-1',
 };
 
 const LOCATION: SettingMember = {
@@ -75,26 +59,7 @@ const OWN_VERSION = 'vertex-2023-10-16';
 
 export function createVertex(surroundings: Surroundings): RemoteKind {
   const memory = new BetaMemory();
-  const tokenOf = perCredential((credential) => {
-    const document = credential.secrets[DOCUMENT.name]?.reveal();
-    const exchange = () =>
-      credential.source === null ? exchangeDocument(document ?? '', surroundings) : exchangeDefault(surroundings);
-    return new TokenCache('the Google access token', exchange, surroundings);
-  });
-
-  /** Adds the token, which `note` gets; a key of express mode is in every request. */
-  function authorize(
-    request: FinalRequest,
-    credential: RequestCredential,
-    note: (token: GoogleToken) => void,
-  ): Promise<void> | void {
-    if (credential.secrets[EXPRESS_KEY.name] !== undefined) return;
-    return tokenOf(credential, '').use((token) => {
-      note(token);
-      authorizeBy(token, request, credential);
-    });
-  }
-
+  const bearer = createGoogleBearer(surroundings);
   const kind: RemoteKind = {
     name: 'vertex',
     title: 'Google Vertex AI',
@@ -105,23 +70,11 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
     takes: ['base_url', 'timeouts'],
     secrets: [EXPRESS_KEY, DOCUMENT],
-    sources: [
-      {
-        word: 'adc',
-        title: 'Application default credentials',
-        description:
-          'application default credentials: `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, or the metadata server',
-      },
-    ],
+    sources: [ADC],
     settings: [PROJECT, LOCATION],
-    findSettings({ secrets, source }, usesMachine) {
-      const document = secrets[DOCUMENT.name]?.reveal() ?? null;
-      if (document === null && source === null) return {};
-      const project = findProject(document, surroundings, usesMachine);
-      return project === null || !PROJECT.pattern.test(project) ? {} : { [PROJECT.name]: project };
-    },
+    findSettings: (given, usesMachine) => findProjectSetting(given, usesMachine, surroundings),
     vendorDomains: ['googleapis.com'],
-    isAmbient: ({ credentials_json }) => credentials_json !== undefined && isForeign(credentials_json.reveal()),
+    isAmbient: isForeign,
     framing: () => SSE,
     checkConfig,
     chatTraits: compatibleTraits,
@@ -142,16 +95,13 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
     headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
     prepare,
     authorize(request, credential) {
-      return authorize(request, credential, () => undefined);
+      // A key of express mode is in every request.
+      return hasKey(credential) ? undefined : bearer.authorize(request, credential);
     },
-    openAttempt(request, { key, model, credential, responseBytesMax, send }, listener) {
-      let used: GoogleToken | null = null;
-      const noting: RemoteKind['authorize'] = (final, by) =>
-        authorize(final, by, (token) => {
-          used = token;
-        });
-      const renew = () => used !== null && tokenOf(credential, '').discard(used);
-      const open = (next: UpstreamRequest) => send(kind, next, noting);
+    openAttempt(request, { key, model, responseBytesMax, send }, listener) {
+      const { note, renew } = startRenewal();
+      const open = (next: UpstreamRequest) =>
+        send(kind, next, (final, by) => (hasKey(by) ? undefined : bearer.authorize(final, by, note)));
       const hosted = (next: UpstreamRequest): OpenExchange => {
         return (inner) => openHostedAttempt({ request: next, key, memory, renew, open }, inner);
       };
@@ -218,19 +168,15 @@ function prepare(request: UpstreamRequest): UpstreamRequest {
   return { ...request, body: editBody(request.body, edits) };
 }
 
-function authorizeBy({ secret, quotaProject }: GoogleToken, request: FinalRequest, { hide }: RequestCredential): void {
-  hide(secret);
-  request.headers.push(['authorization', `Bearer ${secret.reveal()}`]);
-  if (quotaProject !== null) request.headers.push(['x-goog-user-project', quotaProject]);
+function hasKey({ secrets }: RequestCredential): boolean {
+  return secrets[EXPRESS_KEY.name] !== undefined;
 }
 
-function checkConfig({ secrets, source, settings }: GivenProvider): readonly MemberFault[] {
-  const { api_key, credentials_json } = secrets;
-  if (api_key !== undefined) return checkExpress(settings);
-  const faults = settings.project === undefined ? [NO_PROJECT] : [];
-  if (credentials_json === undefined) return source === null ? [...faults, NO_CREDENTIALS] : faults;
-  const found = findDocumentFault(credentials_json.reveal());
-  return found === null ? faults : [...faults, { member: DOCUMENT.name, found, ...DOCUMENT_EXPECTED }];
+function checkConfig(given: GivenProvider): readonly MemberFault[] {
+  const { secrets, settings } = given;
+  if (secrets.api_key !== undefined) return checkExpress(settings);
+  const faults = findCredentialFaults(given, ', or an api_key of express mode');
+  return settings.project === undefined ? [NO_PROJECT, ...faults] : faults;
 }
 
 /** Express mode has neither projects nor locations. */
@@ -250,35 +196,3 @@ const NO_PROJECT: MemberFault = {
   expected: 'the id of a Google Cloud project',
   advice: `Add project: my-project, or an api_key of express mode.`,
 };
-const NO_CREDENTIALS: MemberFault = {
-  member: DOCUMENT.name,
-  found: 'no credentials',
-  expected: 'credentials: adc, or a credentials file of Google, or an api_key of express mode',
-  advice: 'Add credentials: adc, the path of a file, or its JSON text.',
-};
-const DOCUMENT_EXPECTED = {
-  expected: 'the absolute path, or the JSON text, of a credentials file of Google',
-  advice: 'Correct it.',
-};
-
-/** What is wrong with the document; null: nothing. The file is read again whenever a token is needed. */
-function findDocumentFault(text: string): string | null {
-  try {
-    parseGoogleCredentials(isPath(text) ? readFileSync(text, 'utf8') : text);
-    return null;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return `a file that cannot be read (${String(error.code)})`;
-    return `a text that ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
-/** It names a file, or an address that is not Google's. */
-function isForeign(text: string): boolean {
-  if (isPath(text)) return true;
-  try {
-    return isExternal(parseGoogleCredentials(text));
-  } catch {
-    // checkConfig says what is wrong.
-    return false;
-  }
-}

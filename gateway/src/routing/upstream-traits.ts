@@ -114,7 +114,9 @@ function converseTraitsOf(provider: Provider): ConverseTraits {
  * kind has no vendor.
  */
 function isFirstParty({ kind, baseUrl }: Provider): boolean | null {
-  return baseUrl === null || kind.vendorHost === null ? null : new URL(baseUrl).hostname === kind.vendorHost;
+  if (baseUrl === null || kind.vendorHost === null) return null;
+  const { hostname } = new URL(baseUrl);
+  return hostname === kind.vendorHost || hostname.endsWith(`.${kind.vendorHost}`);
 }
 
 function known(names: readonly string[] | undefined, name: string): boolean | null {

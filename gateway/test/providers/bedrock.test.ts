@@ -228,6 +228,24 @@ describe('a request of messages', () => {
     ]);
     expect(await stream.text()).toContain('message_stop');
   });
+
+  test('refuses a strict key where a beta would be dropped, and sends nothing', async () => {
+    const { stdout } = await gateway.run('keys', 'create', '--name', 'stern', '--strict', '--json');
+    const { key }: { readonly key: string } = JSON.parse(stdout);
+    const headers = { authorization: `Bearer ${key}`, 'anthropic-beta': 'effort-2025-11-24,oauth-2025-04-20' };
+    for (const stream of [false, true]) {
+      const reply = await ask('/v1/messages', { model: 'invoked', stream, ...HELLO }, headers);
+      const body = await reply.text();
+      expect([reply.status, body.includes('anthropic-beta.oauth-2025-04-20')]).toEqual([400, true]);
+      const [record] = await gateway.calls('--limit', '1');
+      expect(record).toMatchObject({ status: 400, error: 'invalid_request', cost_nano_usd: '0' });
+    }
+    const { max_tokens: _, ...counted } = HELLO;
+    expect((await ask('/v1/messages/count_tokens', { model: 'native', ...counted }, headers)).status).toBe(400);
+    expect(arrived).toEqual([]);
+    const kept = { ...headers, 'anthropic-beta': 'effort-2025-11-24' };
+    expect((await ask('/v1/messages', { model: 'invoked', ...HELLO }, kept)).status).toBe(200);
+  });
 });
 
 test.each([false, true])('a model of another vendor answers over Converse, streamed: %p', async (stream) => {

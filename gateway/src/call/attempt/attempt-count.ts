@@ -7,6 +7,7 @@ import type { Interruptible } from '../deps.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer } from './collect-answer.ts';
 import { sendRequest } from './send-request.ts';
+import { failureOf } from './upstream-outcome.ts';
 
 const FORMS_MAX = 3;
 
@@ -46,7 +47,7 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
       if (signal.aborted) this.handleEvent();
       else this.#send();
     } catch (cause) {
-      this.onAnswerFailed(new CallFailure('gateway_fault', 'the gateway failed', { cause }));
+      this.onAnswerFailed(failureOf(cause));
     }
     return this.#outcome.promise;
   }

@@ -36,6 +36,7 @@ export function sendRequest(
       answers: call.facts.answers,
       requestId: call.requestId,
       atMs: call.atMs,
+      strict: call.principal.strict,
       endMs: laterEndMs,
       fresh: isFresh,
     },

@@ -9,7 +9,7 @@ import type { Served } from '../../config/console-entries.ts';
 import type { CatalogName } from '../../config/served-models.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import type { InTurn } from '../../lib/turns.ts';
-import type { CredentialSeal } from '../../providers/credential-seal.ts';
+import type { CredentialSeal } from '../../providers/credentials/credential-seal.ts';
 import type { ReadHealth } from '../../routing/health/provider-health.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore } from '../../store/ports/providers.ts';

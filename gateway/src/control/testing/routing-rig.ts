@@ -5,7 +5,7 @@ import { readEntered, type Served, serveEntered } from '../../config/console-ent
 import { bindingOf } from '../../config/console-providers.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { Secret } from '../../lib/secret.ts';
-import { createCredentialSeal } from '../../providers/credential-seal.ts';
+import { createCredentialSeal } from '../../providers/credentials/credential-seal.ts';
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { ProviderStore, StoredProvider } from '../../store/ports/providers.ts';
 import { createMemoryProviders } from '../../store/testing/memory-providers.ts';

@@ -1,19 +1,27 @@
 /**
  * Makes the exchanges of one attempt at Bedrock: at the service that has the model, or counts its tokens; signed again
- * where the time or the keys were wrong, and without betas where the model refuses them; each at most once.
+ * where the time or the keys were wrong, and without betas where the model refuses them; each at most once. A strict key
+ * gets a refusal where something would be dropped.
  */
-
+import { CallFailure } from '../../errors/call-failure.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf } from '../../upstream/response-head.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { AwsSigner, Signed } from '../credentials/aws-signer.ts';
-import { type ChainedExchange, type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
-import { withBetas } from '../hosted/betas-header.ts';
+import {
+  type ChainedExchange,
+  type Ending,
+  type OpenExchange,
+  openResending,
+  type Refusal,
+} from '../exchanges/chained-exchange.ts';
+import { dropMembers, memberOf, readBetas, withBetas } from '../hosted/betas-header.ts';
 import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../provider.ts';
 import { chooseBetas } from './betas.ts';
 import { CountReader, NO_COUNT, refusesToCount } from './count-tokens.ts';
+import { type AdaptedTools, adaptTools } from './invoke-tools.ts';
 import type { BedrockMemory } from './memory.ts';
 import { countersFor, type DoorName, doorsFor } from './models.ts';
-import { exceptionOf, refusesBetas, withCode, withDelay } from './refusals.ts';
+import { exceptionOf, refuse, refusesBetas, withCode } from './refusals.ts';
 
 export interface BedrockDoor extends Door {
   /** The name of the service in signatures. */
@@ -54,6 +62,8 @@ class BedrockAttempt {
   /** How the last request was signed; null: it was not. */
   #signed: Signed | null = null;
   #dropped: readonly string[] = [];
+  /** The request's tools as InvokeModel takes them; null: it has not been sent there. */
+  #invoked: AdaptedTools | null = null;
   #tap: ChainedExchange | null = null;
 
   constructor(state: BedrockState, request: UpstreamRequest, tools: AttemptTools) {
@@ -100,12 +110,20 @@ class BedrockAttempt {
     if (!this.#offers(this.#door)) return openNothing;
     let sent = request;
     if (request.protocol === 'messages') {
-      const chosen = chooseBetas(request.headers, this.#door, true);
+      if (this.#door === 'runtime') this.#invoked ??= adaptTools(request.body);
+      const tools = this.#door === 'runtime' ? this.#invoked : null;
+      const asked = readBetas(request.headers);
+      const all = tools === null ? asked : [...new Set([...asked, ...tools.betas.keys()])];
+      const chosen = chooseBetas(all, this.#door, true);
       const refused = !this.#takesBetas || this.#memory.refuses(this.#door, chosen.sent, nowMs());
-      const { sent: betas, dropped } = refused ? chooseBetas(request.headers, this.#door, false) : chosen;
+      const { sent: betas, dropped } = refused ? chooseBetas(all, this.#door, false) : chosen;
+      const named = dropped.flatMap((beta) => [
+        ...(asked.includes(beta) ? [memberOf(beta)] : []),
+        ...(tools?.betas.get(beta) ?? []),
+      ]);
       this.#betas = betas;
-      this.#dropped = dropped.map((beta) => `anthropic-beta.${beta}`);
-      sent = { ...request, headers: withBetas(request.headers, betas) };
+      this.#dropped = dropMembers([...(tools?.changed ?? []), ...named], request.strict);
+      sent = { ...request, headers: withBetas(request.headers, betas), body: tools?.body ?? request.body };
     }
     this.#describe();
     const door = doors[this.#door];
@@ -139,39 +157,50 @@ class BedrockAttempt {
   }
 
   #after(ending: Ending): OpenExchange | Ending {
+    const request = this.#request;
     if (!('head' in ending)) {
       // Without keys no service takes the request.
       const isFinal = ending.sent || ending.kind === 'authorization';
-      return isFinal ? ending : (this.#nextDoor() ?? (this.#isCount ? NO_COUNT : ending));
+      return isFinal ? ending : (this.#nextDoor(NO_COUNT.head) ?? (this.#isCount ? NO_COUNT : ending));
     }
     const { head } = ending;
     if (head === NO_COUNT.head) return ending;
     const signed = this.#signedAnew ? null : this.#signed;
     if (signed !== null && this.#signer.learn(exceptionOf(ending), headerOf(head, 'date'), signed)) {
       this.#signedAnew = true;
-      return this.#open();
+      return this.#openAfter(head);
     }
     if (this.#isCount && refusesToCount(ending)) {
       this.#memory.noteNoCounts(this.#door, this.#state.nowMs());
-      return this.#nextDoor() ?? NO_COUNT;
+      return this.#nextDoor(head) ?? NO_COUNT;
     }
     const isElsewhere = head.status === 403 || head.status === 404;
-    const next = isElsewhere ? this.#nextDoor() : null;
+    const next = isElsewhere ? this.#nextDoor(head) : null;
     if (next !== null) return next;
-    if (this.#betas.length > 0 && refusesBetas(ending)) {
+    if (this.#betas.length > 0 && request.strict !== true && refusesBetas(ending)) {
       this.#memory.noteRefusal(this.#door, this.#betas, this.#state.nowMs());
       this.#takesBetas = false;
-      return this.#open();
+      return this.#openAfter(head);
     }
-    const told = withDelay(ending);
-    return this.#request.protocol === 'converse' ? told : withCode(told);
+    return request.protocol === 'converse' ? ending : withCode(ending);
   }
 
-  #nextDoor(): OpenExchange | null {
+  #nextDoor(head: ResponseHead): OpenExchange | Refusal | null {
     const next = this.#left.shift();
     if (next === undefined) return null;
     this.#door = next;
-    return this.#open();
+    return this.#openAfter(head);
+  }
+
+  /** `head`: of the refusal before. */
+  #openAfter(head: ResponseHead): OpenExchange | Refusal {
+    try {
+      return this.#open();
+    } catch (error) {
+      // The key is strict, and only now something would be dropped.
+      if (!(error instanceof CallFailure)) throw error;
+      return refuse(head, error.message);
+    }
   }
 }
 

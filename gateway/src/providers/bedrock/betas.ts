@@ -2,8 +2,6 @@
  * Chooses the betas of a messages request that Bedrock gets: one that it does not know fails the whole request. Sources:
  * probes of the live service in August 2026 (envoyproxy/ai-gateway#2512), anthropics/claude-code#49370.
  */
-import { readBetas } from '../hosted/betas-header.ts';
-import type { HeaderLine } from '../provider.ts';
 import type { DoorName } from './models.ts';
 
 /** Accepted by the runtime service; some only by some models, which a refusal shows. */
@@ -43,11 +41,11 @@ export interface ChosenBetas {
   readonly dropped: readonly string[];
 }
 
-/** `takesAny` false: the model refused betas, so it gets none. */
-export function chooseBetas(headers: readonly HeaderLine[], door: DoorName, takesAny: boolean): ChosenBetas {
+/** `betas`: as the client named them. `takesAny` false: the model refused betas, so it gets none. */
+export function chooseBetas(betas: readonly string[], door: DoorName, takesAny: boolean): ChosenBetas {
   const sent = new Set<string>();
   const dropped: string[] = [];
-  for (const beta of readBetas(headers)) {
+  for (const beta of betas) {
     const name = RENAMED.get(beta) ?? beta;
     const isKnown = door === 'runtime' ? AT_RUNTIME.has(name) : !NOWHERE.some((start) => name.startsWith(start));
     if (takesAny && isKnown) sent.add(name);

@@ -1,6 +1,6 @@
 /** Reads Bedrock's refusals: the exception that a header names, and a body that clients understand. */
 import { exceptionIn, readError } from '../../protocols/converse/shared/errors.ts';
-import { headerOf } from '../../upstream/response-head.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
 import type { Refusal } from '../exchanges/chained-exchange.ts';
 import { asAnthropic } from '../hosted/anthropic-error.ts';
 
@@ -13,14 +13,12 @@ export function refusesBetas({ head, body }: Refusal): boolean {
   return head.status === 400 && /invalid beta flag/i.test(body.toString('latin1'));
 }
 
-const DAILY_PAUSE_SECONDS = '3600';
-
-/** A daily limit ends at an hour that no header names: the target rests for an hour at a time. */
-export function withDelay(refusal: Refusal): Refusal {
-  const { head, body } = refusal;
-  const isDaily = head.status === 429 && /tokens per day/i.test(body.toString('latin1'));
-  if (!isDaily || headerOf(head, 'retry-after') !== null) return refusal;
-  return { head: { ...head, headers: [...head.headers, ['retry-after', DAILY_PAUSE_SECONDS]] }, body };
+/** A refusal of the gateway's own, in Anthropic's shape. `head`: of the response that it takes the place of. */
+export function refuse(head: ResponseHead, message: string): Refusal {
+  const error = { type: 'invalid_request_error', message };
+  // A copy of a parsed head has no headers unless it names them.
+  const told = { ...head, headers: head.headers, status: 400 };
+  return { head: told, body: Buffer.from(JSON.stringify({ type: 'error', error })) };
 }
 
 /**

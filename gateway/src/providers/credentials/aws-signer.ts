@@ -27,14 +27,18 @@ export class AwsSigner {
   readonly #surroundings: Surroundings;
   /** Keys of the configuration, those that are found, or none beside a bearer key. */
   readonly #keys: FoundKeys | TokenCache<FoundKeys> | null;
-  /** Of the variable, which precedes what else is found. */
   readonly #bearer: Secret | null;
   #skewMs = 0;
 
-  constructor(surroundings: Surroundings, { secrets, source }: RequestCredential, region: string) {
+  /** `bearer`: a key that precedes what else is found; null: none. */
+  constructor(
+    surroundings: Surroundings,
+    { secrets, source }: RequestCredential,
+    { region, bearer }: { readonly region: string; readonly bearer: Secret | null },
+  ) {
     const { access_key_id: id, secret_access_key: secretAccessKey, session_token: sessionToken = null } = secrets;
     this.#surroundings = surroundings;
-    this.#bearer = source === null ? null : bearerIn(surroundings);
+    this.#bearer = bearer;
     if (this.#bearer !== null) this.#keys = null;
     else if (source !== null) {
       const find = () => findAwsKeys(surroundings, region);

@@ -8,7 +8,7 @@ import { asArray, asObject, asText, parseObject } from '../../protocols/json.ts'
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { editBody } from '../edit-body.ts';
+import { editBody } from '../hosted/edit-body.ts';
 import type { UpstreamRequest } from '../provider.ts';
 import { ChainedExchange, type OpenExchange } from './chained-exchange.ts';
 

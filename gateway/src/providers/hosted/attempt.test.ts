@@ -45,7 +45,7 @@ function run(
   const request = { protocol: given.protocol ?? 'messages', headers } as unknown as UpstreamRequest;
   const { renews = false, memory = new BetaMemory() } = given;
   const chain = openHostedAttempt(
-    { request, key: 'k', open, renew: () => renews, memory },
+    { request, key: 'k', open, renew: ({ head }) => head.status === 401 && renews, memory },
     {
       onHead: ({ status }) => {
         told.status = status;

@@ -1,23 +1,34 @@
 /**
  * Makes the exchanges of one attempt where a cloud hosts the model: once more with a new token where the provider refuses
  * the kept one, and once more without the betas that the host does not know. Errors of Claude's hosts get Anthropic's
- * shape.
+ * shape. A strict key gets the refusal of its betas.
  */
 
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { type Ending, type OpenExchange, openResending } from '../exchanges/chained-exchange.ts';
+import { type Ending, type OpenExchange, openResending, type Refusal } from '../exchanges/chained-exchange.ts';
 import type { UpstreamRequest } from '../provider.ts';
 import { asAnthropic } from './anthropic-error.ts';
-import { readBetas, withBetas } from './betas-header.ts';
+import { dropMembers, memberOf, readBetas, withBetas } from './betas-header.ts';
 
 export interface HostedAttempt {
   readonly request: UpstreamRequest;
   /** The target in what is learned about it. */
   readonly key: string;
   open(request: UpstreamRequest): OpenExchange;
-  /** Discards the kept token; false: another one cannot help. */
-  renew(): boolean;
+  /** Discards a token or keys that the provider refuses; false: it does not, or others cannot help. */
+  renew(refusal: Refusal): boolean;
   readonly memory: BetaMemory;
+}
+
+/** Discards the token of an attempt's last request, which `note` gets a way to do, after a 401. */
+export function startRenewal() {
+  let discard = () => false;
+  return {
+    note(next: () => boolean) {
+      discard = next;
+    },
+    renew: ({ head }: Refusal) => head.status === 401 && discard(),
+  };
 }
 
 const REMEMBERED_MS = 3_600_000;
@@ -40,6 +51,7 @@ export class BetaMemory {
   }
 }
 
+/** Throws `invalid_request` if the caller's key is strict and a beta would be dropped. */
 export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeListener): UpstreamTap {
   const { request, key, memory } = attempt;
   const isClaude = request.protocol === 'messages';
@@ -48,6 +60,7 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
   let isRenewed = false;
   let isTrimmed = false;
   let tap: { dropped: readonly string[] } | null = null;
+  let dropped = droppedOf(request, asked, sent);
 
   function open(): OpenExchange {
     if (sent.length === asked.length) return attempt.open(request);
@@ -56,28 +69,30 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
 
   function after(ending: Ending): OpenExchange | Ending {
     if (!('head' in ending)) return ending;
-    if (ending.head.status === 401 && !isRenewed && attempt.renew()) {
+    if (!isRenewed && attempt.renew(ending)) {
       isRenewed = true;
       return open();
     }
     if (!isClaude) return ending;
-    const refused = isTrimmed || ending.head.status !== 400 ? [] : findRefusedBetas(ending.body, sent);
+    const mayTrim = !isTrimmed && request.strict !== true && ending.head.status === 400;
+    const refused = mayTrim ? findRefusedBetas(ending.body, sent) : [];
     if (refused.length === 0) return asAnthropic(ending);
     isTrimmed = true;
     memory.note(key, refused, performance.now());
     sent = sent.filter((beta) => !refused.includes(beta));
-    if (tap !== null) tap.dropped = droppedOf(asked, sent);
+    dropped = droppedOf(request, asked, sent);
+    if (tap !== null) tap.dropped = dropped;
     return open();
   }
 
   const chain = openResending(open(), after, listener);
-  chain.dropped = droppedOf(asked, sent);
+  chain.dropped = dropped;
   tap = chain;
   return chain;
 }
 
-function droppedOf(asked: readonly string[], sent: readonly string[]): readonly string[] {
-  return asked.filter((beta) => !sent.includes(beta)).map((beta) => `anthropic-beta.${beta}`);
+function droppedOf({ strict }: UpstreamRequest, asked: readonly string[], sent: readonly string[]): readonly string[] {
+  return dropMembers(asked.filter((beta) => !sent.includes(beta)).map(memberOf), strict);
 }
 
 /** Vertex names the betas that it does not know: anthropics/claude-code#12429 (2025-11-26). */

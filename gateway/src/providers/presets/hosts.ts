@@ -1,4 +1,5 @@
 /** Lists the hosts that serve models of others: addresses, credentials and deviations, as data. */
+import { databricks } from '../databricks.ts';
 import type { Preset } from '../provider.ts';
 import { chatHost, chatQuirks, messagesHost } from './preset.ts';
 
@@ -105,19 +106,16 @@ export const HOSTS: readonly Preset[] = [
     // It answers unknown members with 400 or 422.
     quirks: chatQuirks({ top_k: false, parallelToolCalls: false }),
   }),
-  chatHost('DATABRICKS_TOKEN', {
-    name: 'databricks',
-    title: 'Databricks',
-    baseUrl: 'https://{workspace}.cloud.databricks.com/serving-endpoints',
-    source:
-      'https://learn.microsoft.com/en-us/azure/databricks/machine-learning/model-serving/query-chat-models (2026-11-23)',
-  }),
-  messagesHost('DATABRICKS_TOKEN', {
-    name: 'databricks-messages',
-    title: 'Databricks, messages',
-    baseUrl: 'https://{workspace}.cloud.databricks.com/serving-endpoints/anthropic',
-    source: 'https://docs.getbifrost.ai/providers/supported-providers/databricks (2026-11-23)',
-  }),
+  {
+    ...chatHost('DATABRICKS_TOKEN', {
+      name: 'databricks',
+      title: 'Databricks',
+      baseUrl: 'https://{workspace}.cloud.databricks.com',
+      source:
+        'https://learn.microsoft.com/en-us/azure/databricks/machine-learning/model-serving/query-chat-models (2026-11-23)',
+    }),
+    kind: databricks,
+  },
   chatHost('SNOWFLAKE_TOKEN', {
     name: 'snowflake',
     title: 'Snowflake Cortex',

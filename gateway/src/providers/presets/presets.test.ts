@@ -46,7 +46,7 @@ test('every address is https without a trailing slash, except the local ones; ev
 
 test('an address with a name in braces is none of its own', () => {
   const unbound = PRESETS.filter((preset) => addressOf(preset) === null).map(({ name }) => name);
-  expect(unbound).toEqual(['databricks', 'databricks-messages', 'snowflake', 'snowflake-messages', 'cloudflare']);
+  expect(unbound).toEqual(['databricks', 'snowflake', 'snowflake-messages', 'cloudflare']);
 });
 
 test('only a local server needs no credential', () => {

@@ -104,6 +104,16 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['xai', 'effortsOf', 'grok-4.1', effort('high', undefined)],
   ['xai', 'effortsOf', 'grok-4.3-multi-agent', effort('max', 'xhigh')],
   ['moonshot', 'reasoningInHistory', 'tide-1', REASONING_BACK],
+  [
+    'moonshot',
+    'plainSchemas',
+    'kimi-k3',
+    [
+      { tools: [{ ...TOOL, parameters: '{"type":"object","anyOf":[{"required":["a"]}]}' }] },
+      ({ body }) => body.tools[0].function.parameters,
+      { anyOf: [{ type: 'object', required: ['a'] }] },
+    ],
+  ],
   ['moonshot', 'prefill', 'tide-1', prefilled('partial')],
   ['moonshot', 'top_k', 'tide-1', WITHOUT_TOP_K],
   ['moonshot', 'thinkingSwitch', 'kimi-k2.6', switched('adaptive', 'enabled')],

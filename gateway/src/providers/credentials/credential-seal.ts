@@ -1,7 +1,7 @@
 /** Encrypts a provider's secrets, bound to their owner and their destination. Stores nothing. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { Secret } from '../lib/secret.ts';
-import type { Secrets } from './provider.ts';
+import { Secret } from '../../lib/secret.ts';
+import type { Secrets } from '../provider.ts';
 
 /** Sealed secrets open only for this binding. */
 export interface CredentialBinding {

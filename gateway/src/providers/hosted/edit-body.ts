@@ -1,6 +1,6 @@
 /** Edits members of a request's body for kinds whose form of a format differs from the vendor's. */
-import { scanJson } from '../wire/json-scan.ts';
-import { type JsonEdit, spliceJson } from '../wire/json-splice.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
 
 /** Only the members of the root are looked at; they are few. */
 const ROOT_ONLY = { outlineDepth: 1 };

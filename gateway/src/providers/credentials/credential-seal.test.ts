@@ -1,6 +1,6 @@
 /** Tests that a credential can be opened only for the purpose it was sealed for. */
 import { expect, test } from 'bun:test';
-import { Secret } from '../lib/secret.ts';
+import { Secret } from '../../lib/secret.ts';
 import { type CredentialBinding, createCredentialSeal } from './credential-seal.ts';
 
 const MASTER_KEY = new Secret('7'.repeat(64));
