@@ -41,7 +41,11 @@ const PLATFORM = {
   ...anthropic,
   quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request' },
   // The marketplaces' prices are their own.
-  hostedModel: (model: string): HostedModel => ({ catalog: { provider: 'anthropic', model }, refuses: [] }),
+  hostedModel: (model: string): HostedModel => ({
+    catalog: { provider: 'anthropic', model },
+    priced: null,
+    refuses: [],
+  }),
 } satisfies RemoteKind;
 
 function findMissing(members: readonly SettingMember[], { settings }: GivenProvider): readonly MemberFault[] {
