@@ -72,4 +72,6 @@ test.each<[string, typeof gemini, Secrets, Settings, string]>([
   expect(paths.at(-1)).toBe(path);
   refusal = () => Response.json({ message: 'The security token included in the request is invalid' }, { status: 403 });
   expect(await probeProvider(provider)).toMatchObject({ ok: false, trouble: 'credential' });
+  refusal = () => Response.json([{ error: { message: 'API key not valid.' } }], { status: 400 });
+  expect((await probeProvider(provider)).message).toStartWith('It answered 400: API key not valid. Enter');
 });

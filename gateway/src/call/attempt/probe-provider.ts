@@ -5,6 +5,7 @@
 import { findRetirement, type Retirement } from '../../catalog/retirements.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { readErrorBody } from '../../protocols/answer/error-body.ts';
 import { asObject } from '../../protocols/json.ts';
 import type { NextPage, OfferedModel } from '../../providers/listing.ts';
 import type { Credential, Listing, Provider, RemoteProvider } from '../../providers/provider.ts';
@@ -185,14 +186,9 @@ function listOutcome(provider: RemoteProvider, found: readonly OfferedModel[], g
   return { ok: true, trouble: null, message, models, isCut };
 }
 
-/** The message of an error body, from any of the usual places; otherwise the beginning of the body. */
+/** The message of an error body; without one, its beginning. */
 function readErrorWords(body: Buffer): string {
-  const text = body.toString('utf8');
-  const parsed = parseJson(text);
-  const object = asObject(parsed);
-  const error = object?.error;
-  const message = [asObject(error)?.message, object?.message, error].find((one) => typeof one === 'string');
-  return typeof message === 'string' ? message : text.slice(0, 200);
+  return readErrorBody(body).message || body.toString('utf8').slice(0, 200);
 }
 
 function readIds(page: unknown): readonly OfferedModel[] | null {
