@@ -18,6 +18,11 @@ test.each([
   ['Publisher Model `projects/1/x` was not found or your project does not have access to it.', null, 'model'],
   ['This is not a chat model and thus not supported in the v1/chat/completions endpoint.', null, 'model'],
   ['model "llama9" not found, try pulling it first', null, 'model'],
+  ["You don't have access to the model with the specified model ID.", 'AccessDeniedException', 'model'],
+  ['Model access is denied due to a missing subscription.', 'AccessDeniedException', 'model'],
+  ['Model use case details have not been submitted for this account.', 'ResourceNotFoundException', 'model'],
+  ['The security token included in the request is invalid.', 'UnrecognizedClientException', 'account'],
+  ['The chatCompletion operation does not work with the specified model, x.', 'OperationNotSupported', 'model'],
   ['Not Found', null, 'model'],
   ['model: claude-nowhere', 'not_found_error', 'model'],
 ] as const)('%s (%p) is trouble of the %s', (message, code, trouble) => {

@@ -328,6 +328,21 @@ export const HOST_ERRORS: readonly HostError[] = [
   },
   { preset: 'github-models', status: 400, body: named('Unknown model: tide-9', null), failureClass: 'config' },
   { preset: 'zai', status: 400, body: named('No such code', '1211'), failureClass: 'config' },
+  { preset: 'groq', status: 400, body: named('tide-9 is gone.', 'model_decommissioned'), failureClass: 'config' },
+  { preset: 'together', status: 400, body: named('Start an endpoint.', 'model_not_available'), failureClass: 'config' },
+  { preset: 'github-models', status: 400, body: named('Not now: tide-9', 'unavailable_model'), failureClass: 'config' },
+  {
+    preset: 'nvidia-nim',
+    status: 404,
+    body: { status: 404, title: 'Not Found', detail: "Function 'a1b2': Not found for account 'c3d4'" },
+    failureClass: 'config',
+  },
+  {
+    preset: 'openai',
+    status: 403,
+    body: named('Project `proj_1` does not have access to model `tide-9`', null),
+    failureClass: 'config',
+  },
   // overflow
   { preset: 'zai', status: 400, body: named('Too many tokens', '1261'), failureClass: 'overflow' },
   {
