@@ -24,7 +24,7 @@ function press(name: string | RegExp): Step {
 function choose(trigger: string, item: string): Step {
   return async (page) => {
     await press(trigger)(page);
-    await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
   };
 }
 
