@@ -67,7 +67,7 @@ interface FormDialogProps
   readonly submitLabel: string;
   readonly kind?: ButtonKind;
   readonly busy: boolean;
-  /** A button besides those to cancel and to submit. */
+  /** In the footer, before the buttons to cancel and to submit. */
   readonly extra?: ReactNode;
   readonly onClose: () => void;
 }

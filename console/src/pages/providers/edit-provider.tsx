@@ -77,22 +77,34 @@ export function EditProvider({ provider, kind, credentials, onClose }: EditProvi
         ...membersOf(kind?.secrets ?? [], 'credentials'),
       ]}
       extra={
-        <Button
-          className="mr-auto"
-          busy={test.isPending}
-          onClick={() => {
-            change.reset();
-            test.mutate({ path, body: changes });
-          }}
-        >
-          {test.isPending ? 'Testing…' : 'Test'}
-        </Button>
+        <>
+          <p role="status" className={test.data === undefined ? 'sr-only' : 'basis-full text-sm text-ink-2'}>
+            {test.isPending && 'Testing…'}
+            {test.data !== undefined && <TestResult {...test.data} at={null} />}
+          </p>
+          <Button
+            className="mr-auto"
+            busy={test.isPending}
+            onClick={() => {
+              change.reset();
+              test.mutate({ path, body: changes });
+            }}
+          >
+            {test.isPending ? 'Testing…' : 'Test'}
+          </Button>
+        </>
       }
       onSubmit={submit}
       onClose={onClose}
     >
       <KindSettings kind={kind} entered={settings} error={error} onChange={edit(setSettings)} />
-      <BaseUrlField kind={kind} current={provider.base_url} value={baseUrl} error={error} onChange={edit(setBaseUrl)} />
+      <BaseUrlField
+        kind={kind}
+        current={blankAddress(provider, kind, changes.settings !== undefined)}
+        value={baseUrl}
+        error={error}
+        onChange={edit(setBaseUrl)}
+      />
       <SecretFields
         kind={kind}
         member="credentials"
@@ -101,12 +113,14 @@ export function EditProvider({ provider, kind, credentials, onClose }: EditProvi
         hint={secretsHint(provider, credentials)}
         onChange={edit(setSecrets)}
       />
-      <p role="status" className="text-sm text-ink-2">
-        {test.isPending && 'Testing…'}
-        {test.data !== undefined && <TestResult {...test.data} at={null} />}
-      </p>
     </FormDialog>
   );
+}
+
+/** The address while the field is blank; null: the default of the kind; empty: only the gateway can tell. */
+function blankAddress(provider: ProviderView, kind: Kind | undefined, isChanged: boolean): string | null {
+  if (provider.entered_base_url === null && !isChanged) return provider.base_url;
+  return kind?.derives_base_url === true ? '' : null;
 }
 
 /** Credentials are sent to the address only that they were entered for. */

@@ -52,7 +52,7 @@ export function KindSettings({ kind, entered, error, onChange }: FieldsProps) {
 
 interface BaseUrlFieldProps {
   readonly kind: Kind | undefined;
-  /** The address that is used while the field is blank; null: the kind's. */
+  /** The address while the field is blank; null: the default of the kind. */
   readonly current: string | null;
   readonly value: string;
   readonly error: ApiError | null;
