@@ -103,6 +103,16 @@ describe('a refusal', () => {
     expect(outer.heard).toEqual(['500', 'cut']);
   });
 
+  test('that an exchange which sends nothing follows leaves nothing that the provider may bill', () => {
+    const [first, second, outer] = [new Played(), new Played(), new Outer()];
+    const tap = openResending(first.open, (ending) => ('head' in ending ? second.open : ending), outer);
+    first.sentAtMs = 5;
+    first.answer(403, 'no');
+    expect(tap.sentAtMs).toBe(5);
+    second.listener?.onFailure({ kind: 'connect', message: 'no such host', sent: false, stale: false });
+    expect([outer.heard, tap.sentAtMs]).toEqual([['no such host'], 0]);
+  });
+
   test('may be a failure before the head, which another exchange can follow', () => {
     const unreached = { kind: 'connect', message: 'no such host', sent: false, stale: false } as const;
     const [first, second, outer] = [new Played(), new Played(), new Outer()];

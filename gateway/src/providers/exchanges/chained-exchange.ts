@@ -40,6 +40,11 @@ export class ChainedExchange implements UpstreamTap {
     this.headAtMs = performance.now();
   }
 
+  /** The last exchange sent nothing, and those before it were refused: the provider bills nothing. */
+  noteUnsent(): void {
+    this.#firstSentAtMs = 0;
+  }
+
   get sentAtMs(): number {
     return this.#firstSentAtMs > 0 ? this.#firstSentAtMs : (this.#tap?.sentAtMs ?? 0);
   }
@@ -92,9 +97,12 @@ export function openResending(open: OpenExchange, after: AfterEnding, listener: 
   const start = (next: OpenExchange) => {
     const settle = (ending: Ending) => {
       const follows = after(ending);
-      if (typeof follows !== 'function') return follows;
-      start(follows);
-      return null;
+      if (typeof follows === 'function') {
+        start(follows);
+        return null;
+      }
+      if (!('head' in follows) && !follows.sent) chain.noteUnsent();
+      return follows;
     };
     chain.open(next, new EndingHolder(chain, listener, settle));
   };
