@@ -1,10 +1,11 @@
-/** Tests probe-provider.ts: credentials that give no token, and hosts without a list, in every format. */
+/** Tests probe-provider.ts: credentials that give no token or may not list models, and hosts without a list. */
 import { afterAll, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { Secret } from '../../lib/secret.ts';
 import { createBedrock } from '../../providers/bedrock.ts';
 import { FakeSurroundings } from '../../providers/credentials/testing/fake-surroundings.ts';
 import { gemini } from '../../providers/gemini.ts';
+import { openaiCompatible } from '../../providers/openai-compatible.ts';
 import { type Secrets, type Settings, singleCredential } from '../../providers/provider.ts';
 import { createVertex } from '../../providers/vertex.ts';
 import { probeProvider } from './probe-provider.ts';
@@ -42,6 +43,8 @@ test.each([
 });
 
 const paths: string[] = [];
+const unlisted = () => new Response('', { status: 404 });
+let listing: () => Response = unlisted;
 let refusal: () => Response = () => new Response('', { status: 500 });
 const host = Bun.serve({
   hostname: '127.0.0.1',
@@ -49,7 +52,7 @@ const host = Bun.serve({
   fetch(request) {
     const { pathname } = new URL(request.url);
     paths.push(pathname);
-    return request.method === 'GET' ? new Response('', { status: 404 }) : refusal();
+    return request.method === 'GET' ? listing() : refusal();
   },
 });
 afterAll(() => host.stop(true));
@@ -67,6 +70,7 @@ test.each<[string, typeof gemini, Secrets, Settings, string]>([
   const pool = singleCredential(secrets);
   const provider = buildRemoteProvider({ name: 'lab', kind, preset: null, address, pool, settings, timeouts });
   paths.length = 0;
+  listing = unlisted;
   refusal = () => Response.json({ message: 'The provided model identifier is invalid.' }, { status: 400 });
   expect(await probeProvider(provider)).toMatchObject({ ok: true, message: expect.stringContaining('no list') });
   expect(paths.at(-1)).toBe(path);
@@ -74,4 +78,28 @@ test.each<[string, typeof gemini, Secrets, Settings, string]>([
   expect(await probeProvider(provider)).toMatchObject({ ok: false, trouble: 'credential' });
   refusal = () => Response.json([{ error: { message: 'API key not valid.' } }], { status: 400 });
   expect((await probeProvider(provider)).message).toStartWith('It answered 400: API key not valid. Enter');
+});
+
+const answer = (status: number, message: string) => () => Response.json({ error: { message } }, { status });
+
+test.each([
+  // OpenAI's restricted keys.
+  [answer(403, 'Missing scopes: api.model.read'), answer(400, 'messages: at least one'), true, 'shows this credential'],
+  [answer(403, 'Missing scopes: api.model.read'), answer(403, 'Missing scopes: model.request'), false, 'model.read'],
+  [answer(403, 'no'), unlisted, false, 'It answered 403: no.'],
+  [answer(401, 'no such key'), answer(400, 'messages: at least one'), false, 'It answered 401: no such key.'],
+])('a credential that may not list models may be good for requests (%#)', async (list, request, ok, words) => {
+  [listing, refusal] = [list, request];
+  const url = `http://127.0.0.1:${host.port}`;
+  const pool = singleCredential({ api_key: new Secret('k') });
+  const kind = openaiCompatible;
+  const provider = buildRemoteProvider({
+    name: 'lab',
+    kind,
+    preset: null,
+    address: { url, origin: url },
+    pool,
+    timeouts,
+  });
+  expect(await probeProvider(provider)).toMatchObject({ ok, message: expect.stringContaining(words) });
 });

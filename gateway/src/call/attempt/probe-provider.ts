@@ -1,6 +1,7 @@
 /**
  * Requests a provider's model list with a credential, to check that it is reachable and accepts the credential; a host
- * without a list gets a request that it must refuse, which costs nothing. Says what is wrong, and one remedy.
+ * without a list, or that does not show it, gets a request that it must refuse, which costs nothing. Says what is wrong,
+ * and one remedy.
  */
 import { findRetirement, type Retirement } from '../../catalog/retirements.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -77,12 +78,13 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Ou
     const listed = await readPage(null);
     const judgeListed = () => judgeList(listed, secrets, provider, listingOf(provider, credential), readPage);
     const { status } = listed.head;
-    if (status !== 404 && status !== 405) return await judgeListed();
+    if (status !== 403 && status !== 404 && status !== 405) return await judgeListed();
     const refused = await collect((listener) => openRefused(provider, credential, listener));
     const isPathless = refused.head.status === 404 || refused.head.status === 405;
     // It may not know the model of the request: then it has read the request.
     const isRead = refused.body.includes(CHECK_MODEL);
-    return isPathless && !isRead ? await judgeListed() : judgeTaken(refused, secrets);
+    const taken = isPathless && !isRead ? null : judgeTaken(refused, secrets, status);
+    return taken === null || (status === 403 && !taken.ok) ? await judgeListed() : taken;
   } catch (fault) {
     if (!(fault instanceof CallFailure)) throw fault;
     const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
@@ -128,12 +130,19 @@ function openRefused(provider: RemoteProvider, credential: Credential, listener:
   return upstream.openExchange(request, 0, LIMITS.responseBytesMax, listener);
 }
 
-function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[]): Outcome {
+/** `listed`: the status of the list. */
+function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[], listed: number): Outcome {
   const refusal = judgeRefusal(answer, scrubText(readErrorWords(answer.body), secrets).trim());
-  // The request itself is refused as it must be, with a status such as 400 or 422.
+  // The request itself is refused as it must be, with a status such as 400 or 422; some hosts answer all with 200, which
+  // does not take back what they said of the list.
   const isAsked = refusal.trouble === 'other' || refusal.trouble === 'address';
-  if (!isAsked && answer.head.status !== 200) return { ...refusal, ok: false, ...NONE };
-  return { ok: true, trouble: null, message: 'It has no list of models, and takes the credential.', ...NONE };
+  const isTaken = answer.head.status === 200 ? listed !== 403 : isAsked;
+  if (!isTaken) return { ...refusal, ok: false, ...NONE };
+  const message =
+    listed === 403
+      ? 'It shows this credential no list of models, and takes it.'
+      : 'It has no list of models, and takes the credential.';
+  return { ok: true, trouble: null, message, ...NONE };
 }
 
 /** Requests a page of the list; null: the first. */
