@@ -176,6 +176,21 @@ describe('a pool of credentials', () => {
     expect(keysOf(credentialOf('b', 'canary-a'))).not.toEqual([first ?? '']);
     expect(`${first}${second}`).not.toContain('canary');
   });
+
+  test('and its target are others at another address or with other settings, so that no bench outlasts its cause', () => {
+    const keysOf = (changes: Partial<RemoteProvider>) => {
+      const { key, credentials } = openUpstream({
+        provider: providerOf(anthropic, changes),
+        model: 'm',
+        timeouts: null,
+      });
+      return [key, credentials[0].key];
+    };
+    const { baseUrl } = providerOf(anthropic);
+    const all = [{}, { baseUrl: `${baseUrl}/v2` }, { settings: { project: 'a' } }, { settings: { project: 'b' } }];
+    expect(new Set(all.flatMap(keysOf)).size).toBe(2 * all.length);
+    expect(keysOf({ settings: { project: 'a' } })).toEqual(keysOf({ settings: { project: 'a' } }));
+  });
 });
 
 test('the framing of a response depends on format, operation and model', () => {

@@ -3,6 +3,7 @@
  * request, and no stored credential ever reaches an address that it was not entered for.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { generateKeyPairSync } from 'node:crypto';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { hasTerminal, send } from '../fault/calls.ts';
@@ -174,6 +175,33 @@ describe('settings', () => {
       status: 200,
       json: { base_url: hostIn('us-east-1'), entered_base_url: null, settings, problem: null },
     });
+  });
+
+  test('that a credential names are filled in, and can be changed', async () => {
+    const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    });
+    const account = { type: 'service_account', client_email: 'gw@p9.example', private_key: pem, project_id: 'p9' };
+    const credentials = { credentials_json: JSON.stringify(account) };
+    expect(await add({ name: 'google', kind: 'vertex', credentials, models: MODELS })).toMatchObject({
+      status: 200,
+      json: { settings: { project: 'p9' }, base_url: 'https://aiplatform.googleapis.com', problem: null },
+    });
+    const google = `${PROVIDERS}/google`;
+    for (const [settings, found] of [
+      [
+        { project: 'p1', location: 'global' },
+        { project: 'p1', location: 'global' },
+      ],
+      // The stored credential names it, too.
+      [{}, { project: 'p9' }],
+    ]) {
+      expect(await rig.admin.ask('PATCH', google, { settings })).toMatchObject({ status: 200 });
+      expect((await find('google'))?.settings).toEqual(found ?? {});
+    }
+    const moved = await rig.admin.ask('PATCH', google, { settings: { location: 'eu' } });
+    expect(moved).toMatchObject({ status: 400, json: { error: { member: 'credentials' } } });
   });
 
   test('do not move an address that was entered', async () => {
