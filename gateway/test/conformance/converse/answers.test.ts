@@ -3,7 +3,6 @@
  * parsed by the product, and assembled by the official clients. `answer-reading.ts` reads them a second time.
  */
 import { describe, expect, test } from 'bun:test';
-import { AWS_EVENT_STREAM } from '../../../src/framing/aws-event-stream.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration, type Generation } from '../../../src/generation/generation.ts';
 import type { Part } from '../../../src/generation/part.ts';
@@ -13,7 +12,7 @@ import type { Form } from '../translation/answer-oracle.ts';
 import { foundBy, wantedBy } from '../translation/client-oracle.ts';
 import { readByClient } from '../translation/clients.ts';
 import type { Format } from '../translation/format.ts';
-import { CONTEXT, streamFor } from '../translation/rig.ts';
+import { CONTEXT, eventsOfStream, streamFor } from '../translation/rig.ts';
 import { answerSets, type ConverseAnswer, type Reading, readAnswer } from './answer-reading.ts';
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
@@ -28,17 +27,7 @@ function eventsOf(
   { streamed, bytes }: ConverseAnswer,
   parts: readonly Uint8Array[] = [bytes],
 ): readonly GenerationEvent[] {
-  if (!streamed) return UPSTREAM_PROTOCOLS.converse.parseAnswer(bytes);
-  const parser = UPSTREAM_PROTOCOLS.converse.startStreamParser();
-  const decoder = AWS_EVENT_STREAM.startDecoder(1_000_000, null);
-  const events: GenerationEvent[] = [];
-  for (const part of parts) {
-    decoder.feed(part, (output) => {
-      if (output.kind !== 'event') throw new Error(`found a ${output.kind}`);
-      events.push(...parser.push(output));
-    });
-  }
-  return [...events, ...parser.finish()];
+  return streamed ? eventsOfStream('converse', parts) : UPSTREAM_PROTOCOLS.converse.parseAnswer(bytes);
 }
 
 /** What the product finds, in the form of the oracle. */

@@ -82,6 +82,27 @@ describe('parts', () => {
     expect(parts).toMatchObject([{ kind: 'tool_call', arguments: '{"where":"pier"}' }]);
   });
 
+  test('of calls have ids of their own, though Google repeats one', () => {
+    const call = { functionCall: { name: 'look', id: 'a' } };
+    const { parts } = foldGeneration(readPlain(answerOf([call, call])));
+    expect(parts).toMatchObject([{ id: 'a' }, { id: 'call_resp1_1' }]);
+  });
+
+  test('of a call may be signed with a later piece', () => {
+    const piece = {
+      functionCall: { partialArgs: [{ jsonPath: '$.where', stringValue: 'pier' }] },
+      thoughtSignature: 'SIG',
+    };
+    const { parts } = foldGeneration(
+      readPlain(answerOf([{ functionCall: { name: 'look', willContinue: true } }, piece])),
+    );
+    expect(parts.map((part) => part.kind === 'tool_call' && unpackSignature(part.host_data))).toEqual(['SIG']);
+  });
+
+  test.each(['{"where":"pier"}', ['pier'], 7])('of a call whose arguments are %j are malformed', (args) => {
+    expect(readPlain(answerOf([{ functionCall: { name: 'look', args } }]))).toMatchObject([{ kind: 'malformed' }]);
+  });
+
   test('of arguments may leave no gap in a list', () => {
     const partialArgs = [{ jsonPath: '$.at[9999]', stringValue: 'pier' }];
     expect(readPlain(answerOf([{ functionCall: { name: 'look', partialArgs } }]))).toMatchObject([

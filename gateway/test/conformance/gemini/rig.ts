@@ -1,13 +1,18 @@
 /** Writes client requests in Gemini's format and reads Gemini's answers as clients get them. */
-import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration } from '../../../src/generation/generation.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
-import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
 import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
 import type { GeminiTraits } from '../../../src/protocols/upstream-traits.ts';
 import type { Format } from '../translation/format.ts';
-import { CONTEXT, readRequest, streamFor } from '../translation/rig.ts';
+import {
+  CONTEXT,
+  readRequest,
+  readStream as readStreamOf,
+  type StreamReading,
+  streamFor,
+  writeRequest,
+} from '../translation/rig.ts';
 import { type Json, list, object } from '../wire-text.ts';
 
 export const GEMINI = UPSTREAM_PROTOCOLS.gemini;
@@ -27,10 +32,9 @@ export function writeFor(
   platform: GeminiTraits['platform'] = 'ai_studio',
 ): Written {
   const { request: parsed, dropped } = readRequest(format, JSON.stringify({ model, max_tokens: 64, ...request }));
-  const notes = startTranslationNotes(false);
-  const written = GEMINI.renderRequest(parsed, { ...CAPABLE, model, gemini: { platform } }, notes);
+  const written = writeRequest('gemini', parsed, { ...CAPABLE, model, gemini: { platform } });
   const { json, outputTool, stopTexts } = written;
-  return { body: JSON.parse(json), dropped: [...dropped, ...notes.dropped], outputTool, stopTexts };
+  return { body: JSON.parse(json), dropped: [...dropped, ...written.dropped], outputTool, stopTexts };
 }
 
 /** The parts of a content of a written request. */
@@ -43,22 +47,9 @@ export function streamOf(...chunks: readonly object[]): Buffer {
   return Buffer.from(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''));
 }
 
-export interface StreamReading {
-  readonly events: readonly GenerationEvent[];
-  readonly isUsageFinal: boolean;
-}
-
 /** The events of a stream that comes in these pieces. */
 export function readStream(...pieces: readonly Uint8Array[]): StreamReading {
-  const decoder = startSseDecoder();
-  const parser = GEMINI.startStreamParser();
-  const events: GenerationEvent[] = [];
-  const take = (outputs: ReturnType<typeof decoder.finish>) => {
-    for (const output of outputs) if (output.kind === 'event') events.push(...parser.push(output));
-  };
-  for (const piece of pieces) take([...decoder.push(piece)]);
-  take([...decoder.finish()]);
-  return { events: [...events, ...parser.finish()], isUsageFinal: parser.isUsageFinal };
+  return readStreamOf('gemini', pieces);
 }
 
 export function readPlain(answer: unknown): readonly GenerationEvent[] {

@@ -242,6 +242,17 @@ test('the prompt is counted by Google, and by the gateway where Google does not'
   expect(estimated).toBeLessThan(30);
 });
 
+test('a generated picture, which no client format can show, is named as lost', async () => {
+  const parts = [{ text: 'The pier:' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }];
+  pair.fake.script(MODEL, [{ json: { candidates: [{ content: { parts }, finishReason: 'STOP' }] } }]);
+  const response = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Draw.' }] }),
+  });
+  expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, 'image']);
+});
+
 test.each([false, true])('vector 14: a malformed call goes out once more, stream %p', async (stream) => {
   const failed = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 }] };
   const first = stream ? { records: [`data: ${JSON.stringify(failed)}\r\n\r\n`] } : { json: failed };

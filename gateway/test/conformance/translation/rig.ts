@@ -3,7 +3,9 @@
  * for.
  */
 import { CallFailure } from '../../../src/errors/call-failure.ts';
-import { startSseDecoder } from '../../../src/framing/sse-decoder.ts';
+import { AWS_EVENT_STREAM } from '../../../src/framing/aws-event-stream.ts';
+import type { FramingOutput, SkimmedRecords } from '../../../src/framing/framing.ts';
+import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
@@ -30,6 +32,8 @@ export interface RecordedExchange {
   /** The answer is a stream, whatever was requested. */
   readonly streamed: boolean;
 }
+
+const RECORD_BYTES_MAX = 10_000_000;
 
 export const OTHER: { readonly [format in Format]: Format } = {
   chat: 'messages',
@@ -115,17 +119,29 @@ export function orRefusal<Result>(act: () => Result): Result | { readonly refuse
   }
 }
 
-/** Parses a stream's parts into events, up to a clean end of its bytes. */
-export function eventsOfStream(format: Format, parts: Iterable<Uint8Array>): GenerationEvent[] {
-  const decoder = startSseDecoder();
+export interface StreamReading {
+  readonly events: GenerationEvent[];
+  readonly isUsageFinal: boolean;
+}
+
+/** Parses a stream's parts into events, up to a clean end of its bytes. Throws for bytes that are no stream. */
+export function readStream(format: UpstreamProtocolName, parts: Iterable<Uint8Array>): StreamReading {
+  const decoder = (format === 'converse' ? AWS_EVENT_STREAM : SSE).startDecoder(RECORD_BYTES_MAX, null);
   const parser = UPSTREAM_PROTOCOLS[format].startStreamParser();
   const events: GenerationEvent[] = [];
-  const take = (outputs: ReturnType<typeof decoder.finish>) => {
-    for (const output of outputs) if (output.kind === 'event') events.push(...parser.push(output));
+  const take = (output: FramingOutput | SkimmedRecords) => {
+    if (output.kind === 'problem') throw new Error(output.message);
+    if (output.kind === 'event') for (const event of parser.push(output)) events.push(event);
   };
-  for (const part of parts) take([...decoder.push(part)]);
-  take([...decoder.finish()]);
-  return [...events, ...parser.finish()];
+  for (const part of parts) decoder.feed(part, take);
+  for (const output of decoder.finish()) take(output);
+  events.push(...parser.finish());
+  return { events, isUsageFinal: parser.isUsageFinal };
+}
+
+/** The events of a stream in parts. */
+export function eventsOfStream(format: UpstreamProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+  return readStream(format, parts).events;
 }
 
 /** Parses a recorded answer. */

@@ -12,10 +12,22 @@ import { parseCitation } from './parse-citation.ts';
 const NONE: readonly GenerationEvent[] = [];
 const CALL_ID_CHARS_MAX = 64;
 
-/** The numbers of the parts of one answer. */
-export interface PartCounter {
+/** The numbers of the parts of one answer, and the ids of its calls. */
+export class PartCounter {
+  #parts = 0;
+  readonly #callIds = new Set<string>();
+
   /** The number of the next part. */
-  take(): number;
+  take(): number {
+    return this.#parts++;
+  }
+
+  /** The id of the call that is this part: its own even if upstream named none, or one of another call. */
+  callId(id: string | null, part: number): string {
+    const known = id === null || this.#callIds.has(id) ? aliasText(`tooluse_${part}`, CALL_ID_CHARS_MAX) : id;
+    this.#callIds.add(known);
+    return known;
+  }
 }
 
 export class BlockParser {
@@ -48,7 +60,7 @@ export class BlockParser {
     const name = asText(call.name);
     if (name === null) return malformed('a call without a name');
     const part = this.#counter.take();
-    const id = asText(call.toolUseId) ?? aliasText(`tooluse_${part}`, CALL_ID_CHARS_MAX);
+    const id = this.#counter.callId(asText(call.toolUseId), part);
     return this.#open({ kind: 'tool_call', id, name, tool: 'function' }, part);
   }
 

@@ -3,7 +3,7 @@ import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
 import { readUsage } from '../shared/usage.ts';
-import { BlockParser, malformed, piecesOf } from './parse-answer-block.ts';
+import { BlockParser, malformed, PartCounter, piecesOf } from './parse-answer-block.ts';
 import { parseFinish } from './parse-stream.ts';
 
 /** Parses the body of a 200. Ends with `end`, or is one `malformed`. */
@@ -16,8 +16,7 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const blocks = asArray(message.content);
   const written = memberText(memberText(memberText(json, 'output') ?? '', 'message') ?? '', 'content') ?? '';
   const events: GenerationEvent[] = [{ kind: 'start', id: null, model: null }];
-  let parts = 0;
-  const counter = { take: () => parts++ };
+  const counter = new PartCounter();
   const read: ReadBlock[] = [];
   for (const [index, text] of elementTexts(written).entries()) {
     const content = asObject(blocks[index]);

@@ -183,6 +183,12 @@ describe('pieces', () => {
     ]);
   });
 
+  test('of calls have ids of their own, though upstream repeats one', () => {
+    const calls = [0, 1].flatMap((index) => [begin(index, { toolUse: { name: 'f', toolUseId: 'a' } }), stop(index)]);
+    const { parts } = foldGeneration(parseFrames([START, ...calls, ...END('tool_use')]));
+    expect(parts).toMatchObject([{ id: 'a' }, { id: 'tooluse_1' }]);
+  });
+
   test('of reasoning may be signed at once', () => {
     const piece = delta(0, { reasoningContent: { text: 'I look.', signature: 'c2ln' } });
     const { parts } = foldGeneration(parseFrames([START, piece, stop(0), ...END('end_turn')]));

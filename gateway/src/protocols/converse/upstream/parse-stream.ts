@@ -11,7 +11,7 @@ import type { StreamParser } from '../../upstream-protocol.ts';
 import { parseException } from '../shared/errors.ts';
 import { parseStopReason } from '../shared/stop-reasons.ts';
 import { readUsage } from '../shared/usage.ts';
-import { BlockParser, malformed } from './parse-answer-block.ts';
+import { BlockParser, malformed, PartCounter } from './parse-answer-block.ts';
 
 /** A response with more blocks is refused. */
 const BLOCKS_MAX = 10_000;
@@ -25,10 +25,9 @@ class ConverseStreamParser implements StreamParser {
   isUsageFinal = false;
   /** `stopped`: the answer is complete but for its usage. */
   #state: 'before' | 'open' | 'stopped' | 'over' = 'before';
-  #parts = 0;
   #blocks = 0;
   readonly #open = new Map<number, BlockParser>();
-  readonly #counter = { take: () => this.#parts++ };
+  readonly #counter = new PartCounter();
 
   push(record: StreamRecord): readonly GenerationEvent[] {
     if (this.#state === 'over') return NONE;

@@ -71,7 +71,7 @@ export class AnswerReader {
   #text = '';
   #bytesBefore = 0;
   #grounding: JsonObject | null = null;
-  #callsTool = false;
+  readonly #callIds = new Set<string>();
   #partial: PartialCall | null = null;
   #reported: string | null = null;
   #explanation: string | null = null;
@@ -147,7 +147,7 @@ export class AnswerReader {
     }
     const word = this.#reported === null ? 'stop' : parseFinish(this.#reported);
     if (word === 'failed' || word === 'account') throw new Error('a failed answer was to be finished');
-    const isCall = this.#callsTool && (word === 'stop' || word === 'other');
+    const isCall = this.#callIds.size > 0 && (word === 'stop' || word === 'other');
     return { finish_reason: isCall ? 'tool_calls' : word, explanation: this.#explanation } as const;
   }
 
@@ -225,14 +225,17 @@ export class AnswerReader {
     const name = asText(call.name);
     if (name !== null) {
       this.#endCall();
-      const inPieces = call.willContinue === true || (asObject(call.args) === null && Array.isArray(call.partialArgs));
-      if (inPieces) this.#partial = new PartialCall(name, asText(call.id), signature);
-      else {
-        const args = asObject(call.args) === null ? null : valueText(exact(), ['functionCall', 'args']);
-        this.#addCall({ name, id: asText(call.id), signature, json: args ?? '{}' });
+      const { args = null, partialArgs } = call;
+      const id = asText(call.id);
+      if (call.willContinue === true || (args === null && Array.isArray(partialArgs))) {
+        this.#partial = new PartialCall(name, id);
+      } else if (args === null || asObject(args) !== null) {
+        const json = args === null ? '{}' : (valueText(exact(), ['functionCall', 'args']) ?? '{}');
+        this.#addCall({ name, id, signature, json });
         return;
       }
     }
+    if (this.#partial !== null) this.#partial.signature ??= signature;
     if (this.#partial?.push(call.partialArgs) !== true) {
       this.refuse('upstream sent a functionCall without a name, or arguments that fit none');
     } else if (call.willContinue !== true) this.#endCall();
@@ -247,8 +250,9 @@ export class AnswerReader {
 
   #addCall({ name, id, signature, json }: WholeCall): void {
     this.#endPart();
-    this.#callsTool = true;
-    const known = id ?? aliasText(`call_${this.#answerId ?? ''}_${this.#parts}`, CALL_ID_CHARS_MAX);
+    const own = aliasText(`call_${this.#answerId ?? ''}_${this.#parts}`, CALL_ID_CHARS_MAX);
+    const known = id === null || this.#callIds.has(id) ? own : id;
+    this.#callIds.add(known);
     const part = this.#begin({ kind: 'tool_call', id: known, name, tool: 'function' });
     this.#add({ kind: 'arguments_delta', part, text: json });
     if (signature !== null) this.#add({ kind: 'host_data', part, native: packSignature(signature) });

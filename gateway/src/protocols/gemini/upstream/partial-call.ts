@@ -17,11 +17,12 @@ export class PartialCall {
   readonly #root: Container = Object.create(null);
   /** The path of a text that goes on in the next piece. */
   #openPath: string | null = null;
+  /** That of the piece which has one. */
+  signature: string | null = null;
 
   constructor(
     readonly name: string,
     readonly id: string | null,
-    readonly signature: string | null,
   ) {}
 
   /** The arguments so far. */
