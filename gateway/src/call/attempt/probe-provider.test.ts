@@ -87,6 +87,7 @@ test.each([
   [answer(403, 'Missing scopes: api.model.read'), answer(400, 'messages: at least one'), true, 'shows this credential'],
   [answer(403, 'Missing scopes: api.model.read'), answer(403, 'Missing scopes: model.request'), false, 'model.read'],
   [answer(403, 'no'), unlisted, false, 'It answered 403: no.'],
+  [unlisted, () => new Response('', { status: 302, headers: { location: '/login' } }), false, 'It answered 404.'],
   [answer(401, 'no such key'), answer(400, 'messages: at least one'), false, 'It answered 401: no such key.'],
 ])('a credential that may not list models may be good for requests (%#)', async (list, request, ok, words) => {
   [listing, refusal] = [list, request];

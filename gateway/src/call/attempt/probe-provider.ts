@@ -80,7 +80,7 @@ async function ask(provider: RemoteProvider, credential: Credential): Promise<Ou
     const { status } = listed.head;
     if (status !== 403 && status !== 404 && status !== 405) return await judgeListed();
     const refused = await collect((listener) => openRefused(provider, credential, listener));
-    const isPathless = refused.head.status === 404 || refused.head.status === 405;
+    const isPathless = refused.head.status === 404 || refused.head.status === 405 || isRedirect(refused);
     // It may not know the model of the request: then it has read the request.
     const isRead = refused.body.includes(CHECK_MODEL);
     const taken = isPathless && !isRead ? null : judgeTaken(refused, secrets, status);
@@ -128,6 +128,10 @@ function openRefused(provider: RemoteProvider, credential: Credential, listener:
     atMs: Date.now(),
   } as const;
   return upstream.openExchange(request, 0, LIMITS.responseBytesMax, listener);
+}
+
+function isRedirect({ head: { status } }: CollectedAnswer): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** `listed`: the status of the list. */

@@ -31,7 +31,7 @@ export function audienceOf(audience: Audience, host: string): string {
 }
 
 /** Rejects with a sentence without any secret. `audience`: as `audienceOf` gave it. */
-export function exchangeEntra(
+export async function exchangeEntra(
   { secrets, source }: Pick<RequestCredential, 'secrets' | 'source'>,
   audience: string,
   surroundings: Surroundings,
