@@ -51,7 +51,7 @@ import { createGuardedFetch, type Fetch } from '../upstream/guarded-fetch.ts';
 import { logHealth } from './log-health.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
-import { openModels, sealCredential } from './open-models.ts';
+import { openModels, remindDaily, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
 import { readGatewayState, startTelemetry } from './open-telemetry.ts';
@@ -210,6 +210,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       },
       auditEntry: (event) => modelAuditEntryOf(event, Date.now()),
     });
+    closers.push(remindDaily(models));
     const deps: CallDeps = {
       settings: models.settings,
       directory,

@@ -2,8 +2,9 @@
  * Tests which models are served once entries of the console join the configuration, and which entries are not used,
  * with the reason.
  */
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setSystemTime, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
+import { listModels } from '../catalog/catalog.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
@@ -18,6 +19,7 @@ import { openModels } from './open-models.ts';
 const MASTER_KEY = new Secret('5'.repeat(64));
 const seal = createCredentialSeal(MASTER_KEY);
 
+const DAY_MS = 86_400_000;
 const ORIGIN = 'https://api.example.com';
 
 function entryOf(name: string, changes: Partial<StoredProvider> = {}): StoredProvider {
@@ -49,6 +51,7 @@ interface Plan {
   readonly environment?: Readonly<Record<string, string>>;
   readonly masterKey?: Secret;
   readonly changes?: ChangeFeed;
+  readonly warn?: (text: string) => void;
 }
 
 async function open({
@@ -58,6 +61,7 @@ async function open({
   environment = {},
   masterKey = MASTER_KEY,
   changes = createChangeFeed(),
+  warn = () => undefined,
 }: Plan) {
   const { config } = loadConfig({ environment, cwd: '/nowhere' });
   if (config === null) throw new Error('expected a configuration');
@@ -81,7 +85,7 @@ async function open({
     directory: createKeyDirectory((text) => text, { accounts: [], workspaces: [], keys: [] }),
     readHealth: () => NEVER_CALLED,
     inTurn: createTurns(),
-    log: { warn: () => undefined },
+    log: { warn },
     changes,
     takeOver: () => undefined,
     auditEntry: never,
@@ -123,6 +127,34 @@ describe('entries next to the configuration', () => {
     expect(routed(beside, 'claude-sonnet-4-5')).toEqual(['anthropic', 'claude-sonnet-4-5', 'from-outside']);
     expect(beside.notices).toEqual([]);
   });
+});
+
+test('a model that shuts down soon is logged once, also when the server was started long before', async () => {
+  const dated = listModels('anthropic').find(({ shutdown }) => shutdown !== null);
+  const dateMs = Date.parse(dated?.shutdown ?? '');
+  const warned: string[] = [];
+  try {
+    setSystemTime(dateMs - 90 * DAY_MS);
+    const entry = entryOf('claude', {
+      kind: 'anthropic',
+      models: [{ name: 'mine', upstream: dated?.id ?? '' }],
+      baseUrl: 'https://api.anthropic.com/v1',
+    });
+    const models = await open({
+      entries: [entry],
+      credentials: [credentialOf('claude', 'https://api.anthropic.com')],
+      warn: (text) => void warned.push(text),
+    });
+    models.remind();
+    expect([models.notices, warned]).toEqual([[], []]);
+    setSystemTime(dateMs - 59 * DAY_MS);
+    models.remind();
+    models.remind();
+    const place = `${dated?.id} at claude shuts down on ${dated?.shutdown} (catalogue)`;
+    expect(warned).toEqual([`${place}: choose another model for mine.`]);
+  } finally {
+    setSystemTime();
+  }
 });
 
 describe('the credentials of an entry', () => {

@@ -30,6 +30,8 @@ export interface Models {
   readonly deps: ModelDeps;
   /** Problems with console entries, as sentences for the operator. */
   readonly notices: readonly string[];
+  /** Logs the notices that time has added since the last ones: models that shut down soon. */
+  remind(): void;
   /** Applies a new configuration. Throws if it cannot be built; then nothing changes. */
   reconfigure(config: Config, listed: ListedModels): Promise<void>;
 }
@@ -60,16 +62,20 @@ export async function openModels(parts: ModelParts): Promise<Models> {
   /** A new configuration, until it is in force or found unusable. */
   let offered: Configured | null = null;
   let running = await build(configured, book, seal);
-  const notices = noticesOf(running);
+  let notices = noticesOf(running);
+  const logNew = () => {
+    const before = new Set(notices);
+    notices = noticesOf(running);
+    for (const notice of notices) if (!before.has(notice)) log.warn(notice);
+  };
 
   async function reload(): Promise<void> {
     const config = offered ?? configured;
     offered = null;
     const next = await build(config, book, seal);
-    const before = new Set(noticesOf(running));
     [configured, running] = [config, next];
     takeOver(next.settings);
-    for (const notice of noticesOf(next)) if (!before.has(notice)) log.warn(notice);
+    logNew();
   }
 
   changes.subscribe({ reload, follow: (commit) => (commit.some(isOfModels) ? reload() : undefined) });
@@ -77,6 +83,7 @@ export async function openModels(parts: ModelParts): Promise<Models> {
   return {
     settings: running.settings,
     notices,
+    remind: logNew,
     reconfigure(config, listed) {
       offered = { config, listed };
       return changes.publish(Promise.resolve([{ of: 'config' }]));
@@ -128,10 +135,21 @@ export function sealCredential(
   return seal.seal(bindingOf(credential, origin), secrets);
 }
 
+const DAY_MS = 86_400_000;
+
+/** Logs each day the notices that time has added. Returns the function that ends it. */
+export function remindDaily({ remind }: Models): () => void {
+  const timer = setInterval(remind, DAY_MS);
+  return () => clearInterval(timer);
+}
+
 function noticesOf({ config, models, providers, routes }: Running): string[] {
-  const isNamed = (name: string) =>
-    config.models?.has(name) === true || routes.some(({ entry }) => entry.model === name);
-  const named = new Set([...models.values()].filter(({ name }) => isNamed(name)));
+  const entered = [
+    ...routes.map(({ entry }) => entry.model),
+    ...providers.flatMap(({ entry }) => entry.models.map(({ name }) => name)),
+  ];
+  const names = new Set([...(config.models?.keys() ?? []), ...entered]);
+  const named = new Set([...models.values()].filter(({ name }) => names.has(name)));
   return [
     ...warnOfRetirements(named, Date.now()),
     ...providers.flatMap(({ entry, problem }) =>
