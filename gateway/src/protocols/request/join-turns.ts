@@ -1,6 +1,6 @@
 /**
- * Joins turns into messages of alternating roles, for formats of Anthropic's kind: results of calls come first, in the
- * order of the calls, and instructions in their midst become the user's. Source: wire reference C.1.
+ * Joins turns into messages of alternating roles, for formats other than chat completions: results of calls come first,
+ * in the order of the calls, and instructions in their midst become the user's. Source: wire reference C.1.
  */
 import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';

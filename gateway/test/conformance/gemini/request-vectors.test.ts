@@ -218,6 +218,22 @@ test('media of a result stand inside of it from Gemini 3 on, and beside it befor
   expect(at('gemini-2.5-pro')).toEqual([{ functionResponse: result }, inline]);
 });
 
+test('media beside results are in the order of the calls, as the results are', () => {
+  const resultOf = (id: string, data: string) => ({
+    type: 'tool_result',
+    tool_use_id: id,
+    content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }],
+  });
+  const calls = ['a', 'b'].map((id) => ({ type: 'tool_use', id, name: 'look', input: {} }));
+  const content = [resultOf('b', 'Qg=='), resultOf('a', 'QQ==')];
+  const messages = [ASKED, { role: 'assistant', content: calls }, { role: 'user', content }];
+  const parts = partsOf(writeFor('gemini-2.5-pro', 'messages', { messages }), 2);
+  const said = parts.map(
+    ({ functionResponse, inlineData }) => object(functionResponse)?.id ?? object(inlineData)?.data,
+  );
+  expect(said).toEqual(['a', 'b', 'QQ==', 'Qg==']);
+});
+
 test('Gemma gets the instructions before the first words of the user', () => {
   const messages = [{ role: 'system', content: 'Be brief.' }, ASKED];
   const written = chat('gemma-3-27b-it', { messages });

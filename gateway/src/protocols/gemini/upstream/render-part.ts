@@ -42,6 +42,8 @@ export function renderPart(part: Part, path: string, context: PartContext): Writ
       return plainText(part.text);
     case 'tool_call':
       return [renderCall(part, path, context)];
+    case 'tool_result':
+      return renderResult(part, path, context);
     case 'image':
     case 'audio':
       return [renderMedia(part, path, context)];
@@ -89,17 +91,11 @@ function idOf(id: string, { traits }: PartContext): string | undefined {
   return traits.gemini.platform === 'vertex' ? undefined : aliasText(id, NAME_CHARS_MAX);
 }
 
-/** A result, and the media that the model takes only beside it. */
-export interface RenderedResult {
-  readonly result: WrittenPart;
-  readonly media: readonly WrittenPart[];
-}
-
 /**
- * The text of a result is one string, never an object of its own: Google reads `$ref` inside of an object as a reference
- * to a part.
+ * The result, and after it the media that the model takes only beside it. Its text is one string, never an object of its
+ * own: Google reads `$ref` inside of an object as a reference to a part.
  */
-export function renderResult(part: ToolResultPart, path: string, context: PartContext): RenderedResult {
+function renderResult(part: ToolResultPart, path: string, context: PartContext): WrittenPart[] {
   const texts: string[] = [];
   const media: WrittenPart[] = [];
   for (const one of part.parts) {
@@ -117,7 +113,7 @@ export function renderResult(part: ToolResultPart, path: string, context: PartCo
     response: part.is_error ? { error: text } : { output: text },
     parts: inside ? media : undefined,
   };
-  return { result: { functionResponse }, media: inside ? [] : media };
+  return [{ functionResponse }, ...(inside ? [] : media)];
 }
 
 const TAKES = { image: 'images', audio: 'sound' } as const;
