@@ -67,6 +67,11 @@ beforeAll(async () => {
         native: at('aws', BARE),
         moved: at('aws', 'anthropic.claude-haiku-4-5'),
         nova: at('aws', 'amazon.nova-pro-v1:0'),
+        either: {
+          targets: [PROFILE, BARE].map((model) => ({ provider: 'aws', model })),
+          routing: { max_extra_attempts: 1 },
+          price,
+        },
         oss: at('apart-7', 'openai.gpt-oss-120b-1:0'),
         late: at('skewed', PROFILE),
         ...Object.fromEntries(APART.map((name) => [name, at(name, PROFILE)])),
@@ -243,6 +248,10 @@ describe('a request of messages', () => {
     const { max_tokens: _, ...counted } = HELLO;
     expect((await ask('/v1/messages/count_tokens', { model: 'native', ...counted }, headers)).status).toBe(400);
     expect(arrived).toEqual([]);
+    const elsewhere = { ...headers, 'anthropic-beta': 'tide-2026-01-01' };
+    const other = await ask('/v1/messages', { model: 'either', ...HELLO }, elsewhere);
+    expect([other.status, other.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
+    expect(arrived.map(({ path }) => path)).toEqual([MANTLE]);
     const kept = { ...headers, 'anthropic-beta': 'effort-2025-11-24' };
     expect((await ask('/v1/messages', { model: 'invoked', ...HELLO }, kept)).status).toBe(200);
   });

@@ -13,7 +13,7 @@ import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { brokenStream, type NotAnswered, notAnswered, type ReadAnswer, readCollected } from './read-answer.ts';
 import { type SendingPlace, sendRequest } from './send-request.ts';
-import { failureOf } from './upstream-outcome.ts';
+import { failureOfSending } from './upstream-outcome.ts';
 
 /** Gets what becomes of an attempt: one of the last four, unless it is aborted before. */
 export interface AttemptListener {
@@ -60,7 +60,7 @@ export class RunningAttempt implements RelayListener {
       else if (this.#call.facts.stream) this.#startStream(place);
       else this.#send('plain', place, new AnswerCollector(this.#call.settings.config.limits, this));
     } catch (error) {
-      this.onAnswerFailed(failureOf(error));
+      this.onAnswerFailed(failureOfSending(error));
     }
   }
 

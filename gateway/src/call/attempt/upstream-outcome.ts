@@ -55,6 +55,13 @@ export function failureOf(error: unknown): CallFailure {
     : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
 }
 
+/** A strict key refuses what this target would drop, before anything was sent; another target may take all of it. */
+export function failureOfSending(error: unknown): CallFailure {
+  const failure = failureOf(error);
+  if (failure.kind !== 'invalid_request') return failure;
+  return new AttemptFailure(failure.kind, 'ours', failure.message, failure.details);
+}
+
 const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, FailureClass, string] } = {
   authorization: [
     'upstream_credential',
