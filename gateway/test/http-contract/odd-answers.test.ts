@@ -89,9 +89,12 @@ describe('a plain answer to a request for a stream', () => {
 
   test('a plain error is passed on as that error', async () => {
     pair.fake.script(MODELS.own, { json: { error: { message: 'over capacity', code: 503 } } });
-    for (const side of ['chat', 'messages'] as const) {
+    for (const [side, status] of [
+      ['chat', 500],
+      ['messages', 529],
+    ] as const) {
       const response = await ask(side, MODELS.own);
-      expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('error')]);
+      expect([response.status, await response.text()]).toEqual([status, expect.stringContaining('overloaded')]);
     }
   });
 });
