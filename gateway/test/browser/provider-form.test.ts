@@ -104,6 +104,14 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await page.unroute(PROVIDERS);
   });
 
+  test('proposes a name by its kind, until another is entered', async () => {
+    await openForm('gemini');
+    expect(await field('Name').inputValue()).toBe('gemini');
+    await field('Name').fill('north');
+    await field('Type').selectOption('azure');
+    expect(await field('Name').inputValue()).toBe('north');
+  });
+
   test('of every kind has a field for each setting and secret', async () => {
     const { kinds } = (await api.ask('GET /accounts/default/providers')).json as { readonly kinds: readonly Kind[] };
     expect(kinds.filter(({ settings }) => settings.length > 0).length).toBeGreaterThan(1);

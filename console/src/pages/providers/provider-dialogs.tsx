@@ -91,7 +91,8 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
             setKind(kinds.find((one) => one.kind === event.target.value));
             setSettings({});
             setSecrets({});
-            setName(freeName(event.target.value, taken));
+            // A name that was entered stays.
+            if (name === freeName(kind?.kind ?? '', taken)) setName(freeName(event.target.value, taken));
           }}
         >
           {kinds.map((one) => (
