@@ -262,6 +262,18 @@ test('a URL has a media type, by its end or by the kind of its part', () => {
   ]);
 });
 
+test.each([
+  'gs://operator-bucket/report.pdf',
+  'GS://operator-bucket/report.pdf',
+  'https://generativelanguage.googleapis.com/v1beta/files/abc',
+  'https://eu-aiplatform.googleapis.com./v1/files/abc',
+  'files/abc',
+])('what Google would read with the credential of the operator is refused: %s', (url) => {
+  const content = [{ type: 'document', source: { type: 'url', url } }];
+  const messages = [{ role: 'user', content }];
+  expect(() => writeFor('gemini-3-pro', 'messages', { messages })).toThrow('no public URL');
+});
+
 test('instructions between turns are the user’s, marked; an attribution of Claude Code is left out', () => {
   const system = [
     { type: 'text', text: 'x-anthropic-billing-header: cc_version=2' },

@@ -149,16 +149,25 @@ function renderSource(source: Source, path: string, likelyType: string): Written
       if (source.media_type !== '') return { inlineData: { mimeType: source.media_type, data: source.base64 } };
       throw refuseMember(path, 'found bytes without a media type; name it');
     case 'url':
-      return { fileData: { mimeType: typeOfUrl(source.url) ?? likelyType, fileUri: source.url } };
-    case 'file':
-      // The addresses of files that Google keeps.
-      if (/^(?:files\/|gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/.test(source.id)) {
-        return { fileData: { fileUri: source.id } };
+      if (isPublicUrl(source.url)) {
+        return { fileData: { mimeType: typeOfUrl(source.url) ?? likelyType, fileUri: source.url } };
       }
-      throw refuseMember(path, 'found the id of a file that another host keeps; send the file itself');
+      throw refuseMember(path, 'found an address that is no public URL; send the file itself, or its https URL');
+    case 'file':
+      throw refuseMember(path, 'found the id of a stored file; send the file itself');
     case 'text':
       throw refuseMember(path, 'found text; expected bytes or a URL');
   }
+}
+
+/**
+ * Google reads a bucket (`gs:`) and its own files with the operator's credential: they may be another caller's. Source:
+ * contract, 10.12.
+ */
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) return false;
+  return !/(?:generativelanguage|aiplatform)\.googleapis\.com\.?$/.test(url.hostname);
 }
 
 const TYPES: ReadonlyMap<string, string> = new Map([
