@@ -16,6 +16,11 @@ export type FinishReason =
   | 'pause'
   | 'other';
 
+/** Whether the response ended before the model was done, so that its last tool call may be cut off. */
+export function isCut(finish: FinishReason): boolean {
+  return finish === 'length' || finish === 'context_window' || finish === 'refusal';
+}
+
 /** The content that begins. An `opaque` part is complete when it begins. */
 export type PartOpening =
   | { readonly kind: 'text' }

@@ -8,6 +8,7 @@ import type { ClientProtocolName } from './names.ts';
 import type { RequestCheck } from './request/request-facts.ts';
 import type { ReadNeeds } from './request/request-needs.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
+import type { StreamPosition } from './upstream-protocol.ts';
 
 export interface AnswerContext {
   /** Without the format's own prefix. */
@@ -31,6 +32,10 @@ export interface StreamRenderer {
   skipped(part: number, text: string): void;
   /** The finish reason sent to the client, in its own format; null: not sent yet. */
   readonly finish_reason: string | null;
+  /** The records of consecutive deltas of a part differ in more than their texts; absent: in nothing else. */
+  readonly isUniform?: false;
+  /** Where the stream is, for an error that continues it; absent: errors need no such thing. */
+  readonly position?: StreamPosition | undefined;
   /**
    * Why the output of `push` would violate the format's order; then it returned nothing, and only an error may follow.
    * Null: no violation.
@@ -83,8 +88,10 @@ export interface ClientProtocol {
   statusOf(failure: CallFailure): number;
   /** The JSON body of an error response. */
   renderError(failure: CallFailure, requestId: string): string;
-  /** The record that ends a stream that failed after its first byte. */
-  renderStreamError(failure: CallFailure, requestId: string): Buffer;
+  /** The records that end a stream that failed after its first byte. `position` absent: no part of an answer was sent. */
+  renderStreamError(failure: CallFailure, requestId: string, position?: StreamPosition): Buffer;
+  /** Whether a streamed request that failed before its first byte gets the failure as a stream; absent: none does. */
+  failsAsStream?(failure: CallFailure): boolean;
   /** Sent into a silent stream; clients ignore it. */
   readonly keepAlive: Buffer;
   /** The name of the header that states a member of a limit per minute. */

@@ -11,6 +11,7 @@ interface Row {
 export const PROTOCOLS = {
   chat: { title: 'Chat completions', client: true, upstream: true },
   messages: { title: 'Messages', client: true, upstream: true },
+  responses: { title: 'Responses', client: true, upstream: true },
   gemini: { title: 'Gemini generateContent', client: false, upstream: true },
   converse: { title: 'Bedrock Converse', client: false, upstream: true },
 } as const satisfies Readonly<Record<string, Row>>;

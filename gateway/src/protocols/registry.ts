@@ -7,16 +7,20 @@ import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
 import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, type UpstreamProtocolName } from './names.ts';
+import { responsesClient } from './responses/client/client-protocol.ts';
+import { responsesUpstream } from './responses/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from './upstream-protocol.ts';
 
 export const CLIENT_PROTOCOLS: { readonly [name in ClientProtocolName]: ClientProtocol } = {
   chat: chatClient,
   messages: messagesClient,
+  responses: responsesClient,
 };
 
 export const UPSTREAM_PROTOCOLS: { readonly [name in UpstreamProtocolName]: UpstreamProtocol } = {
   chat: chatUpstream,
   messages: messagesUpstream,
+  responses: responsesUpstream,
   gemini: geminiUpstream,
   converse: converseUpstream,
 };

@@ -33,6 +33,14 @@ export interface AnswerFacts {
   readonly outputBytesReported?: number;
 }
 
+/** The response that a stream began, and the number of its next event; null: its events have no numbers. */
+export interface StreamPosition {
+  readonly id: string;
+  readonly model: string | null;
+  readonly createdSeconds: number;
+  readonly nextSequence: number | null;
+}
+
 /**
  * What a non-streamed 200 really is: an answer, an error with the status that it names, or malformed.
  * `facts` of the last two: the body reports usage anyway, and upstream will bill it.
@@ -51,9 +59,18 @@ export type AnswerReading =
 /**
  * How to handle one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it
  * (a usage chunk that the client did not ask for, or a record without an event in the client's format); `replace` it
- * with `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
+ * with `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream; `error_rest`: the
+ * record belongs to that failure.
  */
-export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'malformed';
+export type RecordVerdict =
+  | 'pass'
+  | 'silent'
+  | 'withhold'
+  | 'replace'
+  | 'terminal'
+  | 'error'
+  | 'error_rest'
+  | 'malformed';
 
 /** Observes the records of one stream. Changes them only through its verdicts. */
 export interface StreamObserver {
@@ -81,6 +98,8 @@ export interface StreamObserver {
   endOfBytes(): Buffer | null;
   /** The number of inspected events out of the order of upstream's format; if the observer rewrites, of the client's. */
   readonly protocolViolations: number;
+  /** Where the stream is, for an error that continues it; absent: nothing began, or errors need no such thing. */
+  readonly position?: StreamPosition | undefined;
   facts(): AnswerFacts;
 }
 

@@ -5,7 +5,7 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
-import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import type { AnswerFacts, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { Outcome } from '../money/settle.ts';
 import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
 
@@ -43,6 +43,8 @@ export interface StreamSource {
   readonly done: boolean;
   /** The size of the latest read from upstream, which bytes after a pause may reach. */
   readonly lastSpanBytes: number;
+  /** Where the answer is, for an error that continues it; undefined: errors need no such thing. */
+  readonly position: StreamPosition | undefined;
   facts(): AnswerFacts;
 }
 
@@ -130,7 +132,7 @@ export class ClientStream implements OutboxListener, Deadline {
     if (this.#phase === 'ended') return;
     this.#source?.abort();
     this.#parts.onFailure(failure);
-    this.#end(this.#parts.protocol.renderStreamError(failure, this.#parts.requestId), failure);
+    this.#end(this.#renderError(failure), failure);
   }
 
   /** Ends the stream for the gateway (shutdown, money ran out): sends the failure in place of held-back output. */
@@ -233,10 +235,15 @@ export class ClientStream implements OutboxListener, Deadline {
       (cause: unknown) => {
         const away = new CallFailure('store_unavailable', 'the call could not be recorded; try again', { cause });
         this.#parts.onFailure(away);
-        this.#close(this.#parts.protocol.renderStreamError(away, this.#parts.requestId));
+        this.#close(this.#renderError(away));
       },
     );
     this.outbox.flush();
+  }
+
+  /** The failure as the end of the stream so far. */
+  #renderError(failure: CallFailure): Buffer {
+    return this.#parts.protocol.renderStreamError(failure, this.#parts.requestId, this.#source?.position);
   }
 
   #close(lastBytes: Uint8Array | null): void {

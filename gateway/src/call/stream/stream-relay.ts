@@ -5,7 +5,7 @@
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
-import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../protocols/upstream-protocol.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
@@ -67,6 +67,10 @@ export class StreamRelay implements ExchangeListener, StreamSource {
     if (this.done) return;
     this.#tap = tap;
     if (this.#phase === 'over') this.abort();
+  }
+
+  get position(): StreamPosition | undefined {
+    return this.#observer.position;
   }
 
   facts(): AnswerFacts {
@@ -161,6 +165,7 @@ export class StreamRelay implements ExchangeListener, StreamSource {
     }
     const verdict = this.#observer.observe(output);
     if (!this.#parts.client.failing) this.#act(output, verdict);
+    else if (verdict === 'error_rest') this.#put(this.#parts.scrub(this.#bytes.last(output, null)));
   };
 
   /** Keep-alives of upstream are passed on once there is content. */
@@ -187,6 +192,7 @@ export class StreamRelay implements ExchangeListener, StreamSource {
       case 'terminal':
         this.#complete(this.#bytes.last(record, this.#observer.replacement));
         return;
+      case 'error_rest':
       case 'error':
         this.#takeError(record);
         return;

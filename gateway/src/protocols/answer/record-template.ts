@@ -22,16 +22,27 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 /** The literal text around the variable strings (the holes) of a record; one hole holds the model's text. */
 export class RecordTemplate {
-  /** Bytes in the counted hole of all records that the last `skim` recognized. */
+  /** Bytes in the counted hole of all records that the last `skim` recognized, and their number. */
   heldBytes = 0;
+  heldRecords = 0;
   readonly #literals: readonly string[];
   readonly #countedHole: number;
+  /** The hole with the number of the record, and the next number; -1: records are not numbered. */
+  readonly #numberHole: number;
+  #nextNumber: number;
   #heldFrom = 0;
   #heldTo = 0;
 
-  constructor(literals: readonly string[], countedHole: number) {
+  constructor(literals: readonly string[], countedHole: number, numberHole = -1, nextNumber = 0) {
     this.#literals = literals;
     this.#countedHole = countedHole;
+    this.#numberHole = numberHole;
+    this.#nextNumber = nextNumber;
+  }
+
+  /** The records of the last `skim` count: the numbers continue after them. */
+  advance(): void {
+    this.#nextNumber += this.heldRecords;
   }
 
   /**
@@ -40,6 +51,7 @@ export class RecordTemplate {
    */
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     this.heldBytes = 0;
+    this.heldRecords = 0;
     const buffer = asBuffer(bytes);
     let at = start;
     for (let window = FIRST_WINDOW; at < bytes.length; window = Math.min(WINDOW_MAX, window * 4)) {
@@ -71,7 +83,7 @@ export class RecordTemplate {
     let held = 0;
     for (let hole = 0; hole + 1 < literals.length; hole++) {
       const literal = literals[hole + 1] ?? '';
-      const end = text.indexOf(QUOTE, at);
+      const end = hole === this.#numberHole ? this.#numberEnd(text, at) : text.indexOf(QUOTE, at);
       if (end === -1 || !text.startsWith(literal, end) || marks.within(at, end)) return -1;
       if (hole === this.#countedHole) {
         held = end - at;
@@ -81,7 +93,14 @@ export class RecordTemplate {
       at = end + literal.length;
     }
     this.heldBytes += held;
+    this.heldRecords += 1;
     return at;
+  }
+
+  /** The end of the next number, which must be at `at`; -1: another one is there. */
+  #numberEnd(text: string, at: number): number {
+    const digits = String(this.#nextNumber + this.heldRecords);
+    return text.startsWith(digits, at) ? at + digits.length : -1;
   }
 }
 
@@ -90,11 +109,17 @@ export class RecordSkimmer {
   #template: RecordTemplate | null = null;
   #isReasoning = false;
   #heldBytes = 0;
+  #heldRecords = 0;
   #heldReasoningBytes = 0;
 
   /** Bytes in the counted holes of all skimmed records. */
   get heldBytes(): number {
     return this.#heldBytes;
+  }
+
+  /** The number of all skimmed records. */
+  get heldRecords(): number {
+    return this.#heldRecords;
   }
 
   /** The part of `heldBytes` in records that match a template learned as reasoning. */
@@ -106,7 +131,9 @@ export class RecordSkimmer {
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     if (this.#template === null) return start;
     const end = this.#template.skim(bytes, start, onHeld);
+    this.#template.advance();
     this.#heldBytes += this.#template.heldBytes;
+    this.#heldRecords += this.#template.heldRecords;
     if (this.#isReasoning) this.#heldReasoningBytes += this.#template.heldBytes;
     return end;
   }
@@ -122,9 +149,10 @@ export class RecordSkimmer {
     record: StreamRecord,
     holes: ReadonlyArray<readonly [key: string, value: string]>,
     isReasoning: boolean = false,
+    numberKey: string | null = null,
   ): boolean {
     this.#isReasoning = isReasoning;
-    this.#template = learnTemplate(rawLatin1(record), holes);
+    this.#template = learnTemplate(rawLatin1(record), holes, numberKey);
     return this.#template !== null;
   }
 
@@ -160,15 +188,17 @@ class Marks {
 }
 
 /**
- * Learns a template from a whole record with one hole per key; the first key's hole is counted. Null if the position of
- * a hole is uncertain (the key occurs twice, its value has an escape) or the record does not end in two line feeds.
+ * Learns a template from a whole record with one hole per key; the first key's hole is counted. `numberKey`: the member
+ * that numbers the records one by one, if the record has it. Null if the position of a hole is uncertain (the key occurs
+ * twice, its value has an escape) or the record does not end in two line feeds.
  */
 export function learnTemplate(
   raw: string,
   holes: ReadonlyArray<readonly [key: string, value: string]>,
+  numberKey: string | null = null,
 ): RecordTemplate | null {
   if (!raw.endsWith(RECORD_END)) return null;
-  const spans: Array<{ readonly start: number; readonly end: number; readonly counted: boolean }> = [];
+  const spans: Span[] = [];
   for (const [key, value] of holes) {
     const bytes = Buffer.from(value).toString('latin1');
     if (/["\\\r\n]/.test(bytes)) return null;
@@ -176,8 +206,11 @@ export function learnTemplate(
     const at = raw.indexOf(opening);
     const start = at + opening.length;
     if (at === -1 || raw.indexOf(opening, start) !== -1 || !raw.startsWith(`${bytes}${QUOTE}`, start)) return null;
-    spans.push({ start, end: start + bytes.length, counted: spans.length === 0 });
+    spans.push({ start, end: start + bytes.length, holds: spans.length === 0 ? 'counted' : 'text' });
   }
+  const number = numberKey === null ? 'none' : findNumber(raw, numberKey);
+  if (number === 'uncertain') return null;
+  if (number !== 'none') spans.push(number);
   spans.sort((one, other) => one.start - other.start);
   const literals: string[] = [];
   let from = 0;
@@ -186,8 +219,28 @@ export function learnTemplate(
     from = end;
   }
   literals.push(raw.slice(from));
-  return new RecordTemplate(
-    literals,
-    spans.findIndex(({ counted }) => counted),
-  );
+  const holeOf = (kind: Span['holds']) => spans.findIndex(({ holds }) => holds === kind);
+  const next = number === 'none' ? 0 : Number(raw.slice(number.start, number.end)) + 1;
+  return new RecordTemplate(literals, holeOf('counted'), holeOf('number'), next);
+}
+
+/** The place of a hole in a record. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly holds: 'counted' | 'text' | 'number';
+}
+
+const DIGITS = /\d{1,15}(?=[,}])/y;
+
+/** The digits of a member; `none`: the record does not have it, `uncertain`: twice, or not as an integer. */
+function findNumber(raw: string, key: string): Span | 'none' | 'uncertain' {
+  const opening = `"${key}":`;
+  const at = raw.indexOf(opening);
+  if (at === -1) return 'none';
+  DIGITS.lastIndex = at + opening.length;
+  const digits = DIGITS.exec(raw)?.[0];
+  if (digits === undefined || raw.indexOf(opening, at + 1) !== -1) return 'uncertain';
+  const start = at + opening.length;
+  return { start, end: start + digits.length, holds: 'number' };
 }

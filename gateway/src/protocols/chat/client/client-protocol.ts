@@ -29,6 +29,7 @@ import {
   refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
+import { limitHeader, spanText } from '../../openai/limit-headers.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
@@ -166,17 +167,6 @@ export const chatClient: ClientProtocol = {
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,
-  // Source: wire reference A.10.
-  limitHeader: (unit, member) => `x-ratelimit-${member}-${unit}`,
+  limitHeader,
   renderReset: spanText,
 };
-
-/** `6m0s`, `59s`, `120ms`, `0s`: milliseconds only below a second, else seconds rounded up. */
-function spanText(spanMs: number): string {
-  if (spanMs <= 0) return '0s';
-  if (spanMs < 1_000) return `${spanMs}ms`;
-  const seconds = Math.ceil(spanMs / 1_000);
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
-  const [ofHours, ofMinutes] = [hours > 0 ? `${hours}h` : '', seconds >= 60 ? `${minutes}m` : ''];
-  return `${ofHours}${ofMinutes}${seconds % 60}s`;
-}

@@ -28,7 +28,7 @@ import {
   readOptionalBoolean,
   readOptionalText,
   readText,
-} from './read-member.ts';
+} from '../../openai/read-member.ts';
 
 const FORMAT_MEMBERS = new Set(['type', 'json_schema']);
 const SCHEMA_MEMBERS = new Set(['name', 'description', 'schema', 'strict']);

@@ -35,7 +35,7 @@ import {
   readOptionalBoolean,
   readOptionalText,
   readTextFeature,
-} from './read-member.ts';
+} from '../../openai/read-member.ts';
 
 /**
  * One row for each member of the current format (wire reference A.2), then the supported extensions. Any other member

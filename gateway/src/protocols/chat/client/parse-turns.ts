@@ -31,7 +31,7 @@ import {
   readOptionalBoolean,
   readOptionalText,
   readText,
-} from './read-member.ts';
+} from '../../openai/read-member.ts';
 
 const REASONING_MEMBERS = ['reasoning_details', 'thinking_blocks', 'reasoning_content', 'reasoning'] as const;
 

@@ -1,5 +1,4 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
-import { createHash } from 'node:crypto';
 import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
@@ -8,12 +7,11 @@ import { refuseMember } from '../../request/translation-notes.ts';
 import type { ChatTraits } from '../../upstream-traits.ts';
 import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
-import { isStrictSchema } from './strict-schema.ts';
+import { renderEndUser } from '../../openai/end-user.ts';
+import { isStrictSchema } from '../../openai/strict-schema.ts';
 
 const FORMAT_NAME = 'output';
 const FORMAT_NAME_CHARS_MAX = 64;
-const IDENTIFIER_CHARS_MAX = 128;
-const HASH_CHARS = 32;
 
 /**
  * `reasoning_effort` and the provider's switch, or nothing if the request leaves it to the model. Wire reference C.5;
@@ -96,7 +94,7 @@ function renderStrict(
 export function renderOpenaiMembers(context: RenderContext): Draft {
   const { request, traits } = context;
   const members: Draft = {
-    safety_identifier: request.end_user === null ? undefined : renderEndUser(request.end_user, context),
+    safety_identifier: request.end_user === null ? undefined : renderEndUser(request.end_user, request),
     service_tier: request.service_tier === 'standard_only' ? 'default' : (request.service_tier ?? undefined),
     verbosity: request.verbosity ?? undefined,
   };
@@ -110,16 +108,6 @@ export function renderOpenaiMembers(context: RenderContext): Draft {
     context.notes.drop(callerWord(context, feature), `the host of ${modelWord(context)} does not take it`);
   }
   return {};
-}
-
-/**
- * Hashes ids from `metadata.user_id`: Claude Code puts device, account and session ids there, which no other company
- * may get (wire reference C.2). Also hashes ids that are too long.
- */
-function renderEndUser(end_user: string, { request }: RenderContext): string {
-  const isPrivate = request.named.end_user?.startsWith('metadata') ?? false;
-  if (!isPrivate && end_user.length <= IDENTIFIER_CHARS_MAX) return end_user;
-  return createHash('sha256').update(end_user).digest('hex').slice(0, HASH_CHARS);
 }
 
 function renderWebSearch({ request }: RenderContext): Draft | undefined {

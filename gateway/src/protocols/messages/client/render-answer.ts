@@ -1,14 +1,14 @@
 /** Renders a whole response, and the start of a streamed one, as a message. Source: wire reference B.5, B.6, C.3 and C.7. */
 import { CallFailure } from '../../../errors/call-failure.ts';
-import type { FinishReason } from '../../../generation/event.ts';
+import { type FinishReason, isCut } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import type { Citation, JsonText, Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { aliasText } from '../../request/tool-names.ts';
-import { isCut, renderStopReason } from '../shared/stop-reasons.ts';
+import { renderStopReason } from '../shared/stop-reasons.ts';
 import { estimateUsage, renderUsage } from '../shared/usage.ts';
-import { checkArguments, keepWholeMembers } from './call-arguments.ts';
+import { checkArguments, keepWholeMembers } from '../../answer/call-arguments.ts';
 
 /**
  * `finish_reason` is the `stop_reason`. Throws `upstream_malformed` if a tool call's arguments are not a JSON object.

@@ -11,7 +11,7 @@ import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';
 import { NOT_STOPPED, renderCitation, renderMessage, renderStop, startCallIds } from './render-answer.ts';
-import { PartSequencer } from './sequence-parts.ts';
+import { PartSequencer } from '../../answer/sequence-parts.ts';
 
 /** The beginning of a record that all events of one type share. */
 function recordHead(event: string): string {

@@ -2,7 +2,7 @@
  * Converts between the `stop_reason` of a messages response and the canonical finish reason. Source: wire reference B.5
  * and C.3.
  */
-import type { FinishReason } from '../../../generation/event.ts';
+import { type FinishReason, isCut } from '../../../generation/event.ts';
 
 const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
@@ -30,11 +30,6 @@ const STOP_REASONS: { readonly [finish in FinishReason]: string } = {
 /** `other` for an unknown reason and for null. */
 export function parseStopReason(word: string | null): FinishReason {
   return (word === null ? undefined : FINISHES.get(word)) ?? 'other';
-}
-
-/** Whether the response ended before the model was done, so that its last tool call may be cut off. */
-export function isCut(finish: FinishReason): boolean {
-  return finish === 'length' || finish === 'context_window' || finish === 'refusal';
 }
 
 /** Whatever the source reported: `tool_use` exactly if a tool is called, unless the response was cut (invariant I8). */

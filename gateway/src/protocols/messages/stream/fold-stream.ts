@@ -10,7 +10,7 @@ import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../upstream-protocol.ts';
-import { keepWholeMembers } from '../client/call-arguments.ts';
+import { keepWholeMembers } from '../../answer/call-arguments.ts';
 
 /** Reasons by which upstream itself cut the response, perhaps in the middle of a call. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);

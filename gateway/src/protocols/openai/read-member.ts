@@ -1,6 +1,6 @@
 /** Reads and type-checks members and cache marks of a chat-completions body, where null counts as absent. */
-import type { CacheMark } from '../../../generation/part.ts';
-import type { Feature } from '../../../generation/request.ts';
+import type { CacheMark } from '../../generation/part.ts';
+import type { Feature } from '../../generation/request.ts';
 import {
   children,
   elements,
@@ -9,9 +9,9 @@ import {
   memberName,
   numberValue,
   stringValue,
-} from '../../../wire/json-node.ts';
-import { checkBoolean, checkInteger, checkNumber, refuse } from '../../request/request-facts.ts';
-import type { TranslationNotes } from '../../request/translation-notes.ts';
+} from '../../wire/json-node.ts';
+import { checkBoolean, checkInteger, checkNumber, refuse } from '../request/request-facts.ts';
+import type { TranslationNotes } from '../request/translation-notes.ts';
 
 /** State collected while one request is parsed. */
 export interface RequestReading {

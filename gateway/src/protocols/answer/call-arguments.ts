@@ -2,8 +2,8 @@
  * Checks the arguments of one tool call as they arrive: whether their JSON has ended, and whether it is an object. Also
  * repairs arguments that were cut off.
  */
-import { JsonEnd } from '../../../generation/json-end.ts';
-import { parseObject } from '../../json.ts';
+import { JsonEnd } from '../../generation/json-end.ts';
+import { parseObject } from '../json.ts';
 
 /** `empty`: at most white space, which means no arguments; `broken`: not a JSON object, or an incomplete one. */
 type ArgumentsState = 'empty' | 'whole' | 'broken';

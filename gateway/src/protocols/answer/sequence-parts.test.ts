@@ -1,7 +1,7 @@
 /** Tests sequence-parts.ts: one part at a time, in the order in which they begin, within bounds. */
 import { describe, expect, test } from 'bun:test';
-import type { GenerationEvent } from '../../../generation/event.ts';
-import { argues, calls, ended, finish, says, speech, start, thinks } from '../testing/answer-events.ts';
+import type { GenerationEvent } from '../../generation/event.ts';
+import { argues, calls, ended, finish, says, speech, start, thinks } from '../messages/testing/answer-events.ts';
 import { PartSequencer } from './sequence-parts.ts';
 
 function sequenced(events: readonly GenerationEvent[]) {

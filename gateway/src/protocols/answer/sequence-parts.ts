@@ -2,8 +2,7 @@
  * Serializes the parts of a response in the order in which they began, for a format that allows only one open part: the
  * first passes live, later ones wait.
  */
-import type { EventFilter, GenerationEvent, PartOpening } from '../../../generation/event.ts';
-import { isCut } from '../shared/stop-reasons.ts';
+import { type EventFilter, type GenerationEvent, isCut, type PartOpening } from '../../generation/event.ts';
 import { CallArguments } from './call-arguments.ts';
 
 /** Limits for parts that wait behind an open part. Real responses stay far below. */

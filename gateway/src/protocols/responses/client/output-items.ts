@@ -1,0 +1,217 @@
+/** Builds the output items of a rendered response one after another, and writes the events of each. */
+import type { PartOpening } from '../../../generation/event.ts';
+import type { Citation } from '../../../generation/part.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
+import { type JsonObject, parseObject } from '../../json.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import type { EventWriter } from '../stream/event-writer.ts';
+
+/** An item of one text: a message of one part, reasoning with one summary, or a call. */
+interface OpenItem {
+  readonly form: ItemForm;
+  readonly id: string;
+  /** The members that its start and its end share. */
+  readonly members: JsonObject;
+  readonly annotations: JsonObject[];
+  text: string;
+  /** Of reasoning: its issuer signed it. */
+  signed: boolean;
+}
+
+/** How an item of a kind is written. */
+interface ItemForm {
+  readonly type: string;
+  /** The beginning of its ids. */
+  readonly prefix: string;
+  /** The events of its text; `member` holds the whole text in the last one. */
+  readonly events: string;
+  readonly member: 'text' | 'refusal' | 'arguments' | 'input';
+  /** The events of its part, and the part's type; null: the text is the item's own. */
+  readonly part: { readonly events: string; readonly type: string; readonly index: 'content_index' | 'summary_index' } | null;
+}
+
+const CONTENT = { events: 'response.content_part', index: 'content_index' } as const;
+
+const FORMS = {
+  text: {
+    type: 'message',
+    prefix: 'msg',
+    events: 'response.output_text',
+    member: 'text',
+    part: { ...CONTENT, type: 'output_text' },
+  },
+  refusal: {
+    type: 'message',
+    prefix: 'msg',
+    events: 'response.refusal',
+    member: 'refusal',
+    part: { ...CONTENT, type: 'refusal' },
+  },
+  // Clients show summaries only (Vercel AI SDK, LangChain).
+  reasoning: {
+    type: 'reasoning',
+    prefix: 'rs',
+    events: 'response.reasoning_summary_text',
+    member: 'text',
+    part: { events: 'response.reasoning_summary_part', type: 'summary_text', index: 'summary_index' },
+  },
+  function: {
+    type: 'function_call',
+    prefix: 'fc',
+    events: 'response.function_call_arguments',
+    member: 'arguments',
+    part: null,
+  },
+  custom: {
+    type: 'custom_tool_call',
+    prefix: 'ctc',
+    events: 'response.custom_tool_call_input',
+    member: 'input',
+    part: null,
+  },
+} as const satisfies Readonly<Record<string, ItemForm>>;
+
+const CALL_ID_CHARS_MAX = 64;
+
+export class OutputItems {
+  /** The items that have ended. */
+  readonly done: JsonObject[] = [];
+  /** UTF-8 bytes of all texts. */
+  outputBytes = 0;
+  /** An item says that the model refused. */
+  refused = false;
+  readonly #writer: EventWriter;
+  readonly #context: AnswerContext;
+  readonly #callIds = new Set<string>();
+  /** The part that began last. */
+  #opening: PartOpening = { kind: 'text' };
+  #open: OpenItem | null = null;
+
+  constructor(writer: EventWriter, context: AnswerContext) {
+    this.#writer = writer;
+    this.#context = context;
+  }
+
+  /** Nothing but reasoning came so far. */
+  get isSilent(): boolean {
+    return this.#open?.form.type !== 'message' && this.#open?.members.call_id === undefined && this.done.every(isReasoning);
+  }
+
+  get endsInReasoning(): boolean {
+    const last = this.done.at(-1);
+    return last !== undefined && isReasoning(last);
+  }
+
+  /** A text or reasoning begins with its first piece: an empty one is no item. */
+  begin(opening: PartOpening): string {
+    const closed = this.close(false);
+    this.#opening = opening;
+    return opening.kind === 'tool_call' ? closed + this.#start() : closed;
+  }
+
+  say(text: string): string {
+    const started = this.#open === null ? this.#start() : '';
+    const open = this.#open;
+    if (open === null) return started;
+    open.text += text;
+    this.outputBytes += Buffer.byteLength(text);
+    return started + this.#event(open, `${open.form.events}.delta`, { delta: text, ...logprobsOf(open) });
+  }
+
+  cite(citation: Citation): string {
+    if (citation.kind !== 'url' || this.#opening.kind !== 'text') return '';
+    const started = this.#open === null ? this.#start() : '';
+    const open = this.#open;
+    if (open === null) return started;
+    const { url, title, start, end } = citation;
+    const annotation = { type: 'url_citation', url, title: title ?? '', start_index: start ?? 0, end_index: end ?? 0 };
+    const annotation_index = open.annotations.push(annotation) - 1;
+    return started + this.#event(open, 'response.output_text.annotation.added', { annotation_index, annotation });
+  }
+
+  /** The issuer gets its reasoning back with the call after it, from the gateway's own memory. */
+  sign(): string {
+    if (this.#open !== null) this.#open.signed = true;
+    return '';
+  }
+
+  /** Ends the open item, once it is known whether the answer was cut in it. */
+  close(isCut: boolean): string {
+    const open = this.#open;
+    if (open === null) return '';
+    this.#open = null;
+    const isBare = open.form.member === 'arguments' && open.text.trim() === '';
+    const text = isBare ? '{}' : open.text;
+    const isWhole = !isCut && (open.form.member !== 'arguments' || parseObject(text) !== null);
+    let records = this.#event(open, `${open.form.events}.done`, { [open.form.member]: text, ...logprobsOf(open) });
+    const { part } = open.form;
+    if (part !== null) records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
+    const ended = itemOf(open, isWhole ? 'completed' : 'incomplete', text);
+    const isMarked = open.form.type === 'reasoning' && !open.signed;
+    const item = isMarked ? { ...ended, encrypted_content: this.#context.sign(text) } : ended;
+    const output_index = this.done.push(item) - 1;
+    return records + this.#writer.write('response.output_item.done', { output_index, item });
+  }
+
+  /** A whole item. */
+  write(opening: PartOpening, text: string): string {
+    this.#opening = opening;
+    const started = this.#start();
+    return started + (text === '' ? '' : this.say(text)) + this.close(false);
+  }
+
+  #start(): string {
+    const opening = this.#opening;
+    if (opening.kind === 'opaque') return '';
+    const form: ItemForm = FORMS[opening.kind === 'tool_call' ? opening.tool : opening.kind];
+    if (opening.kind === 'refusal') this.refused = true;
+    const id = `${form.prefix}_${this.#context.id}${this.done.length}`;
+    const called = opening.kind === 'tool_call' ? { call_id: this.#takeCallId(opening.id), name: opening.name } : {};
+    const open: OpenItem = { form, id, members: called, annotations: [], text: '', signed: false };
+    this.#open = open;
+    const item = itemOf(open, 'in_progress', '');
+    const added = this.#writer.write('response.output_item.added', { output_index: this.done.length, item });
+    return form.part === null ? added : added + this.#event(open, `${form.part.events}.added`, { part: partOf(open, '') });
+  }
+
+  /** An id that clients and OpenAI take, which no other call of the answer has. */
+  #takeCallId(id: string): string {
+    const alias = aliasText(id === '' ? `call_${this.#context.id}` : id, CALL_ID_CHARS_MAX);
+    const unique = this.#callIds.has(alias) ? aliasText(`${alias}#${this.#callIds.size}`, CALL_ID_CHARS_MAX) : alias;
+    this.#callIds.add(unique);
+    return unique;
+  }
+
+  #event({ form, id }: OpenItem, type: string, members: JsonObject): string {
+    const place = form.part === null ? {} : { [form.part.index]: 0 };
+    return this.#writer.write(type, { item_id: id, output_index: this.done.length, ...place, ...members });
+  }
+}
+
+function isReasoning({ type }: JsonObject): boolean {
+  return type === 'reasoning';
+}
+
+/** Texts have probabilities, here none. */
+function logprobsOf({ form }: OpenItem): JsonObject {
+  return form.part?.type === 'output_text' ? { logprobs: [] } : {};
+}
+
+function partOf({ form, annotations }: OpenItem, text: string): JsonObject {
+  const type = form.part?.type;
+  return { type, [form.member]: text, ...(type === 'output_text' && { annotations: [...annotations], logprobs: [] }) };
+}
+
+function itemOf(open: OpenItem, status: 'in_progress' | 'completed' | 'incomplete', text: string): JsonObject {
+  const { form, id, members } = open;
+  const isStart = status === 'in_progress';
+  const parts = isStart ? [] : [partOf(open, text)];
+  switch (form.type) {
+    case 'message':
+      return { id, type: form.type, status, role: 'assistant', content: parts };
+    case 'reasoning':
+      return { id, type: form.type, summary: parts };
+    default:
+      return { id, type: form.type, status, ...members, [form.member]: text };
+  }
+}

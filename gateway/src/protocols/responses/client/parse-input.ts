@@ -1,0 +1,220 @@
+/**
+ * Parses `instructions` and `input` into turns: consecutive items of the assistant (reasoning, messages, calls) are one
+ * turn, as other formats need it. Source: specification of the Responses API, B.2, B.3 and F.1.
+ */
+import {
+  type DocumentPart,
+  type MediaPart,
+  type Part,
+  type RefusalPart,
+  type TextPart,
+  textPart,
+  type ToolCallPart,
+  type ToolResultPart,
+} from '../../../generation/part.ts';
+import type { Turn } from '../../../generation/request.ts';
+import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
+import { parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
+import {
+  given,
+  parseCacheMark,
+  type RequestReading,
+  readList,
+  readName,
+  readObject,
+  readOptionalText,
+  readText,
+} from '../../openai/read-member.ts';
+import { refuse } from '../../request/request-facts.ts';
+import { typeOf } from '../../request/request-needs.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+
+/** Reasoning of ours has this mark; any other is sealed by a provider. */
+const OWN_MARK = 'gw1.';
+
+export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
+  const turns: Turn[] = [];
+  const instructions = readOptionalText(root, 'instructions', 'instructions');
+  if (instructions) turns.push({ role: 'system', name: null, parts: [textPart(instructions)], path: 'instructions' });
+  const input = given(root, 'input');
+  const whole = input === undefined ? undefined : stringValue(input);
+  if (whole !== undefined) return [...turns, { role: 'user', name: null, parts: [textPart(whole)], path: 'input' }];
+  if (input === undefined) throw refuse('input', null, 'a string or an array of items');
+  for (const [index, item] of readList(input, 'input', 'a string or an array of items').entries())
+    addItem(turns, readObject(item, `input.${index}`, 'an item (an object)'), `input.${index}`, reading);
+  return turns;
+}
+
+const ROLES = 'one of user, assistant, system, developer';
+
+function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestReading): void {
+  const type = typeOf(item) ?? 'message';
+  switch (type) {
+    case 'message': {
+      const role = readName(given(item, 'role'), `${path}.role`, ROLES);
+      if (role === 'assistant') addAssistant(turns, parseSpoken(item, path), path);
+      else if (role === 'user' || role === 'system' || role === 'developer')
+        turns.push({ role, name: null, parts: parseContent(given(item, 'content'), `${path}.content`, reading), path });
+      else throw refuse(`${path}.role`, given(item, 'role') ?? null, ROLES);
+      return;
+    }
+    case 'reasoning':
+      addAssistant(turns, parseReasoning(item, path, reading), path);
+      return;
+    case 'function_call':
+    case 'custom_tool_call':
+      addAssistant(turns, [parseCall(item, path, type)], path);
+      return;
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      turns.push({ role: 'user', name: null, parts: [parseResult(item, path, reading)], path });
+      return;
+    case 'configuration_update':
+      return;
+    default:
+      if (!HOSTED_HISTORY.has(type)) throw refuseItem(item, path, type);
+      reading.notes.drop(`input[].${type}`, 'what a tool of another provider did cannot be carried');
+  }
+}
+
+/** Items of tools that a provider ran; the answer after them says what they found. */
+const HOSTED_HISTORY: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'tool_search_call',
+  'tool_search_output',
+  'additional_tools',
+]);
+
+function refuseItem(item: JsonNode, path: string, type: string) {
+  if (type === 'compaction')
+    return refuseMember(path, 'found a compaction of another provider, which only that one can read; send the items');
+  const expected = 'an item that can be carried to the model behind this name: a message, reasoning, a call or its output';
+  return refuse(`${path}.type`, given(item, 'type') ?? null, expected);
+}
+
+/** Joins the item to the assistant's turn before it. */
+function addAssistant(turns: Turn[], parts: readonly Part[], path: string): void {
+  const last = turns.at(-1);
+  if (last?.role === 'assistant') turns[turns.length - 1] = { ...last, parts: [...last.parts, ...parts] };
+  else if (parts.length > 0) turns.push({ role: 'assistant', name: null, parts, path });
+}
+
+/** An assistant's text may come as a string, and with parts of the user's type. */
+function parseSpoken(item: JsonNode, path: string): Array<TextPart | RefusalPart> {
+  const content = given(item, 'content');
+  if (content === undefined) return [];
+  const whole = stringValue(content);
+  if (whole !== undefined) return whole === '' ? [] : [textPart(whole)];
+  const list = readList(content, `${path}.content`, 'a string or an array of parts');
+  return list.flatMap((part, index): Array<TextPart | RefusalPart> => {
+    const at = `${path}.content.${index}`;
+    const type = typeOf(readObject(part, at, 'a content part (an object)'));
+    if (type === 'refusal') return [{ kind: 'refusal', text: readText(given(part, 'refusal'), `${at}.refusal`) }];
+    if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
+      throw refuse(`${at}.type`, given(part, 'type') ?? null, 'output_text or refusal in a message of the assistant');
+    const text = readText(given(part, 'text'), `${at}.text`);
+    return text === '' ? [] : [textPart(text)];
+  });
+}
+
+/** Only reasoning that this gateway marked goes back; the plan checks whose it is. */
+function parseReasoning(item: JsonNode, path: string, reading: RequestReading): Part[] {
+  const signature = readOptionalText(item, 'encrypted_content', `${path}.encrypted_content`);
+  if (!signature?.startsWith(OWN_MARK)) {
+    if (signature) reading.notes.drop('input[].reasoning', 'only the provider that sealed it can read it');
+    return [];
+  }
+  const summary = given(item, 'summary');
+  const texts = summary === undefined ? [] : elements(summary).map((part) => given(part, 'text'));
+  const text = texts.map((node) => (node === undefined ? '' : (stringValue(node) ?? ''))).join('');
+  return [{ kind: 'reasoning', text, signature, redacted: false, issuer: null }];
+}
+
+function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom_tool_call'): ToolCallPart {
+  const member = type === 'function_call' ? 'arguments' : 'input';
+  const written = given(item, member);
+  return {
+    kind: 'tool_call',
+    id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call'),
+    name: readName(given(item, 'name'), `${path}.name`, 'the name of a tool'),
+    tool: type === 'function_call' ? 'function' : 'custom',
+    arguments: written === undefined ? '' : readText(written, `${path}.${member}`, 'a string'),
+    cache_mark: null,
+  };
+}
+
+type ContentPart = TextPart | MediaPart | DocumentPart;
+
+function parseResult(item: JsonNode, path: string, reading: RequestReading): ToolResultPart {
+  const output = given(item, 'output');
+  return {
+    kind: 'tool_result',
+    call_id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call that this answers'),
+    parts: output === undefined ? [] : parseContent(output, `${path}.output`, reading),
+    is_error: false,
+    cache_mark: null,
+  };
+}
+
+function parseContent(content: JsonNode | undefined, path: string, reading: RequestReading): ContentPart[] {
+  if (content === undefined) throw refuse(path, null, 'a string or an array of parts');
+  const whole = stringValue(content);
+  if (whole !== undefined) return [textPart(whole)];
+  return readList(content, path, 'a string or an array of parts').map((part, index) =>
+    parsePart(readObject(part, `${path}.${index}`, 'a content part (an object)'), `${path}.${index}`, reading),
+  );
+}
+
+const PART_TYPES = 'one of input_text, input_image, input_file, input_audio';
+
+function parsePart(part: JsonNode, path: string, reading: RequestReading): ContentPart {
+  const cache_mark = parseCacheMark(part, path, reading);
+  switch (typeOf(part)) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { ...textPart(readText(given(part, 'text'), `${path}.text`)), cache_mark };
+    case 'input_image': {
+      const source = parseUrlSource(given(part, 'image_url'), `${path}.image_url`);
+      return { kind: 'image', source, detail: readOptionalText(part, 'detail', `${path}.detail`), cache_mark };
+    }
+    case 'input_file':
+      return { ...parseFile(part, path), cache_mark };
+    case 'input_audio': {
+      const audio = readObject(given(part, 'input_audio'), `${path}.input_audio`, 'an object with data and format');
+      const base64 = readText(given(audio, 'data'), `${path}.input_audio.data`, 'the sound in base64');
+      const format = readName(given(audio, 'format'), `${path}.input_audio.format`, 'mp3 or wav');
+      const media_type = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`;
+      return { kind: 'audio', source: { kind: 'base64', media_type, base64 }, detail: null, cache_mark };
+    }
+    default:
+      throw refuse(`${path}.type`, given(part, 'type') ?? null, PART_TYPES);
+  }
+}
+
+function parseFile(part: JsonNode, path: string): Omit<DocumentPart, 'cache_mark'> {
+  const bytes = given(part, 'file_data');
+  const url = given(part, 'file_url');
+  const title = readOptionalText(part, 'filename', `${path}.filename`);
+  const shape = { kind: 'document', title, context: null, cites: false } as const;
+  if (bytes !== undefined) return { ...shape, source: parseFileSource(bytes, `${path}.file_data`) };
+  if (url !== undefined) return { ...shape, source: parseUrlSource(url, `${path}.file_url`) };
+  throw refuseMember(path, 'found neither file_data nor file_url; expected file_data: the file as a data URL');
+}
+
+/** The effort that the last `configuration_update` of the input sets; null: none does. */
+export function updatedEffort(root: JsonNode): JsonNode | null {
+  const input = given(root, 'input');
+  const updates = input === undefined ? [] : elements(input).filter((item) => typeOf(item) === 'configuration_update');
+  for (const update of updates.toReversed()) {
+    const reasoning = given(update, 'reasoning');
+    const effort = reasoning?.kind === 'object' ? given(reasoning, 'effort') : undefined;
+    if (effort !== undefined) return effort;
+  }
+  return null;
+}

@@ -1,0 +1,203 @@
+/** Parses a checked Responses body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
+import {
+  EFFORT_ORDER,
+  type GenerationRequest,
+  type OutputFormat,
+  type ReasoningRequest,
+} from '../../../generation/request.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  type JsonOutline,
+  jsonText,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import {
+  dropUnknown,
+  given,
+  isVoid,
+  type RequestReading,
+  readIntegerFeature,
+  readName,
+  readNumberFeature,
+  readObject,
+  readOptionalBoolean,
+  readOptionalText,
+  readTextFeature,
+} from '../../openai/read-member.ts';
+import { checkBoolean, refuse } from '../../request/request-facts.ts';
+import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import { parseTurns, updatedEffort } from './parse-input.ts';
+import { parseToolChoice, parseTools } from './parse-tools.ts';
+
+const HINT = 'it is only a hint for the cache';
+const NOT_STORED = 'nothing is stored here';
+
+/** One row for each member of the format (specification, B.1). Any other member is dropped and reported. */
+export const REQUEST_MEMBERS: readonly MemberRow[] = [
+  { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
+  { member: 'input', becomes: 'turns', fate: null, note: 'reasoning goes back to the provider that it came from only' },
+  { member: 'instructions', becomes: 'turns', fate: null, note: 'before the input' },
+  { member: 'stream', becomes: 'stream', fate: null, note: '' },
+  { member: 'stream_options', becomes: null, fate: 'dropped', note: 'the gateway adds no padding' },
+  { member: 'store', becomes: null, fate: 'dropped', note: 'the answer is not stored' },
+  { member: 'previous_response_id', becomes: null, fate: 'refused', note: NOT_STORED },
+  { member: 'conversation', becomes: null, fate: 'refused', note: NOT_STORED },
+  { member: 'background', becomes: null, fate: 'refused', note: 'responses cannot run in the background here' },
+  { member: 'prompt', becomes: null, fate: 'refused', note: NOT_STORED },
+  { member: 'include', becomes: null, fate: 'dropped', note: 'the model behind this name has nothing of it' },
+  { member: 'max_output_tokens', becomes: 'output_limit', fate: null, note: '' },
+  { member: 'max_tool_calls', becomes: null, fate: 'dropped', note: 'the provider runs no tools' },
+  { member: 'tools', becomes: 'tools', fate: null, note: 'web_search, namespace and tool_search are dropped' },
+  { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
+  { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
+  { member: 'text', becomes: 'output_format', fate: null, note: 'text.verbosity is the verbosity' },
+  { member: 'reasoning', becomes: 'reasoning', fate: null, note: 'the last configuration_update precedes its effort' },
+  { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
+  { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
+  { member: 'top_logprobs', becomes: null, fate: 'refused', note: 'the model behind this name returns no probabilities' },
+  { member: 'truncation', becomes: null, fate: 'dropped', note: 'the provider leaves out no items' },
+  { member: 'context_management', becomes: null, fate: 'dropped', note: 'the provider compacts nothing' },
+  { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
+  { member: 'prompt_cache_key', becomes: null, fate: 'dropped', note: HINT },
+  { member: 'prompt_cache_options', becomes: null, fate: 'dropped', note: HINT },
+  { member: 'prompt_cache_retention', becomes: null, fate: 'dropped', note: HINT },
+  { member: 'metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
+  { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'precedes user' },
+  { member: 'user', becomes: 'end_user', fate: null, note: '' },
+  { member: 'moderation', becomes: null, fate: 'refused', note: 'no moderation runs' },
+  { member: 'image', becomes: null, fate: 'dropped', note: 'it is only a hint' },
+  { member: 'access_programs', becomes: null, fate: 'dropped', note: 'the provider has none' },
+  { member: 'client_metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
+];
+
+const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
+
+/** Values that request the behavior that applies anyway. */
+const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
+  ['top_logprobs', (node) => numberValue(node) === 0],
+  ['truncation', (node) => stringValue(node) === 'disabled'],
+  // An answer that is not stored is what a client without state asks for, and no client is told of another.
+  ['store', () => true],
+  ['stream_options', () => true],
+  ['include', (node) => elements(node).every((value) => stringValue(value) === 'reasoning.encrypted_content')],
+]);
+
+/** Throws CallFailure `invalid_request` that names the member. */
+export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
+  const root = readObject(outline.root, 'body', 'a JSON object');
+  const reading: RequestReading = { notes, named: {} };
+  judgeMembers(root, reading);
+  const streamNode = member(root, 'stream');
+  return {
+    model: readName(given(root, 'model'), 'model', 'the name of a model'),
+    stream: streamNode !== undefined && checkBoolean(streamNode, 'stream'),
+    turns: parseTurns(root, reading),
+    tools: parseTools(root, reading),
+    tool_choice: parseToolChoice(root, reading),
+    parallel_tool_calls: parseParallel(root, reading),
+    outputTokensMax: readIntegerFeature(root, 'max_output_tokens', 'output_limit', 1, reading),
+    stop: [],
+    temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
+    top_p: readNumberFeature(root, 'top_p', [0, 1], reading),
+    top_k: null,
+    frequency_penalty: null,
+    presence_penalty: null,
+    seed: null,
+    reasoning: parseReasoningOptions(root, reading),
+    ...parseText(root, reading),
+    end_user: readTextFeature(root, 'safety_identifier', 'end_user', reading) ?? readTextFeature(root, 'user', 'end_user', reading),
+    service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
+    cache_mark: null,
+    web_search: null,
+    named: reading.named,
+  };
+}
+
+/** Checks every top-level member. Throws CallFailure for a refused one. */
+function judgeMembers(root: JsonNode, { notes }: RequestReading): void {
+  for (const node of children(root)) {
+    const name = memberName(node);
+    const row = ROWS.get(name);
+    if (row === undefined) {
+      if (node.kind !== 'null') notes.drop(name, 'is no member that can be carried to the model behind this name');
+    } else if (row.becomes === null && !asksForNothing(name, node)) {
+      if (row.fate === 'refused') throw refuseMember(name, `${row.note}; leave it out`);
+      notes.drop(name, row.note);
+    }
+  }
+}
+
+function asksForNothing(name: string, node: JsonNode): boolean {
+  return isVoid(node) || (HARMLESS.get(name)?.(node) ?? false);
+}
+
+/** The first top-level member that no other format can carry; null: none. */
+export function firstRefusedMember(root: JsonNode): string | null {
+  for (const node of children(root)) {
+    const name = memberName(node);
+    if (ROWS.get(name)?.fate === 'refused' && !asksForNothing(name, node)) return name;
+  }
+  return null;
+}
+
+function parseParallel(root: JsonNode, reading: RequestReading): boolean | null {
+  const parallel = readOptionalBoolean(root, 'parallel_tool_calls', 'parallel_tool_calls');
+  if (parallel !== null) reading.named.parallel_tool_calls = 'parallel_tool_calls';
+  return parallel;
+}
+
+const REASONING_MEMBERS = new Set(['effort', 'summary', 'generate_summary', 'context']);
+
+/** `summary` says how reasoning is shown, which other formats do anyway. */
+function parseReasoningOptions(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
+  const node = given(root, 'reasoning');
+  const options = node === undefined ? undefined : readObject(node, 'reasoning', 'an object');
+  if (options !== undefined) dropUnknown(options, REASONING_MEMBERS, 'reasoning', reading);
+  const found = updatedEffort(root) ?? (options === undefined ? undefined : given(options, 'effort'));
+  if (found === undefined) return null;
+  const word = stringValue(found);
+  reading.named.reasoning = 'reasoning.effort';
+  const nothing = { mode: null, budgetTokens: null, effort: null, display: null };
+  if (word === 'none') return { ...nothing, mode: 'off' };
+  const effort = EFFORT_ORDER.find((known) => known === word);
+  if (effort === undefined) throw refuse('reasoning.effort', found, `one of none, ${EFFORT_ORDER.join(', ')}`);
+  return { ...nothing, effort };
+}
+
+const TEXT_MEMBERS = new Set(['format', 'verbosity']);
+const FORMAT_MEMBERS = new Set(['type', 'name', 'description', 'schema', 'strict']);
+const FORMATS = 'one of text, json_object, json_schema';
+
+function parseText(root: JsonNode, reading: RequestReading): Pick<GenerationRequest, 'output_format' | 'verbosity'> {
+  const node = given(root, 'text');
+  if (node === undefined) return { output_format: null, verbosity: null };
+  const text = readObject(node, 'text', 'an object');
+  dropUnknown(text, TEXT_MEMBERS, 'text', reading);
+  const verbosity = readOptionalText(text, 'verbosity', 'text.verbosity');
+  if (verbosity !== null) reading.named.verbosity = 'text.verbosity';
+  return { output_format: parseFormat(given(text, 'format'), reading), verbosity };
+}
+
+function parseFormat(node: JsonNode | undefined, reading: RequestReading): OutputFormat | null {
+  if (node === undefined) return null;
+  const path = 'text.format';
+  const format = readObject(node, path, 'an object with a type');
+  dropUnknown(format, FORMAT_MEMBERS, path, reading);
+  const type = readName(given(format, 'type'), `${path}.type`, FORMATS);
+  if (type === 'text') return null;
+  reading.named.output_format = path;
+  if (type === 'json_object') return { kind: 'json' };
+  if (type !== 'json_schema') throw refuse(`${path}.type`, given(format, 'type') ?? null, FORMATS);
+  return {
+    kind: 'json_schema',
+    name: readOptionalText(format, 'name', `${path}.name`),
+    description: readOptionalText(format, 'description', `${path}.description`),
+    schema: jsonText(readObject(given(format, 'schema'), `${path}.schema`, 'a JSON Schema (an object)')),
+    strict: readOptionalBoolean(format, 'strict', `${path}.strict`),
+  };
+}

@@ -1,0 +1,54 @@
+/** Assembles the half of the Responses format that providers use. */
+import { describeError, readErrorBody, type UpstreamError } from '../../answer/error-body.ts';
+import { withRetryDelay } from '../../answer/retry-details.ts';
+import { asText } from '../../json.ts';
+import type { HeaderLines, UpstreamProtocol } from '../../upstream-protocol.ts';
+import { readAnswer } from '../shared/usage.ts';
+import { startFold } from '../stream/fold-stream.ts';
+import { ResponsesStreamObserver } from '../stream/observe-stream.ts';
+import { streamOfAnswer } from '../stream/stream-of-answer.ts';
+import { parseAnswer, startStreamParser } from './parse-stream.ts';
+import { renderRequest } from './render-request.ts';
+
+export const responsesUpstream = {
+  name: 'responses',
+  passThrough: {
+    forwardHeaders,
+    stripReasoning: null,
+    startObserver: () => new ResponsesStreamObserver(),
+    startFold,
+  },
+  headers: [],
+  reportsUsageOnRequest: false,
+  // OpenAI seals reasoning, and takes it back with the calls after it.
+  signsReasoning: true,
+  outputLimitMember: () => 'max_output_tokens',
+  optionalMembers: {
+    reasoning: 'reasoning',
+    temperature: 'temperature',
+    top_p: 'top_p',
+    parallel_tool_calls: 'parallel_tool_calls',
+    service_tier: 'service_tier',
+    safety_identifier: 'end_user',
+  },
+  replaceableMembers: [],
+  renderRequest,
+  deltaMembers: ['delta'],
+  startStreamParser,
+  parseAnswer,
+  readAnswer,
+  streamOfAnswer,
+  readError,
+} satisfies UpstreamProtocol;
+
+/** Features of the format that the client opts in to. Headers that select among the operator's accounts are not sent. */
+function forwardHeaders(headers: Headers): HeaderLines {
+  const beta = headers.get('openai-beta');
+  return beta === null ? [] : [['openai-beta', beta]];
+}
+
+/** Never throws. `message` is not scrubbed. */
+function readError(body: Buffer): UpstreamError {
+  const { message, code, error } = readErrorBody(body);
+  return withRetryDelay(describeError(message, code, asText(error?.param)), error);
+}
