@@ -4,7 +4,11 @@ import type { Reply } from '../../../gateway/src/console-api/contract/contract.t
 export type Protocol = Reply<'GET /accounts/{account}/models'>['models'][number]['protocols'][number];
 
 /** For columns and narrow controls. */
-export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = { chat: 'Chat', messages: 'Messages' };
+export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
+  chat: 'Chat',
+  messages: 'Messages',
+  responses: 'Responses',
+};
 
 export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat completions',

@@ -8,7 +8,7 @@ import type { TierMember } from '../generation/usage.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
-import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
+import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { Provider, ProviderModel, Timeouts } from '../providers/provider.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { EgressProxy } from '../upstream/egress-proxy.ts';
@@ -178,7 +178,7 @@ export interface Capabilities {
   readonly image?: boolean | undefined;
   readonly pdf?: boolean | undefined;
   readonly audio?: boolean | undefined;
-  readonly output_limit?: OutputLimitMember | undefined;
+  readonly output_limit?: ChatTraits['outputLimitMember'] | undefined;
 }
 
 export const NO_CAPABILITIES: Capabilities = {};

@@ -1,7 +1,8 @@
 /**
  * Provides the kind `azure`: Azure OpenAI and Microsoft Foundry. Chat completions go to the resource's OpenAI address, at
- * the v1 path or at a deployment's, or to Foundry's older path for models of all vendors; Claude goes to the same
- * resource's address of Foundry. The name of a model is that of its deployment. Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
+ * the v1 path or at a deployment's, or to Foundry's older path for models of all vendors; Responses never go to a
+ * deployment's; Claude goes to the same resource's address of Foundry. The name of a model is that of its deployment.
+ * Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import { asObject } from '../protocols/json.ts';
@@ -125,9 +126,12 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
   const kind: RemoteKind = {
     name: 'azure',
     title: 'Azure OpenAI and Foundry',
-    speaks: 'chat completions, and messages for Claude',
-    protocols: ['chat', 'messages'],
-    protocolsOf: (model, { door }) => [isClaude(model) && door !== MODELS ? 'messages' : 'chat'],
+    speaks: 'chat completions and Responses, and messages for Claude',
+    protocols: ['chat', 'messages', 'responses'],
+    protocolsOf(model, { door }) {
+      if (door === MODELS) return ['chat'];
+      return isClaude(model) ? ['messages'] : ['chat', 'responses'];
+    },
     // As at OpenAI and Anthropic: presets.ts.
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
     takes: ['base_url', 'timeouts'],
@@ -217,8 +221,10 @@ function endpoint(
   if (protocol === 'messages') return `/anthropic/v1/messages${operation === 'count_tokens' ? '/count_tokens' : ''}`;
   if (operation === 'count_tokens') return null;
   const base = project === undefined ? '/openai' : `/api/projects/${project}/openai`;
-  if (version === 'v1') return `${base}/v1/chat/completions`;
-  if (version === 'preview') return `${base}/v1/chat/completions?api-version=preview`;
+  const path = protocol === 'responses' ? 'responses' : 'chat/completions';
+  if (version === 'v1') return `${base}/v1/${path}`;
+  if (version === 'preview') return `${base}/v1/${path}?api-version=preview`;
+  if (protocol === 'responses') return `${base}/responses?api-version=${version}`;
   return `${base}/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${version}`;
 }
 

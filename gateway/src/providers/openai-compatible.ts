@@ -79,7 +79,10 @@ export const openaiCompatible: RemoteKind = {
   vendorHost: null,
   local: null,
   completeBaseUrl: (url) => url,
-  endpoint: (_protocol, operation) => (operation === 'count_tokens' ? null : '/chat/completions'),
+  endpoint(protocol, operation) {
+    if (operation === 'count_tokens') return null;
+    return protocol === 'responses' ? '/responses' : '/chat/completions';
+  },
   listing: { path: '/models', headers: [] },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),
 };

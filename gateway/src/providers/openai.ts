@@ -1,4 +1,4 @@
-/** Provides the kind `openai`: OpenAI's own chat completions, and what its models refuse, by model name. */
+/** Provides the kind `openai`: OpenAI's chat completions and Responses, and what its models refuse, by model name. */
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import { API_KEY, COMPATIBLE, missingSecrets, openaiCompatible } from './openai-compatible.ts';
 import type { RemoteKind } from './provider.ts';
@@ -19,6 +19,8 @@ export const openai: RemoteKind = {
   ...openaiCompatible,
   name: 'openai',
   title: 'OpenAI',
+  speaks: 'chat completions and Responses',
+  protocols: ['chat', 'responses'],
   takes: ['base_url', 'timeouts'],
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {

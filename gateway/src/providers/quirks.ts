@@ -1,4 +1,5 @@
 /** Defines how a provider deviates from the format that it speaks, as data. */
+import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 
 /** A provider's deviations from the format. */
@@ -13,6 +14,8 @@ export interface ProviderQuirks {
    * reports them: none, those whose request asks for reasoning, or all.
    */
   readonly hiddenReasoning: 'never' | 'on_request' | 'always';
+  /** Formats that it speaks besides those of its kind. */
+  readonly alsoSpeaks?: readonly UpstreamProtocolName[];
   /** It may answer with another model than the requested one, which its answers name: that one is charged. */
   readonly answersAsOther?: true;
   /** What else it accepts or refuses in translated requests. */

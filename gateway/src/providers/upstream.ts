@@ -66,8 +66,9 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
 }
 
 function protocolsOf(provider: Provider, model: string): readonly UpstreamProtocolName[] {
-  const { kind } = provider;
-  return kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;
+  const { kind, quirks } = provider;
+  const ofKind = kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;
+  return quirks.alsoSpeaks === undefined ? ofKind : [...ofKind, ...quirks.alsoSpeaks];
 }
 
 type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;

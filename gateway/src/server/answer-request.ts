@@ -43,7 +43,7 @@ export function answerRequest(request: Request, origin: Origin, parts: ServerDep
     checkEnvelope(request, start, deps);
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
-    if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
+    if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request);
     const answer = match.row.answer(request, origin, parts, match.rest);
     if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, origin);
     origin.replyReady();
@@ -80,8 +80,13 @@ function readiness(deps: CallDeps): Response {
   );
 }
 
-function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
+/** Codex first asks for a WebSocket, and falls back to POST at once only on a 426. */
+function wrongMethod({ row }: RouteMatch, { method, headers }: Request): CallFailure {
   const allow = row.methods.join(', ');
+  if (row.isCall && headers.get('upgrade')?.toLowerCase() === 'websocket') {
+    const details = { status: 426, allow, closeConnection: true } as const;
+    return new CallFailure('method_not_allowed', `there is no WebSocket at this path; use ${allow}`, details);
+  }
   return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not allowed for this path; use ${allow}`, {
     allow,
   });

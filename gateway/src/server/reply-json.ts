@@ -41,7 +41,7 @@ export function notFound(path: string): CallFailure {
 }
 
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\/responses(?:\/|$)/, 'the Responses API is not served: use POST /v1/chat/completions (AI SDK: `.chat(model)`)'],
+  [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
   [/\/embeddings$/, 'embeddings are not served'],
   [/\/completions$/, 'use POST /v1/chat/completions'],
   [/\/(?:chat|message)/, 'use POST /v1/chat/completions or POST /v1/messages'],

@@ -3,21 +3,26 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type Arrived, type Identified, isIdentified } from '../call.ts';
 import { settle } from '../money/settle.ts';
-import { failureReply } from './reply.ts';
+import { failureReply, streamReply } from './reply.ts';
 
 /** Replies to a call that failed, and settles it if its caller is known. */
 export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   const failure = reportFailure(call, error);
-  const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure));
-  const reply = failureReply(failure, call.protocol, call.requestId, call.rateLimitStatus);
+  const { protocol } = call;
+  const asStream = call.facts?.stream === true && protocol.failsAsStream?.(failure) === true;
+  const status = asStream ? 200 : protocol.statusOf(failure);
+  const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure, status));
+  const reply = asStream
+    ? streamReply(call, protocol.renderStreamError(failure, call.requestId))
+    : failureReply(failure, protocol, call.requestId, call.rateLimitStatus);
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);
   return reply;
 }
 
 /** Whether the call cost nothing. */
-async function settleFailed(call: Identified, failure: CallFailure): Promise<boolean> {
-  const outcome = { status: call.protocol.statusOf(failure), failure: failure.kind, facts: call.undelivered };
+async function settleFailed(call: Identified, failure: CallFailure, status: number): Promise<boolean> {
+  const outcome = { status, failure: failure.kind, facts: call.undelivered };
   try {
     await settle(call, outcome);
     return call.charged === 0n;

@@ -5,10 +5,9 @@
  */
 
 import type { GenerationRequest } from '../../generation/request.ts';
-import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
-import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
+import type { ChatTraits, UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
 
@@ -72,7 +71,9 @@ export function adaptTarget(target: Target, workspace: string, nowMs: number, re
   return { ...target, refuses, traits: refuses.reduce(traitsWithout, target.traits) };
 }
 
-const OTHER_LIMIT: { readonly [member in OutputLimitMember]: OutputLimitMember } = {
+type ChatLimit = ChatTraits['outputLimitMember'];
+
+const OTHER_LIMIT: { readonly [member in ChatLimit]: ChatLimit } = {
   max_tokens: 'max_completion_tokens',
   max_completion_tokens: 'max_tokens',
 };

@@ -24,8 +24,8 @@ function depsOf() {
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const protocolViolations = {
-    received: { chat: 0, messages: 0, gemini: 0, converse: 0 },
-    withheld: { chat: 0, messages: 0 },
+    received: { chat: 0, messages: 0, responses: 0, gemini: 0, converse: 0 },
+    withheld: { chat: 0, messages: 0, responses: 0 },
   };
   const billing = {
     ratio: new TokenRatio(),
@@ -132,8 +132,8 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect([client.slot, told.at(-1)]).toEqual([UNWATCHED, 'closed']);
   // Its first chunk has no role: it is still relayed, and counted.
   expect(deps.protocolViolations).toEqual({
-    received: { chat: 1, messages: 0, gemini: 0, converse: 0 },
-    withheld: { chat: 0, messages: 0 },
+    received: { chat: 1, messages: 0, responses: 0, gemini: 0, converse: 0 },
+    withheld: { chat: 0, messages: 0, responses: 0 },
   });
 });
 
@@ -157,7 +157,7 @@ test("received violations count by upstream's format, withheld ones by the clien
   countViolations(call, { name: 'messages' }, { rewrites: false, protocolViolations: 2 });
   countViolations(call, { name: 'messages' }, { rewrites: true, protocolViolations: 1 });
   expect(deps.protocolViolations).toEqual({
-    received: { chat: 0, messages: 2, gemini: 0, converse: 0 },
-    withheld: { chat: 1, messages: 0 },
+    received: { chat: 0, messages: 2, responses: 0, gemini: 0, converse: 0 },
+    withheld: { chat: 1, messages: 0, responses: 0 },
   });
 });

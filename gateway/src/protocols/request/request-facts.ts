@@ -97,7 +97,7 @@ export interface CheckContext {
 export type RequestCheck = (outline: JsonOutline, context: CheckContext) => RequestFacts;
 
 /** A member that limits the output tokens of one answer. */
-export type OutputLimitMember = 'max_tokens' | 'max_completion_tokens';
+export type OutputLimitMember = 'max_tokens' | 'max_completion_tokens' | 'max_output_tokens';
 
 const EXACT: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'n']);
 const LENGTHS: ReadonlySet<number> = new Set([...EXACT].map((name) => name.length));

@@ -1,7 +1,7 @@
 /** Lists the hosts that serve models of others: addresses, credentials and deviations, as data. */
 import { databricks } from '../databricks.ts';
 import type { Preset } from '../provider.ts';
-import { chatHost, chatQuirks, messagesHost } from './preset.ts';
+import { chatHost, chatQuirks, HAS_RESPONSES, messagesHost } from './preset.ts';
 
 export const HOSTS: readonly Preset[] = [
   chatHost('GROQ_API_KEY', {
@@ -82,7 +82,7 @@ export const HOSTS: readonly Preset[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     source: 'https://openrouter.ai/docs/api-reference/overview (2026-11-22)',
     // It reads PDF files for models that cannot.
-    quirks: chatQuirks({ files: true }),
+    quirks: chatQuirks({ files: true }, HAS_RESPONSES),
   }),
   messagesHost('OPENROUTER_API_KEY', {
     name: 'openrouter-messages',

@@ -1,6 +1,6 @@
 /** Lists the servers of models that run on this machine: their usual ports and deviations, as data. */
 import type { Preset } from '../provider.ts';
-import { chatQuirks, localServer } from './preset.ts';
+import { chatQuirks, HAS_RESPONSES, localServer } from './preset.ts';
 
 export const LOCAL_SERVERS: readonly Preset[] = [
   localServer({
@@ -36,6 +36,7 @@ export const LOCAL_SERVERS: readonly Preset[] = [
     title: 'LM Studio',
     baseUrl: 'http://127.0.0.1:1234/v1',
     source: 'https://lmstudio.ai/docs/developer/openai-compat (2026-11-22)',
+    quirks: chatQuirks({}, HAS_RESPONSES),
   }),
   localServer({
     name: 'localai',

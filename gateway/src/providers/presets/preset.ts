@@ -7,6 +7,10 @@ import { type ChatQuirks, NO_QUIRKS, type ProviderQuirks } from '../quirks.ts';
 
 export const OLDER_LIMIT: readonly OutputLimitMember[] = ['max_tokens'];
 export const BOTH_LIMITS: readonly OutputLimitMember[] = ['max_tokens', 'max_completion_tokens'];
+export const ALL_LIMITS: readonly OutputLimitMember[] = [...BOTH_LIMITS, 'max_output_tokens'];
+
+/** Seen in recorded traffic of 2026; other hosts that claim to have it break its event grammar. */
+export const HAS_RESPONSES = { alsoSpeaks: ['responses'] } as const;
 
 /** A server on this machine answers a few requests at once; more only slow each other down. */
 const LOCAL_CONCURRENCY = 8;

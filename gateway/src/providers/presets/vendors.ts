@@ -4,7 +4,7 @@ import { gemini } from '../gemini.ts';
 import { openai } from '../openai.ts';
 import type { Preset } from '../provider.ts';
 import { NO_QUIRKS } from '../quirks.ts';
-import { BOTH_LIMITS, chatHost, chatQuirks, messagesHost, OLDER_LIMIT } from './preset.ts';
+import { ALL_LIMITS, BOTH_LIMITS, chatHost, chatQuirks, HAS_RESPONSES, messagesHost, OLDER_LIMIT } from './preset.ts';
 
 const GEMINI_VARIABLES = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
 
@@ -20,7 +20,7 @@ export const VENDORS: readonly Preset[] = [
       source: 'https://platform.openai.com/docs/api-reference/chat (2026-11-22)',
       baseUrlVariable: 'OPENAI_BASE_URL',
       catalogProvider: 'openai',
-      provenLimits: BOTH_LIMITS,
+      provenLimits: ALL_LIMITS,
       // Reasoning is billed as output, and chat completions have no member for it:
       // https://platform.openai.com/docs/guides/reasoning (2026-11-20)
       quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
@@ -86,7 +86,7 @@ export const VENDORS: readonly Preset[] = [
     catalogProvider: 'deepseek',
     provenLimits: OLDER_LIMIT,
     // 400 without its reasoning: https://github.com/earendil-works/pi/issues/3636 (2026-04-24)
-    quirks: chatQuirks({ ...REASONING_BACK, thinkingSwitch: 'type', top_k: false }),
+    quirks: chatQuirks({ ...REASONING_BACK, thinkingSwitch: 'type', top_k: false }, HAS_RESPONSES),
   }),
   messagesHost('DEEPSEEK_API_KEY', {
     name: 'deepseek-messages',
@@ -116,7 +116,7 @@ export const VENDORS: readonly Preset[] = [
           [/^grok-(?:code|4$|4-|4\.[12])/, []],
         ],
       },
-      { hiddenReasoning: 'always' },
+      { hiddenReasoning: 'always', ...HAS_RESPONSES },
     ),
   }),
   chatHost('MOONSHOT_API_KEY', {

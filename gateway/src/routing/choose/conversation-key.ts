@@ -68,11 +68,12 @@ function sessionIn(userId: string): string | null {
 /** The tools, the instructions, and the turns up to the first of the user, in the bytes of the client. */
 function hashPrefix(root: JsonNode, seed: number): number {
   let hash = seed;
-  for (const name of ['tools', 'system']) {
+  for (const name of ['tools', 'system', 'instructions']) {
     const node = member(root, name);
     if (node !== undefined) hash = hashUnmarked(node, hash);
   }
-  const messages = member(root, 'messages');
+  const messages = member(root, 'messages') ?? member(root, 'input');
+  if (messages?.kind === 'string') return hashNode(messages, hash);
   for (const message of messages === undefined ? [] : elements(messages)) {
     const content = message.kind === 'object' ? member(message, 'content') : undefined;
     if (content !== undefined) hash = hashUnmarked(content, hash);

@@ -41,6 +41,10 @@ const STREAMS: { readonly [protocol in ClientProtocolName]: string } = {
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
     'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. Comment lines (`: keep-alive`) may come in between.',
+  responses:
+    'With `stream: true`: records `event: <type>` and `data: <ResponseEvent>` with increasing `sequence_number`, each followed by a blank line, from ' +
+    '`response.created` to `response.completed`, `response.incomplete` or `response.failed`. A failure is an `error` event and `response.failed`. ' +
+    '`keepalive` events may come in between.',
   messages:
     'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
     'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.',
@@ -149,6 +153,16 @@ const PATHS: OpenapiPart = {
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('chat')),
     },
   ),
+  '/v1/responses': post(
+    'createResponse',
+    'Create a response; nothing is stored, so `previous_response_id` and other ids of stored content are refused',
+    'ResponseRequest',
+    [IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: answer('responses', 'Response', 'ResponseEvent'),
+      ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('responses')),
+    },
+  ),
   '/v1/messages': post(
     'createMessage',
     'Create a message',
@@ -196,7 +210,7 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
       title: 'Tollgate',
       version: manifest.version,
       description:
-        'One gateway, two request formats: chat completions and messages. Authenticate with an API key of the gateway.',
+        'One gateway, three request formats: chat completions, messages and Responses. Authenticate with an API key of the gateway.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

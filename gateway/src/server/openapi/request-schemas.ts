@@ -1,4 +1,4 @@
-/** Builds the schemas of both request formats from the tables that validate and translate requests. */
+/** Builds the schemas of all request formats from the tables that validate and translate requests. */
 import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
 import {
@@ -6,6 +6,8 @@ import {
   MESSAGES_ROLES,
 } from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
+import { CHECKED_MEMBERS as RESPONSES_CHECKED } from '../../protocols/responses/client/client-protocol.ts';
+import { REQUEST_MEMBERS as RESPONSES_MEMBERS } from '../../protocols/responses/client/parse-request.ts';
 import type { MemberType } from '../../protocols/request/request-facts.ts';
 import type { MemberRow } from '../../protocols/request/translation-notes.ts';
 import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
@@ -61,6 +63,20 @@ const MESSAGES_TYPES: OpenapiPart = {
   'metadata.user_id': orNull(TEXT),
 };
 
+const RESPONSES_TYPES: OpenapiPart = {
+  model: TEXT,
+  input: { anyOf: [TEXT, listOf(OBJECT)] },
+  instructions: orNull(TEXT),
+  tools: orNull(listOf(object({ type: TEXT, 'name?': TEXT, 'parameters?': OBJECT }))),
+  tool_choice: orNull({ anyOf: [oneOf('none', 'auto', 'required'), object({ type: TEXT })] }),
+  parallel_tool_calls: orNull({ ...FLAG, default: true }),
+  text: orNull(object({ 'format?': object({ type: oneOf('text', 'json_object', 'json_schema') }), 'verbosity?': TEXT })),
+  reasoning: orNull(object({ 'effort?': orNull(oneOf('none', 'minimal', ...EFFORTS)), 'summary?': orNull(TEXT) })),
+  include: orNull(listOf(TEXT)),
+  metadata: orNull(OBJECT),
+  user: orNull(TEXT),
+};
+
 /** Members that only generation requests have; token-count requests accept the rest. */
 const OF_ANSWERS: readonly MemberRow['becomes'][] = [
   ...(['output_limit', 'stream', 'temperature', 'top_p', 'top_k', 'stop', 'end_user', 'service_tier'] as const),
@@ -92,6 +108,12 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
     'function?': object({ name: TEXT, 'description?': TEXT, 'parameters?': OBJECT, 'strict?': FLAG }),
     'custom?': object({ name: TEXT, 'description?': TEXT }),
   }),
+  ResponseRequest: requestSchema(
+    `A Responses request. ${HANDED_ON}. ${TRANSLATED}`,
+    RESPONSES_MEMBERS,
+    { ...RESPONSES_TYPES, ...typesOf(RESPONSES_CHECKED) },
+    ['model', 'input'],
+  ),
   MessageRequest: requestSchema(
     `A messages request. ${HANDED_ON}, save those of chat completions, which are refused. ${TRANSLATED}`,
     MESSAGES_MEMBERS,

@@ -77,6 +77,28 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
   ),
   ChatError: object({ error: object({ ...each(TEXT, 'message', 'type'), ...each(orNull(TEXT), 'param', 'code') }) }),
 
+  Response: object(
+    {
+      ...each(TEXT, 'id', 'model'),
+      object: is('response'),
+      created_at: COUNT,
+      status: oneOf('completed', 'incomplete'),
+      output: listOf(object({ type: TEXT })),
+      'incomplete_details?': orNull(object({ reason: TEXT })),
+      usage: orNull(refTo('ResponseUsage')),
+    },
+    'Items of `output` are such as message, reasoning, function_call.',
+  ),
+  ResponseUsage: object(
+    {
+      ...each(COUNT, 'input_tokens', 'output_tokens', 'total_tokens'),
+      'input_tokens_details?': orNull(object({ 'cached_tokens?': COUNT })),
+      'output_tokens_details?': orNull(object({ 'reasoning_tokens?': COUNT })),
+    },
+    USAGE,
+  ),
+  ResponseEvent: object({ type: TEXT }, 'The `data` of one event; `event:` repeats its type.'),
+
   Message: object({
     ...each(TEXT, 'id', 'model'),
     type: is('message'),
@@ -179,6 +201,7 @@ const SPAN: OpenapiPart = { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]
 const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } = {
   chat: describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
   messages: describeLimits(CLIENT_PROTOCOLS.messages, TIME),
+  responses: describeLimits(CLIENT_PROTOCOLS.responses, SPAN),
 };
 
 function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {

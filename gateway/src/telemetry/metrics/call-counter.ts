@@ -33,6 +33,7 @@ type Operation = (CallRecord | CountRecord)['protocol'];
 export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   chat: 'chat',
   messages: 'chat',
+  responses: 'chat',
   count_tokens: 'count_tokens',
 };
 

@@ -1,4 +1,2 @@
-/** Names the formats that have both halves, which the suites on translation write and read. */
-import type { ClientProtocolName, UpstreamProtocolName } from '../../../src/protocols/names.ts';
-
-export type Format = ClientProtocolName & UpstreamProtocolName;
+/** Names the formats between which these suites translate the corpus. Responses has suites of its own. */
+export type Format = 'chat' | 'messages';

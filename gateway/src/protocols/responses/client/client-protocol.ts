@@ -8,7 +8,6 @@ import {
   member,
   memberName,
   numberValue,
-  stringValue,
 } from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
 import { limitHeader, spanText } from '../../openai/limit-headers.ts';

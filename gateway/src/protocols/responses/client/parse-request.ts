@@ -78,7 +78,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
 const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
 
 /** Values that request the behavior that applies anyway. */
-const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
+const HARMLESS = new Map<string, (node: JsonNode) => boolean>([
   ['top_logprobs', (node) => numberValue(node) === 0],
   ['truncation', (node) => stringValue(node) === 'disabled'],
   // An answer that is not stored is what a client without state asks for, and no client is told of another.

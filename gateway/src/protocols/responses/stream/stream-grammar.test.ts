@@ -127,18 +127,56 @@ describe('illegal', () => {
   });
 });
 
-/** Recorded streams that break an invariant, by the first one. Each has its reason in its host or in its recorder. */
-const KNOWN: Readonly<Record<string, string>> = {};
+/**
+ * Recorded streams that break an invariant, by the first one, with events numbered and named as the format has it.
+ * Streams of before mid-2025 have no numbers, and those of Bedrock and OpenRouter no event lines.
+ */
+const KNOWN: Readonly<Record<string, string>> = {
+  // A recorder left out deltas.
+  'openai-responses/0055': 'V9',
+  // Begins after the first event, on request.
+  'openai-responses/0072': 'V1',
+  // OpenRouter ends its reasoning after the message.
+  'openai-responses/0329': 'V4',
+  // OpenAI sends events that its own list does not have.
+  'openai-responses/0415': 'V14',
+  // A recorder gave each occurrence of an id another one.
+  'openai-responses/0576': 'V5',
+  // A recorder kept only two items.
+  'openai-responses/0682': 'V1',
+  // vLLM behind Bedrock sends `response.reasoning_part.added`.
+  'openai-responses/0961': 'V14',
+};
+
+/** Streams whose numbers or event lines are not those of the format, before they are set. */
+const OLD_OR_OTHER = ['0055', '0072', '0266', '0329', '0332', '0423', '0682', '0708', '0961'];
 
 const recordings = loadRecordings({ api: 'openai-responses' })?.filter(
   ({ stream, response: { body } }) => stream && typeof body === 'string' && /^data:/m.test(body),
 );
 
-test.skipIf(recordings === undefined)('every recorded stream is legal (needs the recordings)', () => {
-  expect(recordings?.length).toBeGreaterThan(140);
+function eventsOf(body: unknown): Event[] {
+  const data = String(body).split('\n').filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
+  return data.map((line): Event => JSON.parse(line.slice(5)));
+}
+
+function violations(judgeBody: (body: unknown) => string | null): Record<string, string> {
   const found = (recordings ?? []).flatMap(({ id, response: { body } }) => {
-    const violation = violationOf(String(body));
-    return violation === null ? [] : [[id, violation.split(':')[0] ?? '']];
+    const violation = judgeBody(body);
+    return violation === null ? [] : [[id, violation.split(':')[0] ?? ''] as const];
   });
-  expect(Object.fromEntries(found)).toEqual(KNOWN);
+  return Object.fromEntries(found);
+}
+
+describe.skipIf(recordings === undefined)('every recorded stream (needs the recordings)', () => {
+  test('is legal, or its host or recorder is known to differ', () => {
+    expect(recordings?.length).toBeGreaterThan(140);
+    expect(violations((body) => judge(eventsOf(body)))).toEqual({ ...KNOWN });
+  });
+
+  test('numbers and names its events, but for old ones and some hosts', () => {
+    const found = violations((body) => violationOf(String(body)));
+    const misnumbered = Object.keys(found).filter((id) => found[id] === 'V2' || found[id] === 'V13');
+    expect(misnumbered).toEqual(OLD_OR_OTHER.map((id) => `openai-responses/${id}`));
+  });
 });

@@ -94,7 +94,10 @@ export class ResponsesGrammar {
         return this.#end(type, asObject(event.response) ?? {});
       case 'remark':
         return row.hasItem ? this.#findItem(type, row.items, event).fault : null;
-      default:
+      case 'open_part':
+      case 'close_part':
+      case 'extend':
+      case 'close_text':
         return this.#changeText(type, row, event);
     }
   }

@@ -68,7 +68,8 @@ function writePart(
 ): string {
   const events = PART_TEXT_EVENTS.get(part?.type);
   const whole = partText(part);
-  const blank = events === undefined ? part : { ...part, [events[1]]: '', ...(part?.annotations && { annotations: [] }) };
+  const cited = Array.isArray(part?.annotations) ? { annotations: [] } : {};
+  const blank = events === undefined ? part : { ...part, [events[1]]: '', ...cited };
   let text = writer.write(`response.${kind}_part.added`, { ...at, part: blank });
   if (events !== undefined && whole !== null) {
     const [name, member] = events;

@@ -46,7 +46,7 @@ export function makeTarget(plan: TargetPlan): Target {
     origin: `https://${provider}`,
     timeouts,
     credentials: [first, ...others],
-    ...(own === null ? {} : { protocols: [own.name], protocolFor: { chat: own, messages: own } }),
+    ...(own === null ? {} : { protocols: [own.name], protocolFor: { chat: own, messages: own, responses: own } }),
   };
   const traits = traitsOf(DEMO, null);
   return {
