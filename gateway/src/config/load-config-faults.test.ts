@@ -244,7 +244,7 @@ describe('models', () => {
     ],
     [
       'm: { protocols: [chats], targets: [{ provider: lab }] }',
-      "f.yaml:2:28: models.m.protocols[0]: found 'chats', expected one of chat, messages. Choose one of these.",
+      "f.yaml:2:28: models.m.protocols[0]: found 'chats', expected one of chat, messages, responses. Choose one of these.",
     ],
     [
       'm: { protocols: [], targets: [{ provider: lab }] }',
@@ -280,7 +280,7 @@ describe('models', () => {
     ],
     [
       'm: { alias: [{ name: x, protocols: [both] }], targets: [{ provider: lab }] }',
-      "f.yaml:2:47: models.m.alias[0].protocols[0]: found 'both', expected one of chat, messages. Choose one of these.",
+      "f.yaml:2:47: models.m.alias[0].protocols[0]: found 'both', expected one of chat, messages, responses. Choose one of these.",
     ],
     [
       'm: { alias: [{ protocols: [chat] }], targets: [{ provider: lab }] }',

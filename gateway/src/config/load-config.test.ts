@@ -279,16 +279,16 @@ describe('models', () => {
         '  c: { protocols: [messages], targets: [{ provider: try, model: demo }] }\n',
     );
     const [a, b, c] = [...(config.models?.values() ?? [])];
-    expect(a).toMatchObject({ protocols: ['chat', 'messages'], alias: [], price: null });
+    expect(a).toMatchObject({ protocols: ['chat', 'messages', 'responses'], alias: [], price: null });
     expect(a?.targets.map(({ provider, model }) => [provider.name, model])).toEqual([
       ['lab', 'a'],
       ['claude', 'c'],
     ]);
     expect(b).toMatchObject({
-      protocols: ['chat', 'messages'],
+      protocols: ['chat', 'messages', 'responses'],
       alias: [
-        { name: 'b2', protocols: ['chat', 'messages'] },
-        { name: 'b3', protocols: ['chat', 'messages'] },
+        { name: 'b2', protocols: ['chat', 'messages', 'responses'] },
+        { name: 'b3', protocols: ['chat', 'messages', 'responses'] },
       ],
       targets: [{ model: 'claude-sonnet-4-6' }],
     });
@@ -304,8 +304,8 @@ describe('models', () => {
     );
     expect([...(config.models?.values() ?? [])].map(({ alias }) => alias)).toEqual([
       [
-        { name: 'all', protocols: ['chat', 'messages'] },
-        { name: 'also', protocols: ['chat', 'messages'] },
+        { name: 'all', protocols: ['chat', 'messages', 'responses'] },
+        { name: 'also', protocols: ['chat', 'messages', 'responses'] },
         { name: 'claude-x', protocols: ['messages'] },
       ],
       [
@@ -313,7 +313,7 @@ describe('models', () => {
         { name: 'same', protocols: ['chat'] },
       ],
       [
-        { name: 'from-outside', protocols: ['chat', 'messages'] },
+        { name: 'from-outside', protocols: ['chat', 'messages', 'responses'] },
         { name: 'from-outside-2', protocols: ['chat'] },
       ],
     ]);

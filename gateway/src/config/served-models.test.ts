@@ -30,7 +30,7 @@ describe('listServedModels', () => {
     const served = listServedModels(load(null), listCatalogNames);
     expect([...served.keys()]).toEqual(['demo', 'claude-demo']);
     expect(served.get('demo')).toMatchObject({
-      protocols: ['chat', 'messages'],
+      protocols: ['chat', 'messages', 'responses'],
       targets: [{ model: 'demo', catalog: null }],
     });
   });
@@ -39,7 +39,7 @@ describe('listServedModels', () => {
     const served = listServedModels(load(null, { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' }), listCatalogNames);
     expect([...served.keys()]).toEqual(['gpt-a', 'shared', 'claude-a']);
     expect(served.get('claude-a')).toMatchObject({
-      protocols: ['chat', 'messages'],
+      protocols: ['chat', 'messages', 'responses'],
       price: null,
       targets: [{ model: 'claude-a', catalog: { provider: 'anthropic', model: 'claude-a' } }],
     });
@@ -74,7 +74,7 @@ describe('listServedModels', () => {
     const served = listServedModels(withOllama(load(null), models), listCatalogNames, new Map([['ollama', models]]));
     expect([...served.keys()]).toEqual(models);
     expect(served.get('qwen3:8b')).toMatchObject({
-      protocols: ['chat', 'messages'],
+      protocols: ['chat', 'messages', 'responses'],
       targets: [{ model: 'qwen3:8b', catalog: null }],
     });
   });

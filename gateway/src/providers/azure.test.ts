@@ -101,9 +101,20 @@ describe('an endpoint', () => {
     expect(azure.endpoint('messages', 'plain', 'claude-9', settings)).toBeNull();
   });
 
+  test('of Responses is at no deployment', () => {
+    const at = (settings: object) => azure.endpoint('responses', 'stream', 'my/gpt', { ...settings });
+    expect([at({}), at({ project: 'p' }), at({ api_version: 'preview' }), at({ api_version: '2025-03-01-preview' })]).toEqual([
+      '/openai/v1/responses',
+      '/api/projects/p/openai/v1/responses',
+      '/openai/v1/responses?api-version=preview',
+      '/openai/responses?api-version=2025-03-01-preview',
+    ]);
+    expect(azure.endpoint('responses', 'count_tokens', 'my/gpt', {})).toBeNull();
+  });
+
   test('of Claude is in Foundry, whatever the version', () => {
     expect(azure.protocolsOf?.('prod-Claude-opus', {})).toEqual(['messages']);
-    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat']);
+    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat', 'responses']);
     const settings = { project: 'p', api_version: '2024-10-21' };
     expect(azure.endpoint('messages', 'plain', 'claude', settings)).toBe('/anthropic/v1/messages');
     expect(azure.endpoint('messages', 'count_tokens', 'claude', settings)).toBe('/anthropic/v1/messages/count_tokens');

@@ -2,9 +2,9 @@
 import { encodeEvent, encodeException } from '../../src/framing/testing/encode-frame.ts';
 import { type BodyPart, plainPart, recordPart, utf8 } from './answer/body-part.ts';
 
-export type Protocol = 'chat-completions' | 'messages' | 'gemini' | 'converse';
-/** The formats in which clients call. */
-export type ClientFormat = Exclude<Protocol, 'gemini' | 'converse'>;
+export type Protocol = 'chat-completions' | 'messages' | 'responses' | 'gemini' | 'converse';
+/** The formats in which the suites of third-party clients call. */
+export type ClientFormat = Exclude<Protocol, 'responses' | 'gemini' | 'converse'>;
 export type Endpoint = Protocol | 'count-tokens' | 'gemini-count' | 'models' | 'unknown';
 
 /** Returns the endpoint of a request path, with any prefix, with or without `/v1`, and with any query string. */
@@ -13,6 +13,7 @@ export function endpointOf(target: string): Endpoint {
   const path = query < 0 ? target : target.slice(0, query);
   if (path.endsWith('/chat/completions')) return 'chat-completions';
   if (path.endsWith('/messages')) return 'messages';
+  if (path.endsWith('/responses')) return 'responses';
   if (path.endsWith('/messages/count_tokens')) return 'count-tokens';
   if (/:(?:stream)?generateContent$/i.test(path)) return 'gemini';
   if (path.endsWith(':countTokens')) return 'gemini-count';
@@ -23,7 +24,7 @@ export function endpointOf(target: string): Endpoint {
 /** The protocol whose error shape an endpoint answers in. */
 export function protocolOf(endpoint: Endpoint): Protocol {
   if (endpoint === 'gemini' || endpoint === 'gemini-count') return 'gemini';
-  if (endpoint === 'converse') return 'converse';
+  if (endpoint === 'converse' || endpoint === 'responses') return endpoint;
   return endpoint === 'messages' || endpoint === 'count-tokens' ? 'messages' : 'chat-completions';
 }
 
@@ -91,6 +92,10 @@ export function errorRecord(protocol: Protocol): BodyPart {
   if (protocol === 'converse') {
     return { bytes: encodeException('serviceUnavailableException', 'Overloaded'), usage: null };
   }
+  if (protocol === 'responses') {
+    const error = { type: 'server_error', code: 'server_is_overloaded', message: 'Overloaded', param: null };
+    return recordPart(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`);
+  }
   const json = JSON.stringify(errorObject(protocol, protocol === 'messages' ? 529 : 503, 'Overloaded'));
   return recordPart(protocol === 'messages' ? `event: error\ndata: ${json}\n\n` : `data: ${json}\n\n`);
 }
@@ -113,5 +118,6 @@ export function malformedRecord(protocol: Protocol): BodyPart {
 /** True for the record that ends a stream of the protocol. */
 export function isEndRecord(protocol: Protocol, recordText: string): boolean {
   if (protocol === 'converse') return recordText.includes('messageStop');
+  if (protocol === 'responses') return /^event: ?response\.(?:completed|incomplete|failed)\b/m.test(recordText);
   return protocol === 'messages' ? /^event: ?message_stop\b/m.test(recordText) : /^data: ?\[DONE\]/m.test(recordText);
 }

@@ -87,6 +87,7 @@ describe('the document', () => {
       'post /v1/chat/completions',
       'post /v1/messages',
       'post /v1/messages/count_tokens',
+      'post /v1/responses',
     ]);
   });
 

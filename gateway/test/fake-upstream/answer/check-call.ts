@@ -21,6 +21,7 @@ function refuse(status: number, message: string, model: string | null = null): C
 }
 
 function membersAtFault(endpoint: Endpoint, body: Record<string, unknown>): string | null {
+  if (endpoint === 'responses') return body.input === undefined ? 'input: required' : null;
   if (!Array.isArray(body.messages) || body.messages.length === 0) return 'messages: a non-empty array is required';
   if (body.stream !== undefined && body.stream !== null && typeof body.stream !== 'boolean') {
     return 'stream: Input should be a valid boolean';
@@ -71,7 +72,8 @@ export function checkCall(endpoint: Endpoint, request: FakeRequest): CheckedCall
   if (endpoint === 'converse') return checkConverseCall(request, body);
   const model = typeof body.model === 'string' && body.model !== '' ? body.model : null;
   if (model === null) return refuse(400, 'model: a non-empty string is required');
-  if (endpoint !== 'chat-completions' && headerOf(request, 'anthropic-version') === null) {
+  const isAnthropic = endpoint === 'messages' || endpoint === 'count-tokens';
+  if (isAnthropic && headerOf(request, 'anthropic-version') === null) {
     return refuse(400, 'anthropic-version: header is required', model);
   }
   const fault = membersAtFault(endpoint, body);

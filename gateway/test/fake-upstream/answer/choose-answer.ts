@@ -10,6 +10,7 @@ import { plainChatAnswer, streamedChatAnswer } from './chat-answer.ts';
 import { plainConverseAnswer, streamedConverseAnswer } from './converse-answer.ts';
 import { plainGeminiAnswer, streamedGeminiAnswer } from './gemini-answer.ts';
 import { plainMessagesAnswer, streamedMessagesAnswer } from './messages-answer.ts';
+import { plainResponsesAnswer, streamedResponsesAnswer } from './responses-answer.ts';
 import { LONG_PLAIN_MAX, type Speech, speechOf } from './speech.ts';
 
 /** The properties of a request that determine the form of its answer. */
@@ -33,6 +34,9 @@ function storedParts(bytes: Uint8Array, stream: boolean): BodyPart[] {
 export function speechAnswer(wanted: AnswerWanted, speech: Speech): Answer {
   if (wanted.protocol === 'messages') {
     return wanted.stream ? streamedMessagesAnswer(wanted.model, speech) : plainMessagesAnswer(wanted.model, speech);
+  }
+  if (wanted.protocol === 'responses') {
+    return wanted.stream ? streamedResponsesAnswer(wanted.model, speech) : plainResponsesAnswer(wanted.model, speech);
   }
   if (wanted.protocol === 'converse') {
     return wanted.stream ? streamedConverseAnswer(speech) : plainConverseAnswer(speech);

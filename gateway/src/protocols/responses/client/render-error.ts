@@ -18,6 +18,7 @@ const OWN_WORDS: { readonly [kind in FailureKind]?: ErrorWords } = {
   model_unknown: NO_MODEL,
   model_forbidden: NO_MODEL,
   model_wrong_protocol: NO_MODEL,
+  not_found: [404, INVALID, 'not_found'],
   quota_exceeded: [429, 'insufficient_quota', 'insufficient_quota'],
 };
 

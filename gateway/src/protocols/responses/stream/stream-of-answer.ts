@@ -1,6 +1,6 @@
 /** Renders a whole response as the requested stream. Items without texts are sent whole, at their start and end. */
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import { EventWriter } from './event-writer.ts';
+import { renderRecord } from './event-writer.ts';
 import { ownText, partText } from './item-texts.ts';
 
 /** The records, including the terminal event; null: the body is not an answer. Numbers that a double cannot hold are rounded. */
@@ -9,7 +9,7 @@ export function streamOfAnswer(body: Buffer): Buffer | null {
   const status = response?.status;
   if (response === null || !Array.isArray(response.output)) return null;
   if (status !== 'completed' && status !== 'incomplete') return null;
-  const writer = new EventWriter();
+  const writer = new RecordWriter();
   const open = { ...response, status: 'in_progress', output: [], usage: null, incomplete_details: null };
   let text = writer.write('response.created', { response: open });
   text += writer.write('response.in_progress', { response: open });
@@ -18,8 +18,18 @@ export function streamOfAnswer(body: Buffer): Buffer | null {
     if (found === null) return null;
     text += writeItem(writer, output_index, found);
   }
-  text += writer.write(`response.${status}`, { response });
-  return writer.violation === null ? Buffer.from(text) : null;
+  return Buffer.from(text + writer.write(`response.${status}`, { response }));
+}
+
+/** Numbers the events. Whether a host's own answer follows the grammar is not judged. */
+class RecordWriter {
+  #next = 0;
+
+  write(type: string, members: JsonObject): string {
+    const sequence_number = this.#next;
+    this.#next += 1;
+    return renderRecord(type, { type, sequence_number, ...members });
+  }
 }
 
 /** The events of an item's own text, by the item's type; `done` has the whole text in this member. */
@@ -30,7 +40,7 @@ export const OWN_TEXT_EVENTS: ReadonlyMap<unknown, readonly [name: string, membe
   ['code_interpreter_call', ['response.code_interpreter_call_code', 'code']],
 ]);
 
-function writeItem(writer: EventWriter, output_index: number, item: JsonObject): string {
+function writeItem(writer: RecordWriter, output_index: number, item: JsonObject): string {
   const blank: { [member: string]: unknown } = { ...item };
   if ('status' in blank) blank.status = 'in_progress';
   if (Array.isArray(blank.content)) blank.content = [];
@@ -61,7 +71,7 @@ export const PART_TEXT_EVENTS: ReadonlyMap<unknown, readonly [name: string, memb
 ]);
 
 function writePart(
-  writer: EventWriter,
+  writer: RecordWriter,
   kind: 'content' | 'reasoning_summary',
   at: JsonObject,
   part: JsonObject | null,
