@@ -15,12 +15,16 @@ const OPENAI: ChatTraits = {
   strictSchemas: true,
 };
 
+/** Models that chat completions do not have. Source: @langchain/openai 1.6.0 (2026-11-22). */
+const ONLY_RESPONSES = /^(?:gpt-5[\w.]*|o\d)-pro\b|codex/;
+
 export const openai: RemoteKind = {
   ...openaiCompatible,
   name: 'openai',
   title: 'OpenAI',
   speaks: 'chat completions and Responses',
   protocols: ['chat', 'responses'],
+  protocolsOf: (model) => (ONLY_RESPONSES.test(model) ? ['responses'] : ['chat', 'responses']),
   takes: ['base_url', 'timeouts'],
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {

@@ -10,6 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
+import { refuseBlocking } from '../../openai/moderation.ts';
 import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
@@ -224,22 +225,8 @@ export function firstRefusedMember(root: JsonNode): string | null {
 
 function judge(row: MemberRow, node: JsonNode, { notes }: RequestReading): void {
   if (row.fate === 'refused') throw refuseMember(row.member, `${row.note}; leave it out`);
-  if (row.member === 'moderation' && blocks(node)) {
-    throw refuseMember(
-      'moderation',
-      'a policy of mode block cannot be kept here, as no moderation is run; use mode score',
-    );
-  }
+  if (row.member === 'moderation') refuseBlocking(node);
   notes.drop(row.member, row.note);
-}
-
-function blocks(moderation: JsonNode): boolean {
-  const policy = member(moderation, 'policy');
-  if (policy === undefined) return false;
-  return children(policy).some((side) => {
-    const mode = member(side, 'mode');
-    return mode !== undefined && stringValue(mode) === 'block';
-  });
 }
 
 const WORDS = 'none, auto, required, or an object that names a tool';

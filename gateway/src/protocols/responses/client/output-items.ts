@@ -4,6 +4,7 @@ import type { Citation } from '../../../generation/part.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
+import { OWN_ID } from '../shared/response-object.ts';
 import type { EventWriter } from '../stream/event-writer.ts';
 
 /** An item of one text: a message of one part, reasoning with one summary, or a call. */
@@ -165,7 +166,7 @@ export class OutputItems {
     if (opening.kind === 'opaque') return '';
     const form: ItemForm = FORMS[opening.kind === 'tool_call' ? opening.tool : opening.kind];
     if (opening.kind === 'refusal') this.refused = true;
-    const id = `${form.prefix}_${this.#context.id}${this.done.length}`;
+    const id = `${form.prefix}${OWN_ID}${this.#context.id}${this.done.length}`;
     const called = opening.kind === 'tool_call' ? { call_id: this.#takeCallId(opening.id), name: opening.name } : {};
     const open: OpenItem = { form, id, members: called, annotations: [], text: '', signed: false };
     this.#open = open;

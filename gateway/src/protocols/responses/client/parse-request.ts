@@ -16,6 +16,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
+import { refuseBlocking } from '../../openai/moderation.ts';
 import {
   dropUnknown,
   given,
@@ -69,7 +70,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
   { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'precedes user' },
   { member: 'user', becomes: 'end_user', fate: null, note: '' },
-  { member: 'moderation', becomes: null, fate: 'refused', note: 'no moderation runs' },
+  { member: 'moderation', becomes: null, fate: 'dropped', note: 'no moderation runs; refused in mode block' },
   { member: 'image', becomes: null, fate: 'dropped', note: 'it is only a hint' },
   { member: 'access_programs', becomes: null, fate: 'dropped', note: 'the provider has none' },
   { member: 'client_metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
@@ -126,6 +127,7 @@ function judgeMembers(root: JsonNode, { notes }: RequestReading): void {
     if (row === undefined) {
       if (node.kind !== 'null') notes.drop(name, 'is no member that can be carried to the model behind this name');
     } else if (row.becomes === null && !asksForNothing(name, node)) {
+      if (name === 'moderation') refuseBlocking(node);
       if (row.fate === 'refused') throw refuseMember(name, `${row.note}; leave it out`);
       notes.drop(name, row.note);
     }

@@ -6,6 +6,7 @@
 import { CallFailure, invalidRequest } from '../../../errors/call-failure.ts';
 import { elements, type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
 import { isGiven, typeOf } from '../../request/request-needs.ts';
+import { OWN_ID } from '../shared/response-object.ts';
 
 const WHOLE = 'send the whole input with each request, with "store": false';
 
@@ -58,7 +59,9 @@ export function refuseStoredItem(item: JsonNode, path: string): void {
     );
   }
   const content = CONTENT_OF.get(type);
-  if (content === undefined || !isGiven(item, 'id') || isGiven(item, content)) return;
+  const id = member(item, 'id');
+  if (content === undefined || id === undefined || id.kind === 'null' || isGiven(item, content)) return;
+  if (stringValue(id)?.includes(OWN_ID)) return;
   throw invalidRequest(
     `${path}: found a ${type} item with an id but without ${content}, which names a stored item, and none is stored ` +
       `here; request "include": ["reasoning.encrypted_content"] with "store": false, or leave the item out`,

@@ -1,6 +1,9 @@
 /** Builds response objects of our own, with every member that tested clients need. Source: specification, C.1. */
 import type { JsonObject } from '../../json.ts';
 
+/** In the ids of items that this gateway made, so that they are never taken for those that a provider stores. */
+export const OWN_ID = '_gw_';
+
 export interface ResponseHead {
   /** `resp_…`. */
   readonly id: string;

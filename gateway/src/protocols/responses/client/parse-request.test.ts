@@ -1,0 +1,256 @@
+/** Tests parse-request.ts, parse-input.ts and parse-tools.ts: what each member becomes, is dropped for, or refused for. */
+import { describe, expect, test } from 'bun:test';
+import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
+import { CallFailure } from '../../../errors/call-failure.ts';
+import { textPart } from '../../../generation/part.ts';
+import { startTranslationNotes } from '../../request/translation-notes.ts';
+import { CONTEXT, outlineOf } from '../../testing/outline-of.ts';
+import { responsesClient } from './client-protocol.ts';
+import { parseRequest } from './parse-request.ts';
+
+function parse(members: object) {
+  const notes = startTranslationNotes(false);
+  const request = parseRequest(outlineOf({ model: 'm', input: 'hi', ...members }), notes);
+  return { request, dropped: notes.dropped };
+}
+
+function refusal(members: object): string | undefined {
+  try {
+    parse(members);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return error.details.param ?? '';
+  }
+}
+
+const turnsOf = (input: unknown, members: object = {}) => parse({ input, ...members }).request.turns;
+
+describe('input', () => {
+  // Vector 3.
+  test('as a string is a user turn, after the instructions', () => {
+    expect(turnsOf('hi', { instructions: 'Be brief' })).toEqual([
+      { role: 'system', name: null, parts: [textPart('Be brief')], path: 'instructions' },
+      { role: 'user', name: null, parts: [textPart('hi')], path: 'input' },
+    ]);
+  });
+
+  // Vector 2.
+  test('messages need no type, and keep their places', () => {
+    const turns = turnsOf([
+      { role: 'user', content: 'a' },
+      { role: 'developer', content: [{ type: 'input_text', text: 'b' }] },
+      { type: 'message', role: 'assistant', content: 'c' },
+    ]);
+    expect(turns.map(({ role, path }) => [role, path])).toEqual([
+      ['user', 'input.0'],
+      ['developer', 'input.1'],
+      ['assistant', 'input.2'],
+    ]);
+  });
+
+  // Vector 10.
+  test("consecutive items of the assistant are one turn, and each output is the user's", () => {
+    const turns = turnsOf([
+      { role: 'user', content: 'go' },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gw1.x' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'so' }, { type: 'refusal', refusal: 'no' }] },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'g', input: 'free' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: 'two' },
+      { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'one' }] },
+    ]);
+    expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user']);
+    expect(turns[1]?.parts).toMatchObject([
+      { kind: 'reasoning', text: 'hm', signature: 'gw1.x' },
+      { kind: 'text', text: 'so' },
+      { kind: 'refusal', text: 'no' },
+      { kind: 'tool_call', id: 'c1', name: 'f', tool: 'function', arguments: '{}' },
+      { kind: 'tool_call', id: 'c2', name: 'g', tool: 'custom', arguments: 'free' },
+    ]);
+    expect(turns[2]?.parts).toMatchObject([{ kind: 'tool_result', call_id: 'c2', parts: [{ text: 'two' }] }]);
+    expect(turns[3]?.parts).toMatchObject([{ kind: 'tool_result', call_id: 'c1', parts: [{ text: 'one' }] }]);
+  });
+
+  test('has images, files and sound', () => {
+    const [turn] = turnsOf([
+      {
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
+          { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+          { type: 'input_file', file_url: 'https://a.example/b.pdf' },
+          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+        ],
+      },
+    ]);
+    expect(turn?.parts).toMatchObject([
+      { kind: 'image', source: { kind: 'base64', media_type: 'image/png' }, detail: 'low' },
+      { kind: 'document', title: 'a.pdf', source: { media_type: 'application/pdf' } },
+      { kind: 'document', source: { kind: 'url', url: 'https://a.example/b.pdf' } },
+      { kind: 'audio', source: { media_type: 'audio/mpeg' } },
+    ]);
+  });
+
+  // Vectors 12 to 15.
+  test('reasoning of others is dropped, and that with nothing to keep without a word', () => {
+    const items = (reasoning: object) => parse({ input: [{ type: 'reasoning', ...reasoning }, { role: 'assistant', content: 'a' }] });
+    for (const [reasoning, dropped] of [
+      [{ id: 'rs_1', summary: [], encrypted_content: 'foreign' }, ['input[].reasoning']],
+      [{ summary: [{ type: 'summary_text', text: 'a' }] }, []],
+      [{ summary: [] }, []],
+      [{}, []],
+    ] as const) {
+      const found = items(reasoning);
+      expect([found.dropped, found.request.turns.map(({ parts }) => parts)]).toEqual([dropped, [[textPart('a')]]]);
+    }
+  });
+
+  test('what tools of a provider did is dropped', () => {
+    const { dropped, request } = parse({ input: [{ type: 'web_search_call', id: 'ws_1' }, { role: 'user', content: 'a' }] });
+    expect([dropped, request.turns.length]).toEqual([['input[].web_search_call'], 1]);
+  });
+
+  // Vector 40.
+  test.each([
+    [[{ role: 'user', content: 'a' }, { type: 'foo' }], 'input.1.type'],
+    [[{ type: 'compaction', encrypted_content: 'x' }], 'input.0'],
+    [[{ type: 'compaction_trigger' }], 'input.0.type'],
+    [[{ role: 'critic', content: 'a' }], 'input.0.role'],
+    [[{ role: 'user' }], 'input.0.content'],
+    [[{ role: 'user', content: [{ type: 'new' }] }], 'input.0.content.0.type'],
+    [[{ role: 'user', content: [{ type: 'input_image', image_url: 'ftp://a' }] }], 'input.0.content.0.image_url'],
+    [[{ type: 'function_call', name: 'f', arguments: '{}' }], 'input.0.call_id'],
+    [[{ type: 'function_call_output', call_id: '', output: '' }], 'input.0.call_id'],
+  ])('%j is refused at %p', (input, path) => {
+    expect(refusal({ input })).toBe(path);
+  });
+});
+
+describe('options', () => {
+  test('become those of any format', () => {
+    const { request, dropped } = parse({
+      stream: true,
+      max_output_tokens: 50,
+      temperature: 0.5,
+      top_p: 0.9,
+      parallel_tool_calls: false,
+      reasoning: { effort: 'low', summary: 'auto' },
+      text: { verbosity: 'high', format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true } },
+      safety_identifier: 'u1',
+      user: 'u2',
+      service_tier: 'flex',
+    });
+    expect(request).toMatchObject({
+      stream: true,
+      outputTokensMax: 50,
+      temperature: 0.5,
+      top_p: 0.9,
+      parallel_tool_calls: false,
+      reasoning: { mode: null, effort: 'low' },
+      verbosity: 'high',
+      output_format: { kind: 'json_schema', name: 'n', schema: '{"type":"object"}', strict: true },
+      end_user: 'u1',
+      service_tier: 'flex',
+      named: { output_limit: 'max_output_tokens', output_format: 'text.format', reasoning: 'reasoning.effort' },
+    });
+    expect(dropped).toEqual([]);
+  });
+
+  test('of reasoning may be off, and the last update of the configuration holds', () => {
+    expect(parse({ reasoning: { effort: 'none' } }).request.reasoning).toMatchObject({ mode: 'off' });
+    expect(parse({ reasoning: { summary: 'auto' } }).request.reasoning).toBeNull();
+    // Vector 38.
+    const input = [
+      { type: 'configuration_update', reasoning: { effort: 'medium' } },
+      { role: 'user', content: 'a' },
+      { type: 'configuration_update', reasoning: { effort: 'high' } },
+      { type: 'configuration_update', text: {} },
+    ];
+    expect(parse({ input, reasoning: { effort: 'low' } }).request.reasoning).toMatchObject({ effort: 'high' });
+    expect(refusal({ reasoning: { effort: 'enormous' } })).toBe('reasoning.effort');
+  });
+
+  test('that mean nothing elsewhere are named, and void ones are not', () => {
+    const { dropped } = parse({ metadata: { a: 'b' }, moderation: { model: 'm' }, truncation: 'auto', client_metadata: { a: 1 }, new_member: 1, include: ['web_search_call.results'] });
+    expect(dropped).toEqual(['metadata', 'moderation', 'truncation', 'client_metadata', 'new_member', 'include']);
+    expect(parse({ metadata: {}, truncation: 'disabled', store: true, include: ['reasoning.encrypted_content'], stream_options: { include_obfuscation: false }, top_logprobs: 0 }).dropped).toEqual([]);
+  });
+
+  test.each([
+    [{ top_logprobs: 3 }, 'top_logprobs'],
+    [{ moderation: { model: 'm', policy: { input: { mode: 'block' } } } }, 'moderation'],
+    [{ text: { format: { type: 'xml' } } }, 'text.format.type'],
+    [{ text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
+  ])('%j is refused at %p', (members, path) => {
+    expect(refusal(members)).toBe(path);
+  });
+});
+
+describe('tools', () => {
+  test('are functions and free-text tools, flat', () => {
+    const { request } = parse({
+      tools: [
+        { type: 'function', name: 'f', description: 'd', parameters: { type: 'object' }, strict: false },
+        { type: 'custom', name: 'g', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+        { type: 'custom', name: 'h', format: { type: 'text' } },
+        { type: 'computer_use_preview' },
+      ],
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }, { type: 'custom', name: 'g' }] },
+    });
+    expect(request.tools).toMatchObject([
+      { kind: 'function', name: 'f', parameters: '{"type":"object"}', strict: false },
+      { kind: 'custom', name: 'g', grammar: '{"definition":"start: \\"a\\"","syntax":"lark"}' },
+      { kind: 'custom', name: 'h', grammar: null },
+      { kind: 'opaque', type: 'computer_use_preview' },
+    ]);
+    expect(request.tool_choice).toEqual({ kind: 'allowed', mode: 'required', names: ['f', 'g'] });
+  });
+
+  // Vector 4, as far as it goes: Codex offers these with every request.
+  test('that Codex always offers are dropped by name', () => {
+    const tools = [{ type: 'web_search', external_web_access: true }, { type: 'namespace', name: 'n', tools: [] }, { type: 'tool_search', execution: 'client' }];
+    const { request, dropped } = parse({ tools });
+    expect([request.tools, dropped]).toEqual([[], ['tools.web_search', 'tools.namespace', 'tools.tool_search']]);
+  });
+
+  test.each([
+    [{ tool_choice: 'any' }, 'tool_choice'],
+    [{ tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
+    [{ tool_choice: { type: 'function' } }, 'tool_choice.name'],
+    [{ tools: [{ name: 'f' }] }, 'tools.0.type'],
+    [{ tools: [{ type: 'function' }] }, 'tools.0.name'],
+    [{ tools: [{ type: 'custom', name: 'g', format: { type: 'grammar' } }] }, 'tools.0.format.definition'],
+  ])('%j is refused at %p', (members, path) => {
+    expect(refusal(members)).toBe(path);
+  });
+});
+
+const recorded = loadRecordings({ api: 'openai-responses' })?.flatMap(({ request, response }) =>
+  request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200 ? [request.body] : [],
+);
+
+test.skipIf(recorded === undefined)('recorded requests that pass the check are read, or refused with a path (needs the recordings)', () => {
+  const refused = new Map<string, number>();
+  let read = 0;
+  for (const body of recorded ?? []) {
+    const outline = outlineOf(body);
+    try {
+      responsesClient.checkRequest(outline, CONTEXT);
+    } catch {
+      continue;
+    }
+    try {
+      const { turns } = parseRequest(outline, startTranslationNotes(false));
+      expect(turns.length).toBeGreaterThan(0);
+      read += 1;
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error;
+      const path = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
+      refused.set(path, (refused.get(path) ?? 0) + 1);
+    }
+  }
+  expect(read).toBeGreaterThan(400);
+  // A compaction, and a policy that blocks.
+  expect([...refused.keys()].sort()).toEqual(['input[]', 'moderation']);
+});

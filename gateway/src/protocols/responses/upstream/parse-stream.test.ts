@@ -1,0 +1,123 @@
+/** Tests parse-stream.ts: the events of streams and of whole responses are the same, and recorded ones are complete. */
+import { describe, expect, test } from 'bun:test';
+import { loadRecordings, type RecordingSet } from '../../../../test/fake-upstream/recordings.ts';
+import type { GenerationEvent } from '../../../generation/event.ts';
+import { foldGeneration, type Generation } from '../../../generation/generation.ts';
+import { asObject } from '../../json.ts';
+import { recordsOf } from '../../testing/outline-of.ts';
+import { call, event, message, reasoning, response, streamOf, textOf, USAGE } from '../testing/responses-stream.ts';
+import { parseAnswer, startStreamParser } from './parse-stream.ts';
+
+function parse(text: string): GenerationEvent[] {
+  const parser = startStreamParser();
+  return [...recordsOf(text).flatMap((one) => [...parser.push(one)]), ...parser.finish()];
+}
+
+const ITEMS = [reasoning(0, ['think', 'ing']), message(1, ['He', 'llo']), call(2, ['{"a"', ':1}'])];
+const STREAM = textOf(streamOf(ITEMS));
+const WHOLE = response('completed', { output: ITEMS.map(({ done }) => done), usage: USAGE });
+const answerOf = (body: unknown) => parseAnswer(Buffer.from(JSON.stringify(body)));
+
+/** What a client sees of it: no data that only its issuer reads. */
+const seen = ({ parts, ...rest }: Generation) => ({ ...rest, parts: parts.filter(({ kind }) => kind !== 'opaque') });
+
+describe('a stream', () => {
+  test('has its parts, its usage and its end', () => {
+    const generation = foldGeneration(parse(STREAM));
+    expect(generation).toMatchObject({
+      id: 'resp_1',
+      model: 'lab-model',
+      finish_reason: 'tool_calls',
+      reported: 'completed',
+      complete: true,
+      usage: { input: 5, cache_read: 4, cache_write_5m: 1, output: 7, reasoning: 3 },
+    });
+    expect(generation.parts).toMatchObject([
+      { kind: 'reasoning', text: 'thinking', signature: null },
+      { kind: 'opaque', type: 'reasoning', returns: true, words: null },
+      { kind: 'text', text: 'Hello' },
+      { kind: 'tool_call', id: 'call_2', name: 'look', tool: 'function', arguments: '{"a":1}' },
+    ]);
+  });
+
+  test('keeps sealed reasoning as it was written', () => {
+    const written = '{"id":"rs_0", "type":"reasoning","summary":[],"encrypted_content":"sea\\u006c","n":1.0}';
+    const text = STREAM.replace(/"item":\{"id":"rs_0"[^\n]*"encrypted_content":"sealed","summary":\[\{[^\n]*\}\]\}/, () => `"item":${written}`);
+    expect(foldGeneration(parse(text)).parts[1]).toMatchObject({ native: { origin: 'responses', json: written } });
+  });
+
+  test('is the same as the whole response', () => {
+    expect(foldGeneration(parse(STREAM))).toEqual(foldGeneration(answerOf(WHOLE)));
+  });
+
+  test('items without their events count by their end', () => {
+    const bare = streamOf(ITEMS).filter(({ type }) => !/delta|part|_text|arguments|added/.test(type));
+    expect(foldGeneration(parse(textOf(bare)))).toEqual(foldGeneration(parse(STREAM)));
+  });
+
+  // Vector 33.
+  test('has parallel calls by their places', () => {
+    const calls = [call(0, ['{"a":1}']), call(1, ['{"b":2}'])];
+    const mixed = streamOf(calls);
+    const [, , begin0, delta0, whole0, end0, begin1, ...rest] = mixed;
+    const text = textOf([...mixed.slice(0, 2), begin0, begin1, delta0, whole0, end0, ...rest] as typeof mixed);
+    expect(foldGeneration(parse(text)).parts).toMatchObject([
+      { id: 'call_0', arguments: '{"a":1}' },
+      { id: 'call_1', arguments: '{"b":2}' },
+    ]);
+  });
+
+  test.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'refusal'],
+    ['steered', 'other'],
+  ] as const)('cut for %s ends by %s', (reason, finish_reason) => {
+    const end = { incomplete_details: { reason } };
+    expect(foldGeneration(parse(textOf(streamOf([message(0, ['a'])], end, 'incomplete'))))).toMatchObject({ finish_reason, reported: reason });
+  });
+
+  test('with a refusal, several summaries, or citations', () => {
+    const at = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
+    const refused = { ...at, content: [{ type: 'refusal', refusal: 'No.' }] };
+    expect(foldGeneration(answerOf({ ...WHOLE, output: [refused] }))).toMatchObject({ finish_reason: 'refusal', parts: [{ kind: 'refusal', text: 'No.' }] });
+    const summary = ['one', 'two'].map((text) => ({ type: 'summary_text', text }));
+    expect(foldGeneration(answerOf({ ...WHOLE, output: [{ type: 'reasoning', id: 'r', summary }] })).parts).toMatchObject([{ text: 'one\n\ntwo' }]);
+    const annotations = [{ type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }];
+    const cited = { ...at, content: [{ type: 'output_text', text: 'a', annotations }] };
+    expect(foldGeneration(answerOf({ ...WHOLE, output: [cited] })).parts).toMatchObject([{ citations: [{ url: 'https://a.example', start: 0, end: 1 }] }]);
+  });
+
+  test('without its terminal event is not complete', () => {
+    const events = parse(textOf(streamOf(ITEMS).slice(0, -1)));
+    expect(events.some(({ kind }) => kind === 'end' || kind === 'finish')).toBe(false);
+  });
+
+  test('that fails has its usage and one error, from either event', () => {
+    const error = { type: 'server_error', code: 'rate_limit_exceeded', message: 'slow' };
+    const failed = event('response.failed', { response: response('failed', { error, usage: USAGE }) });
+    const wanted = { kind: 'error', type: 'rate_limit_exceeded', message: 'slow', status: 429 } as const;
+    expect(parse(textOf([failed]))).toMatchObject([{ kind: 'usage', usage: { output: 7 } }, wanted]);
+    expect(parse(textOf([event('error', { error }), failed]))).toEqual([wanted]);
+    expect(answerOf(response('failed', { error }))).toEqual([wanted]);
+    expect(answerOf({ error: { message: 'no', type: 'invalid_request_error' } })).toMatchObject([{ kind: 'error', message: 'no' }]);
+    for (const body of [[], {}, 'x']) expect(answerOf(body)).toMatchObject([{ kind: 'malformed' }]);
+  });
+});
+
+const recordings: RecordingSet['recordings'] | null = loadRecordings({ api: 'openai-responses' });
+
+test.skipIf(recordings === null)('recorded answers are read to their end (needs the recordings)', () => {
+  let count = 0;
+  for (const { id, stream, response: { status, body } } of recordings ?? []) {
+    const whole = typeof body === 'string' ? null : asObject(body);
+    const isWhole = status === 200 && whole?.object === 'response' && Array.isArray(whole.output) && whole.output.length > 0;
+    const isStream = stream && /"type": ?"response\.(completed|incomplete)"/.test(String(body));
+    if (!isWhole && !isStream) continue;
+    const events = isStream ? parse(String(body)) : [...answerOf(body)];
+    expect([id, events.at(-1)?.kind]).toEqual([id, 'end']);
+    const generation = seen(foldGeneration(events));
+    expect([id, generation.usage === null, generation.finish_reason === null]).toEqual([id, false, false]);
+    count += 1;
+  }
+  expect(count).toBeGreaterThan(500);
+});

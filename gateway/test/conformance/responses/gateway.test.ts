@@ -1,0 +1,245 @@
+/**
+ * Tests Responses through a running gateway: to upstreams of the format and of the others, from clients of the others to
+ * upstreams of the format, and what clients get when an upstream fails. OpenAI's own SDK reads the answers.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import OpenAI from 'openai';
+import { asObject, type JsonObject } from '../../../src/protocols/json.ts';
+import { violationOf } from '../../../src/protocols/responses/testing/responses-stream.ts';
+import { SEAL } from '../../fake-upstream/answer/responses-answer.ts';
+import { type Pair, startPair } from '../../harness/start-pair.ts';
+
+const PRICE = { input: 1, output: 5 };
+const SPEECHES = ['ok', 'tool', 'think'];
+/** Upstream's format by the beginning of a model's name. */
+const SIDES = { r: 'lab-responses', c: 'lab', m: 'lab-messages' } as const;
+const OWN = ['cut', 'failing', 'failed-late', 'gone', 'limited', 'rejecting', 'refused'];
+
+function configFor(fakeUrl: string): object {
+  const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
+  const providers = {
+    lab: { kind: 'openai-compatible', ...base },
+    'lab-messages': { kind: 'anthropic', ...base },
+    'lab-responses': { kind: 'openai', ...base },
+  };
+  const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
+  const speeches = Object.entries(SIDES).flatMap(([side, provider]) =>
+    SPEECHES.map((speech) => [`${side}-${speech}`, target(provider, speech)] as const),
+  );
+  const own = OWN.map((name) => [name, target('lab-responses', name)] as const);
+  const rescue = { targets: [{ provider: 'lab-responses', model: 'failing' }, { provider: 'lab', model: 'ok' }], price: PRICE };
+  const codex = { 'gpt-5-codex': target('lab-responses', 'gpt-5-codex') };
+  return {
+    defaults: { routing: { max_extra_attempts: 0 } },
+    providers,
+    models: { ...Object.fromEntries([...speeches, ...own]), ...codex, rescue: { ...rescue, routing: { max_extra_attempts: 1 } } },
+  };
+}
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair(configFor);
+  const { fake } = pair;
+  fake.script('cut', { answer: 'ok', omitEnd: true });
+  fake.script('failing', { answer: 'ok', errorEvent: 3 });
+  fake.script('failed-late', { answer: 'ok', errorEvent: 6 });
+  fake.script('gone', { status: 500, errorBodyBytes: 100 });
+  fake.script('limited', { status: 429, headers: { 'retry-after': '2' }, errorBodyBytes: 100 });
+  fake.script('rejecting', { status: 400, json: { error: { message: 'not so', type: 'invalid_request_error', code: 'unsupported_parameter', param: 'x' } } });
+  fake.script('refused', { status: 429, json: { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } } });
+  fake.script('gpt-5-codex', { answer: 'think' });
+}, 60_000);
+afterAll(() => pair.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+async function ask(path: string, body: object): Promise<Answer> {
+  const { gateway } = pair;
+  const reply = await fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, headers: reply.headers, text: await reply.text() };
+}
+
+const respond = (model: string, members: object = {}) => ask('/v1/responses', { model, input: 'hi', ...members });
+const eventsIn = (text: string) =>
+  text.split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+const lastSent = (model: string) => JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
+
+async function recordOf({ headers }: Answer) {
+  const id = headers.get('x-request-id');
+  return (await pair.gateway.calls()).find(({ request_id }) => request_id === id);
+}
+
+describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
+  test('gets text, plain and streamed, with counters and cost', async () => {
+    const plain = await respond(`${side}-ok`);
+    const response = JSON.parse(plain.text);
+    expect(response).toMatchObject({ object: 'response', status: 'completed', output: [{ type: 'message', content: [{ text: 'Good day to you.' }] }] });
+    expect(response.usage.total_tokens).toBe(response.usage.input_tokens + response.usage.output_tokens);
+    const streamed = await respond(`${side}-ok`, { stream: true });
+    expect([streamed.status, violationOf(streamed.text)]).toEqual([200, null]);
+    const end = asObject(eventsIn(streamed.text).at(-1)?.response);
+    expect(end?.usage).toEqual(response.usage);
+    for (const answer of [plain, streamed]) {
+      const record = await recordOf(answer);
+      expect(record).toMatchObject({ protocol: 'responses', status: 200, error: null, usage_source: 'upstream' });
+      expect([record?.usage.input, record?.usage.output]).toEqual([11, 5]);
+      expect(record?.cost_nano_usd).toBe(String(11 * 1_000 + 5 * 5_000));
+    }
+  });
+
+  test('gets parallel calls, and sends their outputs back', async () => {
+    const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' }, strict: false }];
+    const { text } = await respond(`${side}-tool`, { tools, stream: true });
+    expect(violationOf(text)).toBeNull();
+    const output = asObject(eventsIn(text).at(-1)?.response)?.output as JsonObject[];
+    const calls = output.filter(({ type }) => type === 'function_call');
+    expect(calls.map(({ name, arguments: written }) => [name, JSON.parse(String(written))])).toEqual([
+      ['get_weather', { city: 'Zürich' }],
+      ['get_weather', { city: 'Oslo' }],
+    ]);
+    // Vector 9.
+    const outputs = calls.map(({ call_id }, at) => ({ type: 'function_call_output', call_id, output: `${at} degrees` })).toReversed();
+    const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...output, ...outputs] });
+    expect([next.status, JSON.parse(next.text).status]).toEqual([200, 'completed']);
+  });
+
+  test('gets reasoning, which goes back to its issuer', async () => {
+    const { text } = await respond(`${side}-think`);
+    const [reasoning, message] = JSON.parse(text).output;
+    expect([reasoning.type, reasoning.summary[0].text, message.type]).toEqual(['reasoning', 'Two and two are four.', 'message']);
+    const input = [{ role: 'user', content: 'hi' }, reasoning, message, { role: 'user', content: 'and?' }];
+    expect((await respond(`${side}-ok`, { input })).status).toBe(200);
+    if (side === 'r') expect(JSON.stringify(lastSent('ok').input)).toContain(SEAL);
+  });
+
+  test("is read by OpenAI's SDK, raw and by its stream helper", async () => {
+    const { gateway } = pair;
+    const sdk = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
+    const plain = await sdk.responses.create({ model: `${side}-think`, input: 'hi' });
+    expect(plain.output_text).toBe('The sum is 4.');
+    for (const speech of SPEECHES) {
+      const types: string[] = [];
+      const stream = sdk.responses.stream({ model: `${side}-${speech}`, input: 'hi' });
+      for await (const { type } of stream) types.push(type);
+      const final = await stream.finalResponse();
+      expect([types[0], final.status, final.output.length > 0]).toEqual(['response.created', 'completed', true]);
+    }
+  });
+});
+
+describe('an upstream that only has Responses', () => {
+  const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
+
+  test('answers chat clients, plain and streamed', async () => {
+    const messages = [{ role: 'system', content: 'Be brief' }, { role: 'user', content: 'hi' }];
+    const plain = JSON.parse((await ask('/v1/chat/completions', { model: 'gpt-5-codex', messages, tools, max_tokens: 5 })).text);
+    expect(plain.choices[0]).toMatchObject({ message: { content: 'The sum is 4.', reasoning_content: 'Two and two are four.' }, finish_reason: 'stop' });
+    const body = lastSent('gpt-5-codex');
+    // Vectors 31 and 32.
+    expect(body).toMatchObject({
+      store: false,
+      max_output_tokens: 16,
+      tools: [{ type: 'function', name: 'get_weather', strict: false }],
+      input: [{ role: 'developer' }, { role: 'user' }],
+    });
+    const streamed = await ask('/v1/chat/completions', { model: 'gpt-5-codex', messages, stream: true });
+    expect(streamed.text).toEndWith('data: [DONE]\n\n');
+    expect(lastSent('gpt-5-codex').stream_options).toEqual({ include_obfuscation: false });
+  });
+
+  test('answers messages clients, plain and streamed', async () => {
+    const members = { model: 'gpt-5-codex', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
+    const plain = JSON.parse((await ask('/v1/messages', members)).text);
+    expect(plain).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'thinking' }, { type: 'text', text: 'The sum is 4.' }], usage: { input_tokens: 11, output_tokens: 19 } });
+    const streamed = await ask('/v1/messages', { ...members, stream: true });
+    expect(streamed.text).toContain('event: message_stop');
+  });
+
+  // Vector 34.
+  test('gets its sealed reasoning back with the calls after it, as it was', async () => {
+    const calls = [{ id: 'call_1', name: 'get_weather', input: {} }];
+    pair.fake.script('gpt-5-codex', [{ say: { reasoning: 'hm', calls } }, { answer: 'ok' }, { answer: 'think' }]);
+    const tool = { name: 'get_weather', input_schema: { type: 'object' } };
+    const members = { model: 'gpt-5-codex', max_tokens: 100, tools: [tool] };
+    const question = { role: 'user', content: 'hi' };
+    const { content } = JSON.parse((await ask('/v1/messages', { ...members, messages: [question] })).text);
+    const { id } = content.find(({ type }: JsonObject) => type === 'tool_use');
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: '9 degrees' }] };
+    const next = await ask('/v1/messages', { ...members, messages: [question, { role: 'assistant', content }, result] });
+    expect(next.status).toBe(200);
+    expect(lastSent('gpt-5-codex').input).toMatchObject([
+      { type: 'message', role: 'user' },
+      { type: 'reasoning', encrypted_content: SEAL, summary: [{ type: 'summary_text', text: 'hm' }] },
+      { type: 'function_call', call_id: id, name: 'get_weather' },
+      { type: 'function_call_output', call_id: id, output: '9 degrees' },
+    ]);
+    // Vector 35.
+    const edited = content.filter(({ type }: JsonObject) => type !== 'tool_use');
+    const answer = await ask('/v1/messages', { ...members, messages: [question, { role: 'assistant', content: edited }, question] });
+    expect([answer.status, JSON.stringify(lastSent('gpt-5-codex')).includes(SEAL)]).toEqual([200, false]);
+  });
+});
+
+describe('a failure', () => {
+  // Vector 22.
+  test('of a stream that was cut is told in the stream, which continues', async () => {
+    const answer = await respond('cut', { stream: true });
+    const events = eventsIn(answer.text);
+    expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed']);
+    expect(asObject(events.at(-1)?.response)?.id).toBe(asObject(events[0]?.response)?.id);
+    expect(await recordOf(answer)).toMatchObject({ status: 200, error: 'upstream_truncated' });
+  });
+
+  // Vector 23.
+  test('before any content goes to the next target, and the client sees only its answer', async () => {
+    const { text, status } = await respond('rescue', { stream: true });
+    expect([status, violationOf(text)]).toEqual([200, null]);
+    expect(asObject(eventsIn(text).at(-1)?.response)).toMatchObject({ status: 'completed', model: 'ok' });
+  });
+
+  // Vector 24.
+  test('after content passes as it came', async () => {
+    const { text } = await respond('failed-late', { stream: true });
+    expect(text).toEndWith('"code":"server_is_overloaded","message":"Overloaded","param":null}}\n\n');
+  });
+
+  // Contract, 10.11.
+  test('of all targets is a stream that ends the turn for a streaming client, and a 500 for others', async () => {
+    const streamed = await respond('gone', { stream: true });
+    expect([streamed.status, streamed.headers.get('content-type'), violationOf(streamed.text)]).toEqual([200, 'text/event-stream; charset=utf-8', null]);
+    const error = asObject(asObject(eventsIn(streamed.text).at(-1)?.response)?.error);
+    expect(error?.code).toBe('server_is_overloaded');
+    expect(await recordOf(streamed)).toMatchObject({ status: 200, error: 'upstream_failed', cost_nano_usd: '0' });
+    expect((await respond('gone')).status).toBe(500);
+  });
+
+  test('of a rate limit, of the request and of our account are told as such', async () => {
+    const limited = await respond('limited', { stream: true });
+    expect([limited.status, limited.headers.get('retry-after'), JSON.parse(limited.text).error.code]).toEqual([429, '2', 'rate_limit_exceeded']);
+    const rejected = await respond('rejecting', { stream: true });
+    expect([rejected.status, JSON.parse(rejected.text).error.code]).toEqual([400, 'unsupported_parameter']);
+    const refused = await respond('refused');
+    expect([refused.status, refused.text.includes('quota')]).toEqual([500, false]);
+    const unknown = await respond('nope');
+    expect([unknown.status, JSON.parse(unknown.text).error]).toMatchObject([400, { code: 'model_not_found', param: 'model' }]);
+  });
+});
+
+// Vector 30.
+test('a WebSocket is refused at once with 426, and the connection closed', async () => {
+  const { gateway } = pair;
+  const headers = { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version': '13' };
+  const reply = await fetch(`${gateway.url}/v1/responses`, { headers: { ...headers, authorization: `Bearer ${gateway.key}` } });
+  expect([reply.status, reply.headers.get('connection')]).toEqual([426, 'close']);
+  expect((await fetch(`${gateway.url}/v1/responses`)).status).toBe(405);
+  expect((await reply.json()).error.message).toContain('WebSocket');
+});
