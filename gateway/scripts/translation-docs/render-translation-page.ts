@@ -15,6 +15,8 @@ import {
   type MemberRow,
   readFate,
 } from '../../src/protocols/request/translation-notes.ts';
+import { REQUEST_MEMBERS as RESPONSES_MEMBERS } from '../../src/protocols/responses/client/parse-request.ts';
+import { RENDERED_FEATURES as RESPONSES_FEATURES } from '../../src/protocols/responses/upstream/render-request.ts';
 import { INTRODUCTION } from './page-text.ts';
 
 /** The whole page. */
@@ -35,6 +37,18 @@ export function renderTranslationPage(): string {
     renderDirection(CHAT_MEMBERS, CONVERSE_FEATURES),
     "## From messages to Amazon Bedrock's Converse",
     renderDirection(MESSAGES_MEMBERS, CONVERSE_FEATURES),
+    '## From chat completions to Responses',
+    renderDirection(CHAT_MEMBERS, RESPONSES_FEATURES),
+    '## From messages to Responses',
+    renderDirection(MESSAGES_MEMBERS, RESPONSES_FEATURES),
+    '## From Responses to chat completions',
+    renderDirection(RESPONSES_MEMBERS, CHAT_FEATURES),
+    '## From Responses to messages',
+    renderDirection(RESPONSES_MEMBERS, MESSAGES_FEATURES),
+    '## From Responses to Gemini',
+    renderDirection(RESPONSES_MEMBERS, GEMINI_FEATURES),
+    "## From Responses to Amazon Bedrock's Converse",
+    renderDirection(RESPONSES_MEMBERS, CONVERSE_FEATURES),
   ]
     .join('\n\n')
     .replace(/\n{3,}/g, '\n\n');

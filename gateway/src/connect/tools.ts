@@ -120,7 +120,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 export const NOT_CONNECTED: Readonly<Record<string, string>> = {
   /** https://github.com/openai/codex/discussions/7782 (read 2026-11-22). */
   codex:
-    'Codex speaks only the Responses API since February 2026 (wire_api = "chat" stops its start), which this gateway does not serve',
+    'Codex speaks only the Responses API, which this gateway serves: docs/connect-a-tool.md has the lines for its config.toml',
   cline:
     'Cline keeps its settings in its editor’s own storage, not in a file: choose "OpenAI Compatible" in its settings, with the address and key of the gateway',
 };

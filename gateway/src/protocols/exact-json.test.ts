@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { JsonEnd } from '../generation/json-end.ts';
-import { elementTexts, memberText } from './exact-json.ts';
 import { keepWholeMembers } from './answer/call-arguments.ts';
+import { elementTexts, memberText } from './exact-json.ts';
 
 const layouts = fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 1, '\t', '\r\n '));
 

@@ -103,7 +103,12 @@ describe('an endpoint', () => {
 
   test('of Responses is at no deployment', () => {
     const at = (settings: object) => azure.endpoint('responses', 'stream', 'my/gpt', { ...settings });
-    expect([at({}), at({ project: 'p' }), at({ api_version: 'preview' }), at({ api_version: '2025-03-01-preview' })]).toEqual([
+    expect([
+      at({}),
+      at({ project: 'p' }),
+      at({ api_version: 'preview' }),
+      at({ api_version: '2025-03-01-preview' }),
+    ]).toEqual([
       '/openai/v1/responses',
       '/api/projects/p/openai/v1/responses',
       '/openai/v1/responses?api-version=preview',

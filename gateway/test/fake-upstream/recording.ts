@@ -1,7 +1,12 @@
 /** Describes one recorded interaction, and the part of its response that a replay sends. Reads no files. */
 import { utf8 } from './answer/body-part.ts';
 
-export type RecordedApi = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini-generate' | 'bedrock-converse';
+export type RecordedApi =
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'anthropic-messages'
+  | 'gemini-generate'
+  | 'bedrock-converse';
 
 /** One recorded interaction, as in the file. `body` is parsed JSON if it was JSON, else raw text. */
 export interface Recording {

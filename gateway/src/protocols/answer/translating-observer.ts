@@ -7,13 +7,7 @@ import type { StreamRecord } from '../../framing/framing.ts';
 import type { EventPipe, GenerationEvent, PartOpening } from '../../generation/event.ts';
 import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
 import type { StreamRenderer } from '../client-protocol.ts';
-import type {
-  AnswerFacts,
-  RecordVerdict,
-  StreamObserver,
-  StreamParser,
-  StreamPosition,
-} from '../upstream-protocol.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver, StreamParser, StreamPosition } from '../upstream-protocol.ts';
 import { RecordSkimmer, rawLatin1 } from './record-template.ts';
 
 export interface TranslationParts {
@@ -96,7 +90,8 @@ export class TranslatingObserver implements StreamObserver {
     if (events.at(-1)?.kind === 'end') return 'terminal';
     const [event] = events;
     const isDelta = events.length === 1 && event?.kind === 'text_delta' && !this.#parts.filtersText;
-    if (isDelta && written !== '' && this.#parts.renderer.isUniform !== false) this.#frame.learn(record, event, written);
+    if (isDelta && written !== '' && this.#parts.renderer.isUniform !== false)
+      this.#frame.learn(record, event, written);
     else this.#frame.forget();
     return written === '' ? 'withhold' : 'replace';
   }

@@ -6,10 +6,10 @@ import {
   MESSAGES_ROLES,
 } from '../../protocols/messages/client/client-protocol.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
-import { CHECKED_MEMBERS as RESPONSES_CHECKED } from '../../protocols/responses/client/client-protocol.ts';
-import { REQUEST_MEMBERS as RESPONSES_MEMBERS } from '../../protocols/responses/client/parse-request.ts';
 import type { MemberType } from '../../protocols/request/request-facts.ts';
 import type { MemberRow } from '../../protocols/request/translation-notes.ts';
+import { CHECKED_MEMBERS as RESPONSES_CHECKED } from '../../protocols/responses/client/client-protocol.ts';
+import { REQUEST_MEMBERS as RESPONSES_MEMBERS } from '../../protocols/responses/client/parse-request.ts';
 import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
 
 const OBJECT: OpenapiPart = { type: 'object' };
@@ -70,7 +70,9 @@ const RESPONSES_TYPES: OpenapiPart = {
   tools: orNull(listOf(object({ type: TEXT, 'name?': TEXT, 'parameters?': OBJECT }))),
   tool_choice: orNull({ anyOf: [oneOf('none', 'auto', 'required'), object({ type: TEXT })] }),
   parallel_tool_calls: orNull({ ...FLAG, default: true }),
-  text: orNull(object({ 'format?': object({ type: oneOf('text', 'json_object', 'json_schema') }), 'verbosity?': TEXT })),
+  text: orNull(
+    object({ 'format?': object({ type: oneOf('text', 'json_object', 'json_schema') }), 'verbosity?': TEXT }),
+  ),
   reasoning: orNull(object({ 'effort?': orNull(oneOf('none', 'minimal', ...EFFORTS)), 'summary?': orNull(TEXT) })),
   include: orNull(listOf(TEXT)),
   metadata: orNull(OBJECT),

@@ -27,12 +27,22 @@ function configFor(fakeUrl: string): object {
     SPEECHES.map((speech) => [`${side}-${speech}`, target(provider, speech)] as const),
   );
   const own = OWN.map((name) => [name, target('lab-responses', name)] as const);
-  const rescue = { targets: [{ provider: 'lab-responses', model: 'failing' }, { provider: 'lab', model: 'ok' }], price: PRICE };
+  const rescue = {
+    targets: [
+      { provider: 'lab-responses', model: 'failing' },
+      { provider: 'lab', model: 'ok' },
+    ],
+    price: PRICE,
+  };
   const codex = { 'gpt-5-codex': target('lab-responses', 'gpt-5-codex') };
   return {
     defaults: { routing: { max_extra_attempts: 0 } },
     providers,
-    models: { ...Object.fromEntries([...speeches, ...own]), ...codex, rescue: { ...rescue, routing: { max_extra_attempts: 1 } } },
+    models: {
+      ...Object.fromEntries([...speeches, ...own]),
+      ...codex,
+      rescue: { ...rescue, routing: { max_extra_attempts: 1 } },
+    },
   };
 }
 
@@ -45,8 +55,16 @@ beforeAll(async () => {
   fake.script('failed-late', { answer: 'ok', errorEvent: 6 });
   fake.script('gone', { status: 500, errorBodyBytes: 100 });
   fake.script('limited', { status: 429, headers: { 'retry-after': '2' }, errorBodyBytes: 100 });
-  fake.script('rejecting', { status: 400, json: { error: { message: 'not so', type: 'invalid_request_error', code: 'unsupported_parameter', param: 'x' } } });
-  fake.script('refused', { status: 429, json: { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } } });
+  fake.script('rejecting', {
+    status: 400,
+    json: { error: { message: 'not so', type: 'invalid_request_error', code: 'unsupported_parameter', param: 'x' } },
+  });
+  fake.script('refused', {
+    status: 429,
+    json: {
+      error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' },
+    },
+  });
   fake.script('gpt-5-codex', { answer: 'think' });
 }, 60_000);
 afterAll(() => pair.stop());
@@ -70,7 +88,8 @@ async function ask(path: string, body: object): Promise<Answer> {
 const respond = (model: string, members: object = {}) => ask('/v1/responses', { model, input: 'hi', ...members });
 const eventsIn = (text: string) =>
   text.split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
-const lastSent = (model: string) => JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
+const lastSent = (model: string) =>
+  JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
 
 async function recordOf({ headers }: Answer) {
   const id = headers.get('x-request-id');
@@ -81,7 +100,11 @@ describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
   test('gets text, plain and streamed, with counters and cost', async () => {
     const plain = await respond(`${side}-ok`);
     const response = JSON.parse(plain.text);
-    expect(response).toMatchObject({ object: 'response', status: 'completed', output: [{ type: 'message', content: [{ text: 'Good day to you.' }] }] });
+    expect(response).toMatchObject({
+      object: 'response',
+      status: 'completed',
+      output: [{ type: 'message', content: [{ text: 'Good day to you.' }] }],
+    });
     expect(response.usage.total_tokens).toBe(response.usage.input_tokens + response.usage.output_tokens);
     const streamed = await respond(`${side}-ok`, { stream: true });
     expect([streamed.status, violationOf(streamed.text)]).toEqual([200, null]);
@@ -106,15 +129,24 @@ describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
       ['get_weather', { city: 'Oslo' }],
     ]);
     // Vector 9.
-    const outputs = calls.map(({ call_id }, at) => ({ type: 'function_call_output', call_id, output: `${at} degrees` })).toReversed();
-    const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...output, ...outputs] });
+    const outputs = calls
+      .map(({ call_id }, at) => ({ type: 'function_call_output', call_id, output: `${at} degrees` }))
+      .toReversed();
+    const next = await respond(`${side}-ok`, {
+      tools,
+      input: [{ role: 'user', content: 'hi' }, ...output, ...outputs],
+    });
     expect([next.status, JSON.parse(next.text).status]).toEqual([200, 'completed']);
   });
 
   test('gets reasoning, which goes back to its issuer', async () => {
     const { text } = await respond(`${side}-think`);
     const [reasoning, message] = JSON.parse(text).output;
-    expect([reasoning.type, reasoning.summary[0].text, message.type]).toEqual(['reasoning', 'Two and two are four.', 'message']);
+    expect([reasoning.type, reasoning.summary[0].text, message.type]).toEqual([
+      'reasoning',
+      'Two and two are four.',
+      'message',
+    ]);
     const input = [{ role: 'user', content: 'hi' }, reasoning, message, { role: 'user', content: 'and?' }];
     expect((await respond(`${side}-ok`, { input })).status).toBe(200);
     if (side === 'r') expect(JSON.stringify(lastSent('ok').input)).toContain(SEAL);
@@ -139,9 +171,17 @@ describe('an upstream that only has Responses', () => {
   const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
 
   test('answers chat clients, plain and streamed', async () => {
-    const messages = [{ role: 'system', content: 'Be brief' }, { role: 'user', content: 'hi' }];
-    const plain = JSON.parse((await ask('/v1/chat/completions', { model: 'gpt-5-codex', messages, tools, max_tokens: 5 })).text);
-    expect(plain.choices[0]).toMatchObject({ message: { content: 'The sum is 4.', reasoning_content: 'Two and two are four.' }, finish_reason: 'stop' });
+    const messages = [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'hi' },
+    ];
+    const plain = JSON.parse(
+      (await ask('/v1/chat/completions', { model: 'gpt-5-codex', messages, tools, max_tokens: 5 })).text,
+    );
+    expect(plain.choices[0]).toMatchObject({
+      message: { content: 'The sum is 4.', reasoning_content: 'Two and two are four.' },
+      finish_reason: 'stop',
+    });
     const body = lastSent('gpt-5-codex');
     // Vectors 31 and 32.
     expect(body).toMatchObject({
@@ -158,7 +198,11 @@ describe('an upstream that only has Responses', () => {
   test('answers messages clients, plain and streamed', async () => {
     const members = { model: 'gpt-5-codex', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
     const plain = JSON.parse((await ask('/v1/messages', members)).text);
-    expect(plain).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'thinking' }, { type: 'text', text: 'The sum is 4.' }], usage: { input_tokens: 11, output_tokens: 19 } });
+    expect(plain).toMatchObject({
+      stop_reason: 'end_turn',
+      content: [{ type: 'thinking' }, { type: 'text', text: 'The sum is 4.' }],
+      usage: { input_tokens: 11, output_tokens: 19 },
+    });
     const streamed = await ask('/v1/messages', { ...members, stream: true });
     expect(streamed.text).toContain('event: message_stop');
   });
@@ -173,7 +217,10 @@ describe('an upstream that only has Responses', () => {
     const { content } = JSON.parse((await ask('/v1/messages', { ...members, messages: [question] })).text);
     const { id } = content.find(({ type }: JsonObject) => type === 'tool_use');
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: '9 degrees' }] };
-    const next = await ask('/v1/messages', { ...members, messages: [question, { role: 'assistant', content }, result] });
+    const next = await ask('/v1/messages', {
+      ...members,
+      messages: [question, { role: 'assistant', content }, result],
+    });
     expect(next.status).toBe(200);
     expect(lastSent('gpt-5-codex').input).toMatchObject([
       { type: 'message', role: 'user' },
@@ -183,7 +230,10 @@ describe('an upstream that only has Responses', () => {
     ]);
     // Vector 35.
     const edited = content.filter(({ type }: JsonObject) => type !== 'tool_use');
-    const answer = await ask('/v1/messages', { ...members, messages: [question, { role: 'assistant', content: edited }, question] });
+    const answer = await ask('/v1/messages', {
+      ...members,
+      messages: [question, { role: 'assistant', content: edited }, question],
+    });
     expect([answer.status, JSON.stringify(lastSent('gpt-5-codex')).includes(SEAL)]).toEqual([200, false]);
   });
 });
@@ -215,7 +265,11 @@ describe('a failure', () => {
   // Contract, 10.11.
   test('of all targets is a stream that ends the turn for a streaming client, and a 500 for others', async () => {
     const streamed = await respond('gone', { stream: true });
-    expect([streamed.status, streamed.headers.get('content-type'), violationOf(streamed.text)]).toEqual([200, 'text/event-stream; charset=utf-8', null]);
+    expect([streamed.status, streamed.headers.get('content-type'), violationOf(streamed.text)]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+      null,
+    ]);
     const error = asObject(asObject(eventsIn(streamed.text).at(-1)?.response)?.error);
     expect(error?.code).toBe('server_is_overloaded');
     expect(await recordOf(streamed)).toMatchObject({ status: 200, error: 'upstream_failed', cost_nano_usd: '0' });
@@ -224,22 +278,36 @@ describe('a failure', () => {
 
   test('of a rate limit, of the request and of our account are told as such', async () => {
     const limited = await respond('limited', { stream: true });
-    expect([limited.status, limited.headers.get('retry-after'), JSON.parse(limited.text).error.code]).toEqual([429, '2', 'rate_limit_exceeded']);
+    expect([limited.status, limited.headers.get('retry-after'), JSON.parse(limited.text).error.code]).toEqual([
+      429,
+      '2',
+      'rate_limit_exceeded',
+    ]);
     const rejected = await respond('rejecting', { stream: true });
     expect([rejected.status, JSON.parse(rejected.text).error.code]).toEqual([400, 'unsupported_parameter']);
     const refused = await respond('refused');
     expect([refused.status, refused.text.includes('quota')]).toEqual([500, false]);
     const unknown = await respond('nope');
-    expect([unknown.status, JSON.parse(unknown.text).error]).toMatchObject([400, { code: 'model_not_found', param: 'model' }]);
+    expect([unknown.status, JSON.parse(unknown.text).error]).toMatchObject([
+      400,
+      { code: 'model_not_found', param: 'model' },
+    ]);
   });
 });
 
 // Vector 30.
 test('a WebSocket is refused at once with 426, and the connection closed', async () => {
   const { gateway } = pair;
-  const headers = { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version': '13' };
-  const reply = await fetch(`${gateway.url}/v1/responses`, { headers: { ...headers, authorization: `Bearer ${gateway.key}` } });
+  const headers = {
+    upgrade: 'websocket',
+    connection: 'Upgrade',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    'sec-websocket-version': '13',
+  };
+  const reply = await fetch(`${gateway.url}/v1/responses`, {
+    headers: { ...headers, authorization: `Bearer ${gateway.key}` },
+  });
   expect([reply.status, reply.headers.get('connection')]).toEqual([426, 'close']);
   expect((await fetch(`${gateway.url}/v1/responses`)).status).toBe(405);
-  expect((await reply.json()).error.message).toContain('WebSocket');
+  expect(await reply.text()).toContain('WebSocket');
 });

@@ -39,7 +39,8 @@ interface Replayed {
 
 async function replay({ gateway, fake }: Pair, recording: Recording, index: number): Promise<Replayed> {
   const model = `rec:${recording.id}`;
-  if (recording.stream) fake.script(model, { answer: model, chunking: index % 3 === 0 ? 'all' : { sizes: [7, 1, 64, 3] } });
+  if (recording.stream)
+    fake.script(model, { answer: model, chunking: index % 3 === 0 ? 'all' : { sizes: [7, 1, 64, 3] } });
   const layout = index % 3 === 1 ? '\t' : undefined;
   const named = { ...asObject(recording.request?.body), model: index % 2 === 0 ? model : `public-${index}` };
   const sent = JSON.stringify(named, null, layout).replaceAll(/[\u0080-\uffff]/g, (unit) =>
@@ -78,7 +79,11 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
     expect(refused.length).toBeLessThan(40);
     for (const { status, body } of refused) {
       const { error } = JSON.parse(body.toString());
-      expect([status === 400 || status === 404, typeof error.message, typeof error.param]).toEqual([true, 'string', 'string']);
+      expect([status === 400 || status === 404, typeof error.message, typeof error.param]).toEqual([
+        true,
+        'string',
+        'string',
+      ]);
       expect(error.message).toMatch(/stored|background/);
     }
   });
@@ -106,7 +111,12 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
   test('the record has the recorded usage, status word and model', () => {
     for (const { recording, body, requestId } of answered()) {
       const text = body.toString();
-      const last = recording.stream ? text.split('\n').findLast((line) => /^data:.*"response\./.test(line))?.slice(5) : text;
+      const last = recording.stream
+        ? text
+            .split('\n')
+            .findLast((line) => /^data:.*"response\./.test(line))
+            ?.slice(5)
+        : text;
       const parsed = asObject(JSON.parse(last ?? '{}'));
       const response = recording.stream ? asObject(parsed?.response) : parsed;
       const usage = asObject(response?.usage);

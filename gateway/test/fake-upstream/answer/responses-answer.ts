@@ -17,10 +17,26 @@ function usageOf(speech: Speech): Record<string, unknown> {
   };
 }
 
-function responseOf(model: string, { id }: Speech, status: string, output: readonly object[], usage: object | null): object {
+function responseOf(
+  model: string,
+  { id }: Speech,
+  status: string,
+  output: readonly object[],
+  usage: object | null,
+): object {
   const nulls = { error: null, incomplete_details: null, instructions: null, metadata: {}, temperature: 1, top_p: 1 };
   const tools = { parallel_tool_calls: true, tool_choice: 'auto', tools: [] };
-  return { id: `resp_${id}`, object: 'response', created_at: 1_800_000_000, model, status, output, ...nulls, ...tools, usage };
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at: 1_800_000_000,
+    model,
+    status,
+    output,
+    ...nulls,
+    ...tools,
+    usage,
+  };
 }
 
 const reasoningOf = (speech: Speech, index: number, summary: readonly object[]) => ({
@@ -55,7 +71,8 @@ const callOf = (speech: Speech, index: number, call: ToolCall, status: string, w
 function itemsOf(speech: Speech): object[] {
   const items: object[] = [];
   if (speech.reasoning.length > 0) items.push(reasoningOf(speech, items.length, [summaryOf(speech)]));
-  if (!isWordless(speech)) items.push(messageOf(speech, items.length, 'completed', [partOf([...speech.text].join(''))]));
+  if (!isWordless(speech))
+    items.push(messageOf(speech, items.length, 'completed', [partOf([...speech.text].join(''))]));
   for (const call of speech.toolCalls)
     items.push(callOf(speech, items.length, call, 'completed', call.argumentPieces.join('')));
   return items;

@@ -10,6 +10,7 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import type { ClientProtocol } from '../../client-protocol.ts';
+import { limitHeader, spanText } from '../../openai/limit-headers.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
@@ -29,7 +30,6 @@ import {
   refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
-import { limitHeader, spanText } from '../../openai/limit-headers.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';

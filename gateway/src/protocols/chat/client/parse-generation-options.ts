@@ -13,8 +13,6 @@ import {
   type WebSearchRequest,
 } from '../../../generation/request.ts';
 import { type JsonNode, jsonText, numberValue, stringValue } from '../../../wire/json-node.ts';
-import { checkInteger, refuse } from '../../request/request-facts.ts';
-import { refuseMember } from '../../request/translation-notes.ts';
 import {
   dropUnknown,
   given,
@@ -29,6 +27,8 @@ import {
   readOptionalText,
   readText,
 } from '../../openai/read-member.ts';
+import { checkInteger, refuse } from '../../request/request-facts.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
 
 const FORMAT_MEMBERS = new Set(['type', 'json_schema']);
 const SCHEMA_MEMBERS = new Set(['name', 'description', 'schema', 'strict']);

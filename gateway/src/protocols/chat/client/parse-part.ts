@@ -1,9 +1,13 @@
 /** Parses content parts: text, image, audio, file. parse-turns.ts parses assistant-only parts. */
-import { type CacheMark, type DocumentPart, type MediaPart, type TextPart, textPart } from '../../../generation/part.ts';
+import {
+  type CacheMark,
+  type DocumentPart,
+  type MediaPart,
+  type TextPart,
+  textPart,
+} from '../../../generation/part.ts';
 import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
 import { parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
-import { refuse } from '../../request/request-facts.ts';
-import { refuseMember } from '../../request/translation-notes.ts';
 import {
   dropUnknown,
   given,
@@ -15,6 +19,8 @@ import {
   readOptionalText,
   readText,
 } from '../../openai/read-member.ts';
+import { refuse } from '../../request/request-facts.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
 
 export type GivenPart = TextPart | MediaPart | DocumentPart;
 export type GivenType = 'text' | 'image_url' | 'input_audio' | 'file';

@@ -11,18 +11,6 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import { refuseBlocking } from '../../openai/moderation.ts';
-import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.ts';
-import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
-import {
-  checkStreamOptions,
-  parseEndUser,
-  parseOutputFormat,
-  parseReasoningOptions,
-  parseStop,
-  parseTools,
-  parseWebSearch,
-} from './parse-generation-options.ts';
-import { parseTurns } from './parse-turns.ts';
 import {
   given,
   isVoid,
@@ -37,6 +25,18 @@ import {
   readOptionalText,
   readTextFeature,
 } from '../../openai/read-member.ts';
+import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.ts';
+import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import {
+  checkStreamOptions,
+  parseEndUser,
+  parseOutputFormat,
+  parseReasoningOptions,
+  parseStop,
+  parseTools,
+  parseWebSearch,
+} from './parse-generation-options.ts';
+import { parseTurns } from './parse-turns.ts';
 
 /**
  * One row for each member of the current format (wire reference A.2), then the supported extensions. Any other member

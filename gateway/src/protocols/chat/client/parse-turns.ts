@@ -16,9 +16,6 @@ import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import { packSignature, signatureIn } from '../../host-data.ts';
 import { parseObject } from '../../json.ts';
-import { refuse } from '../../request/request-facts.ts';
-import { refuseMember } from '../../request/translation-notes.ts';
-import { type GivenPart, type GivenType, parseContent, parsePart, parsePartList } from './parse-part.ts';
 import {
   dropUnknown,
   given,
@@ -32,6 +29,9 @@ import {
   readOptionalText,
   readText,
 } from '../../openai/read-member.ts';
+import { refuse } from '../../request/request-facts.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import { type GivenPart, type GivenType, parseContent, parsePart, parsePartList } from './parse-part.ts';
 
 const REASONING_MEMBERS = ['reasoning_details', 'thinking_blocks', 'reasoning_content', 'reasoning'] as const;
 

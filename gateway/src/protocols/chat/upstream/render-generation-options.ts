@@ -1,14 +1,14 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
+import { renderEndUser } from '../../openai/end-user.ts';
+import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import type { ChatTraits } from '../../upstream-traits.ts';
 import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
-import { renderEndUser } from '../../openai/end-user.ts';
-import { isStrictSchema } from '../../openai/strict-schema.ts';
 
 const FORMAT_NAME = 'output';
 const FORMAT_NAME_CHARS_MAX = 64;

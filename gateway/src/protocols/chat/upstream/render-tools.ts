@@ -1,10 +1,10 @@
 /** Renders tools and tool choice. */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, dropMark, modelWord, type RenderContext, upstreamName } from './render-context.ts';
-import { isStrictSchema } from '../../openai/strict-schema.ts';
 
 /** The members `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools. */
 export function renderTools(context: RenderContext): Draft {

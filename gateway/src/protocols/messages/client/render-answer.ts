@@ -4,11 +4,11 @@ import { type FinishReason, isCut } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import type { Citation, JsonText, Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { checkArguments, keepWholeMembers } from '../../answer/call-arguments.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { renderStopReason } from '../shared/stop-reasons.ts';
 import { estimateUsage, renderUsage } from '../shared/usage.ts';
-import { checkArguments, keepWholeMembers } from '../../answer/call-arguments.ts';
 
 /**
  * `finish_reason` is the `stop_reason`. Throws `upstream_malformed` if a tool call's arguments are not a JSON object.

@@ -6,12 +6,12 @@ import type { GenerationEvent, PartOpening } from '../../../generation/event.ts'
 import type { Citation, OpaquePart } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { PartSequencer } from '../../answer/sequence-parts.ts';
 import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';
 import { NOT_STOPPED, renderCitation, renderMessage, renderStop, startCallIds } from './render-answer.ts';
-import { PartSequencer } from '../../answer/sequence-parts.ts';
 
 /** The beginning of a record that all events of one type share. */
 function recordHead(event: string): string {

@@ -6,11 +6,11 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { keepWholeMembers } from '../../answer/call-arguments.ts';
 import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../upstream-protocol.ts';
-import { keepWholeMembers } from '../../answer/call-arguments.ts';
 
 /** Reasons by which upstream itself cut the response, perhaps in the middle of a call. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);

@@ -68,7 +68,10 @@ describe('a request', () => {
 
   // Vector 40, for a provider of the format.
   test('may have items, parts, tools and members of unknown types', () => {
-    const input = [{ type: 'foo', bar: 1 }, { role: 'user', content: [{ type: 'baz' }], passthrough: {} }];
+    const input = [
+      { type: 'foo', bar: 1 },
+      { role: 'user', content: [{ type: 'baz' }], passthrough: {} },
+    ];
     expect(check({ input, tools: [{ type: 'new' }], client_metadata: {}, text: { new: 1 } }).model).toBe('m');
   });
 });
@@ -107,24 +110,71 @@ describe('stored state is refused', () => {
     [{ background: true }, INVALID, 'background'],
     // Vector 16.
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, INVALID, 'input.0'],
-    [{ input: [{ role: 'user', content: 'a' }, { type: null, id: 'rs_1' }] }, INVALID, 'input.1'],
+    [
+      {
+        input: [
+          { role: 'user', content: 'a' },
+          { type: null, id: 'rs_1' },
+        ],
+      },
+      INVALID,
+      'input.1',
+    ],
     [{ input: [{ id: 'rs_1' }] }, INVALID, 'input.0'],
     [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, INVALID, 'input.0'],
     [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null }] }, INVALID, 'input.0'],
     [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, INVALID, 'input.0'],
     [user({ type: 'input_image', file_id: 'file-1' }), MISSING, 'input.0.content.0.file_id'],
     [user({ type: 'input_file', 'file\u005fid': 'file-1' }), MISSING, 'input.0.content.0.file_id'],
-    [{ input: [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_id: 'f' }] }] }, MISSING, 'input.0.output.0.file_id'],
-    [{ input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } }] }, MISSING, 'input.0.output.file_id'],
-    [{ input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] }, MISSING, 'input.0.container_id'],
-    [{ input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }] }, MISSING, 'input.0.tools.0.vector_store_ids'],
+    [
+      { input: [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_id: 'f' }] }] },
+      MISSING,
+      'input.0.output.0.file_id',
+    ],
+    [
+      {
+        input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } }],
+      },
+      MISSING,
+      'input.0.output.file_id',
+    ],
+    [
+      { input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] },
+      MISSING,
+      'input.0.container_id',
+    ],
+    [
+      {
+        input: [
+          { type: 'additional_tools', role: 'developer', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+        ],
+      },
+      MISSING,
+      'input.0.tools.0.vector_store_ids',
+    ],
     [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, MISSING, 'tools.0.vector_store_ids'],
     [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, MISSING, 'tools.0.container'],
-    [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] }, MISSING, 'tools.0.container.file_ids'],
-    [{ tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'c' } }] }, MISSING, 'tools.0.environment.container_id'],
-    [{ tools: [{ type: 'image_generation', input_image_mask: { file_id: 'f' } }] }, MISSING, 'tools.0.input_image_mask.file_id'],
+    [
+      { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] },
+      MISSING,
+      'tools.0.container.file_ids',
+    ],
+    [
+      { tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'c' } }] },
+      MISSING,
+      'tools.0.environment.container_id',
+    ],
+    [
+      { tools: [{ type: 'image_generation', input_image_mask: { file_id: 'f' } }] },
+      MISSING,
+      'tools.0.input_image_mask.file_id',
+    ],
     [{ tools: [{ type: 'mcp', connector_id: 'connector_gmail' }] }, MISSING, 'tools.0.connector_id'],
-    [{ prompt_cache_options: { comparison_response_id: 'resp_1' } }, MISSING, 'prompt_cache_options.comparison_response_id'],
+    [
+      { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+      MISSING,
+      'prompt_cache_options.comparison_response_id',
+    ],
   ] as ReadonlyArray<[object, string, string]>)('%j', (members, kind, param) => {
     const found = refusal(members);
     expect([found?.kind, found?.param]).toEqual([kind as 'not_found', param]);
@@ -140,7 +190,12 @@ describe('stored state is refused', () => {
         { role: 'user', content: 'a' },
         { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'blob' },
         { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }] },
-        { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'b', annotations: [] }] },
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'b', annotations: [] }],
+        },
         { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' },
         { type: 'compaction', encrypted_content: 'blob' },
       ],
@@ -155,30 +210,35 @@ describe('stored state is refused', () => {
 });
 
 const recorded = loadRecordings({ api: 'openai-responses' })?.flatMap(({ id, request, response }) =>
-  request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200 ? [{ id, body: request.body }] : [],
+  request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200
+    ? [{ id, body: request.body }]
+    : [],
 );
 
-test.skipIf(recorded === undefined)('recorded requests pass, save those that name stored state (needs the recordings)', () => {
-  const refused = new Map<string, number>();
-  for (const { body } of recorded ?? []) {
-    try {
-      checkRequest(outlineOf(body), CONTEXT);
-    } catch (error) {
-      if (!(error instanceof CallFailure)) throw error;
-      const name = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
-      refused.set(name, (refused.get(name) ?? 0) + 1);
+test.skipIf(recorded === undefined)(
+  'recorded requests pass, save those that name stored state (needs the recordings)',
+  () => {
+    const refused = new Map<string, number>();
+    for (const { body } of recorded ?? []) {
+      try {
+        checkRequest(outlineOf(body), CONTEXT);
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error;
+        const name = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
+        refused.set(name, (refused.get(name) ?? 0) + 1);
+      }
     }
-  }
-  expect([...refused.keys()].sort()).toEqual([
-    'background',
-    'conversation',
-    'input[]',
-    'input[].container_id',
-    'input[].content[].file_id',
-    'input[].output[].file_id',
-    'previous_response_id',
-    'prompt',
-    'tools[].container.file_ids',
-    'tools[].vector_store_ids',
-  ]);
-});
+    expect([...refused.keys()].sort()).toEqual([
+      'background',
+      'conversation',
+      'input[]',
+      'input[].container_id',
+      'input[].content[].file_id',
+      'input[].output[].file_id',
+      'previous_response_id',
+      'prompt',
+      'tools[].container.file_ids',
+      'tools[].vector_store_ids',
+    ]);
+  },
+);

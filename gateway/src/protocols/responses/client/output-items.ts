@@ -28,7 +28,11 @@ interface ItemForm {
   readonly events: string;
   readonly member: 'text' | 'refusal' | 'arguments' | 'input';
   /** The events of its part, and the part's type; null: the text is the item's own. */
-  readonly part: { readonly events: string; readonly type: string; readonly index: 'content_index' | 'summary_index' } | null;
+  readonly part: {
+    readonly events: string;
+    readonly type: string;
+    readonly index: 'content_index' | 'summary_index';
+  } | null;
 }
 
 const CONTENT = { events: 'response.content_part', index: 'content_index' } as const;
@@ -95,7 +99,9 @@ export class OutputItems {
 
   /** Nothing but reasoning came so far. */
   get isSilent(): boolean {
-    return this.#open?.form.type !== 'message' && this.#open?.members.call_id === undefined && this.done.every(isReasoning);
+    return (
+      this.#open?.form.type !== 'message' && this.#open?.members.call_id === undefined && this.done.every(isReasoning)
+    );
   }
 
   get endsInReasoning(): boolean {
@@ -172,7 +178,9 @@ export class OutputItems {
     this.#open = open;
     const item = itemOf(open, 'in_progress', '');
     const added = this.#writer.write('response.output_item.added', { output_index: this.done.length, item });
-    return form.part === null ? added : added + this.#event(open, `${form.part.events}.added`, { part: partOf(open, '') });
+    return form.part === null
+      ? added
+      : added + this.#event(open, `${form.part.events}.added`, { part: partOf(open, '') });
   }
 
   /** An id that clients and OpenAI take, which no other call of the answer has. */

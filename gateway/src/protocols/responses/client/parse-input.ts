@@ -8,9 +8,9 @@ import {
   type Part,
   type RefusalPart,
   type TextPart,
-  textPart,
   type ToolCallPart,
   type ToolResultPart,
+  textPart,
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
@@ -93,7 +93,8 @@ const HOSTED_HISTORY: ReadonlySet<string> = new Set([
 function refuseItem(item: JsonNode, path: string, type: string) {
   if (type === 'compaction')
     return refuseMember(path, 'found a compaction of another provider, which only that one can read; send the items');
-  const expected = 'an item that can be carried to the model behind this name: a message, reasoning, a call or its output';
+  const expected =
+    'an item that can be carried to the model behind this name: a message, reasoning, a call or its output';
   return refuse(`${path}.type`, given(item, 'type') ?? null, expected);
 }
 

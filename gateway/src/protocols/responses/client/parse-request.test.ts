@@ -54,7 +54,14 @@ describe('input', () => {
     const turns = turnsOf([
       { role: 'user', content: 'go' },
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gw1.x' },
-      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'so' }, { type: 'refusal', refusal: 'no' }] },
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'so' },
+          { type: 'refusal', refusal: 'no' },
+        ],
+      },
       { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
       { type: 'custom_tool_call', call_id: 'c2', name: 'g', input: 'free' },
       { type: 'custom_tool_call_output', call_id: 'c2', output: 'two' },
@@ -94,7 +101,13 @@ describe('input', () => {
 
   // Vectors 12 to 15.
   test('reasoning of others is dropped, and that with nothing to keep without a word', () => {
-    const items = (reasoning: object) => parse({ input: [{ type: 'reasoning', ...reasoning }, { role: 'assistant', content: 'a' }] });
+    const items = (reasoning: object) =>
+      parse({
+        input: [
+          { type: 'reasoning', ...reasoning },
+          { role: 'assistant', content: 'a' },
+        ],
+      });
     for (const [reasoning, dropped] of [
       [{ id: 'rs_1', summary: [], encrypted_content: 'foreign' }, ['input[].reasoning']],
       [{ summary: [{ type: 'summary_text', text: 'a' }] }, []],
@@ -107,7 +120,12 @@ describe('input', () => {
   });
 
   test('what tools of a provider did is dropped', () => {
-    const { dropped, request } = parse({ input: [{ type: 'web_search_call', id: 'ws_1' }, { role: 'user', content: 'a' }] });
+    const { dropped, request } = parse({
+      input: [
+        { type: 'web_search_call', id: 'ws_1' },
+        { role: 'user', content: 'a' },
+      ],
+    });
     expect([dropped, request.turns.length]).toEqual([['input[].web_search_call'], 1]);
   });
 
@@ -172,9 +190,25 @@ describe('options', () => {
   });
 
   test('that mean nothing elsewhere are named, and void ones are not', () => {
-    const { dropped } = parse({ metadata: { a: 'b' }, moderation: { model: 'm' }, truncation: 'auto', client_metadata: { a: 1 }, new_member: 1, include: ['web_search_call.results'] });
+    const { dropped } = parse({
+      metadata: { a: 'b' },
+      moderation: { model: 'm' },
+      truncation: 'auto',
+      client_metadata: { a: 1 },
+      new_member: 1,
+      include: ['web_search_call.results'],
+    });
     expect(dropped).toEqual(['metadata', 'moderation', 'truncation', 'client_metadata', 'new_member', 'include']);
-    expect(parse({ metadata: {}, truncation: 'disabled', store: true, include: ['reasoning.encrypted_content'], stream_options: { include_obfuscation: false }, top_logprobs: 0 }).dropped).toEqual([]);
+    expect(
+      parse({
+        metadata: {},
+        truncation: 'disabled',
+        store: true,
+        include: ['reasoning.encrypted_content'],
+        stream_options: { include_obfuscation: false },
+        top_logprobs: 0,
+      }).dropped,
+    ).toEqual([]);
   });
 
   test.each([
@@ -196,7 +230,14 @@ describe('tools', () => {
         { type: 'custom', name: 'h', format: { type: 'text' } },
         { type: 'computer_use_preview' },
       ],
-      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }, { type: 'custom', name: 'g' }] },
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'required',
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'custom', name: 'g' },
+        ],
+      },
     });
     expect(request.tools).toMatchObject([
       { kind: 'function', name: 'f', parameters: '{"type":"object"}', strict: false },
@@ -209,7 +250,11 @@ describe('tools', () => {
 
   // Vector 4, as far as it goes: Codex offers these with every request.
   test('that Codex always offers are dropped by name', () => {
-    const tools = [{ type: 'web_search', external_web_access: true }, { type: 'namespace', name: 'n', tools: [] }, { type: 'tool_search', execution: 'client' }];
+    const tools = [
+      { type: 'web_search', external_web_access: true },
+      { type: 'namespace', name: 'n', tools: [] },
+      { type: 'tool_search', execution: 'client' },
+    ];
     const { request, dropped } = parse({ tools });
     expect([request.tools, dropped]).toEqual([[], ['tools.web_search', 'tools.namespace', 'tools.tool_search']]);
   });
@@ -230,27 +275,30 @@ const recorded = loadRecordings({ api: 'openai-responses' })?.flatMap(({ request
   request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200 ? [request.body] : [],
 );
 
-test.skipIf(recorded === undefined)('recorded requests that pass the check are read, or refused with a path (needs the recordings)', () => {
-  const refused = new Map<string, number>();
-  let read = 0;
-  for (const body of recorded ?? []) {
-    const outline = outlineOf(body);
-    try {
-      responsesClient.checkRequest(outline, CONTEXT);
-    } catch {
-      continue;
+test.skipIf(recorded === undefined)(
+  'recorded requests that pass the check are read, or refused with a path (needs the recordings)',
+  () => {
+    const refused = new Map<string, number>();
+    let read = 0;
+    for (const body of recorded ?? []) {
+      const outline = outlineOf(body);
+      try {
+        responsesClient.checkRequest(outline, CONTEXT);
+      } catch {
+        continue;
+      }
+      try {
+        const { turns } = parseRequest(outline, startTranslationNotes(false));
+        expect(turns.length).toBeGreaterThan(0);
+        read += 1;
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error;
+        const path = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
+        refused.set(path, (refused.get(path) ?? 0) + 1);
+      }
     }
-    try {
-      const { turns } = parseRequest(outline, startTranslationNotes(false));
-      expect(turns.length).toBeGreaterThan(0);
-      read += 1;
-    } catch (error) {
-      if (!(error instanceof CallFailure)) throw error;
-      const path = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
-      refused.set(path, (refused.get(path) ?? 0) + 1);
-    }
-  }
-  expect(read).toBeGreaterThan(400);
-  // A compaction, and a policy that blocks.
-  expect([...refused.keys()].sort()).toEqual(['input[]', 'moderation']);
-});
+    expect(read).toBeGreaterThan(400);
+    // A compaction, and a policy that blocks.
+    expect([...refused.keys()].sort()).toEqual(['input[]', 'moderation']);
+  },
+);

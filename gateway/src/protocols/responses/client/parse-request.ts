@@ -60,7 +60,12 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'reasoning', becomes: 'reasoning', fate: null, note: 'the last configuration_update precedes its effort' },
   { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
   { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
-  { member: 'top_logprobs', becomes: null, fate: 'refused', note: 'the model behind this name returns no probabilities' },
+  {
+    member: 'top_logprobs',
+    becomes: null,
+    fate: 'refused',
+    note: 'the model behind this name returns no probabilities',
+  },
   { member: 'truncation', becomes: null, fate: 'dropped', note: 'the provider leaves out no items' },
   { member: 'context_management', becomes: null, fate: 'dropped', note: 'the provider compacts nothing' },
   { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
@@ -111,7 +116,9 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     seed: null,
     reasoning: parseReasoningOptions(root, reading),
     ...parseText(root, reading),
-    end_user: readTextFeature(root, 'safety_identifier', 'end_user', reading) ?? readTextFeature(root, 'user', 'end_user', reading),
+    end_user:
+      readTextFeature(root, 'safety_identifier', 'end_user', reading) ??
+      readTextFeature(root, 'user', 'end_user', reading),
     service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: null,
     web_search: null,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';
 import { asObject, type JsonObject } from '../../json.ts';
-import { textOf, streamOf, message, violationOf } from '../testing/responses-stream.ts';
+import { message, streamOf, textOf, violationOf } from '../testing/responses-stream.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 
 const errorOf = (failure: CallFailure) => JSON.parse(renderError(failure, 'req_1')).error;
@@ -43,23 +43,39 @@ describe('a body', () => {
     for (const kind of Object.keys(FAILURE_KINDS) as FailureKind[]) {
       const failure = new CallFailure(kind, 'words');
       const { type, code, message: words, param } = errorOf(failure);
-      expect([typeof type, typeof code, param, words.includes('req_1')]).toEqual(['string', 'string', null, statusOf(failure) >= 500]);
+      expect([typeof type, typeof code, param, words.includes('req_1')]).toEqual([
+        'string',
+        'string',
+        null,
+        statusOf(failure) >= 500,
+      ]);
     }
   });
 });
 
 describe('the end of a failed stream', () => {
   const eventsOf = (bytes: Buffer) =>
-    bytes.toString().split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
+    bytes
+      .toString()
+      .split('\n')
+      .flatMap((line): JsonObject[] => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
 
   // Vector 22.
   test('is an error, nested and flat, and response.failed, with the response and numbers of the stream', () => {
-    const [error, failed] = eventsOf(renderStreamError(new CallFailure('upstream_truncated', 'cut'), 'req_1', POSITION));
+    const [error, failed] = eventsOf(
+      renderStreamError(new CallFailure('upstream_truncated', 'cut'), 'req_1', POSITION),
+    );
     const details = { type: 'api_error', code: 'server_error', message: 'cut (request id req_1)', param: null };
     const { type: _, ...flat } = details;
     expect(error).toEqual({ type: 'error', sequence_number: 9, ...flat, error: details });
     expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 10 });
-    expect(failed?.response).toMatchObject({ id: 'resp_1', status: 'failed', model: 'lab-model', error: details, usage: null });
+    expect(failed?.response).toMatchObject({
+      id: 'resp_1',
+      status: 'failed',
+      model: 'lab-model',
+      error: details,
+      usage: null,
+    });
   });
 
   test('continues a stream legally, numbered or not', () => {
@@ -67,7 +83,9 @@ describe('the end of a failed stream', () => {
     const position = { ...POSITION, nextSequence: 6 };
     const last = renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', position);
     expect(violationOf(textOf(begun) + last)).toBeNull();
-    const bare = eventsOf(renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', { ...position, nextSequence: null }));
+    const bare = eventsOf(
+      renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', { ...position, nextSequence: null }),
+    );
     expect(bare.map(({ sequence_number }) => sequence_number)).toEqual([undefined, undefined]);
   });
 
@@ -91,7 +109,9 @@ describe('the end of a failed stream', () => {
 });
 
 test('only failures of providers come as a stream, and no rate limit', () => {
-  const streamed = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter((kind) => failsAsStream(new CallFailure(kind, 'w')));
+  const streamed = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter((kind) =>
+    failsAsStream(new CallFailure(kind, 'w')),
+  );
   expect(streamed).toContain('upstream_failed');
   expect(streamed.filter((kind) => !kind.startsWith('upstream_'))).toEqual([]);
   expect(streamed).not.toContain('upstream_rate_limited');

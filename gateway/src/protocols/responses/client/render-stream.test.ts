@@ -36,14 +36,21 @@ function part(index: number, opening: PartOpening, ...pieces: readonly string[])
     { kind: 'part_end', part: index },
   ];
 }
-const called = (id: string, tool: 'function' | 'custom' = 'function'): PartOpening => ({ kind: 'tool_call', id, name: 'look', tool });
+const called = (id: string, tool: 'function' | 'custom' = 'function'): PartOpening => ({
+  kind: 'tool_call',
+  id,
+  name: 'look',
+  tool,
+});
 const THINKS: PartOpening = { kind: 'reasoning', redacted: false, issuer: null };
 const SAYS: PartOpening = { kind: 'text' };
 
 function render(events: readonly GenerationEvent[]) {
   const renderer = startStreamRenderer(CONTEXT);
   const text = events.map((event) => renderer.push(event)).join('');
-  const sent = text.split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
+  const sent = text
+    .split('\n')
+    .flatMap((line): JsonObject[] => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
   return { renderer, text, sent, types: sent.map(({ type }) => type), response: asObject(sent.at(-1)?.response) ?? {} };
 }
 
@@ -52,7 +59,12 @@ const outputOf = (events: readonly GenerationEvent[]) => render(events).response
 describe('a stream', () => {
   // Vector 1.
   test('of text has all events in order, numbered, and the counters of its end', () => {
-    const { text, types, sent, response, renderer } = render([START, ...part(0, SAYS, 'He', 'llo'), finish('stop'), ...END]);
+    const { text, types, sent, response, renderer } = render([
+      START,
+      ...part(0, SAYS, 'He', 'llo'),
+      finish('stop'),
+      ...END,
+    ]);
     expect(types).toEqual([
       'response.created',
       'response.in_progress',
@@ -89,7 +101,11 @@ describe('a stream', () => {
 
   test('has reasoning as a summary with our mark, and as nothing of ours if its issuer signed it', () => {
     const [marked] = outputOf([START, ...part(0, THINKS, 'hm'), ...part(1, SAYS, 'a'), finish('stop'), ...END]);
-    expect(marked).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gw1.hm' });
+    expect(marked).toMatchObject({
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'hm' }],
+      encrypted_content: 'gw1.hm',
+    });
     const [opening, delta, ending] = part(0, THINKS, 'hm') as [GenerationEvent, GenerationEvent, GenerationEvent];
     const signed: GenerationEvent = { kind: 'signature', part: 0, signature: 's' };
     const [own] = outputOf([START, opening, delta, signed, ending, ...part(1, SAYS, 'a'), finish('stop'), ...END]);
@@ -113,7 +129,13 @@ describe('a stream', () => {
   });
 
   test('has free-text calls, and {} for a call without arguments', () => {
-    const events = [START, ...part(0, called('c0', 'custom'), '*** Begin\n', '"x"'), ...part(1, called('c1')), finish('tool_calls'), ...END];
+    const events = [
+      START,
+      ...part(0, called('c0', 'custom'), '*** Begin\n', '"x"'),
+      ...part(1, called('c1')),
+      finish('tool_calls'),
+      ...END,
+    ];
     const { text, response } = render(events);
     expect(violationOf(text)).toBeNull();
     expect(response.output).toMatchObject([
@@ -125,16 +147,31 @@ describe('a stream', () => {
   // Vector 36.
   test('has call ids of at most 64 characters, each once', () => {
     const long = 'x'.repeat(116);
-    const ids = outputOf([START, ...part(0, called(long), '{}'), ...part(1, called(long), '{}'), ...part(2, called(''), '{}'), finish('tool_calls'), ...END]);
+    const ids = outputOf([
+      START,
+      ...part(0, called(long), '{}'),
+      ...part(1, called(long), '{}'),
+      ...part(2, called(''), '{}'),
+      finish('tool_calls'),
+      ...END,
+    ]);
     const found = ids.map(({ call_id }) => String(call_id));
     expect(new Set(found).size).toBe(3);
     for (const id of found) expect(id).toMatch(/^[\w-]{1,64}$/);
-    expect(outputOf([START, ...part(0, called(long), '{}'), finish('tool_calls'), ...END])[0]?.call_id).toBe(found[0] as string);
+    expect(outputOf([START, ...part(0, called(long), '{}'), finish('tool_calls'), ...END])[0]?.call_id).toBe(
+      found[0] as string,
+    );
   });
 
   // Vector 20.
   test('cut in a call has it as incomplete, with its usage', () => {
-    const { text, types, response } = render([START, ...part(0, SAYS, 'a'), ...part(1, called('c'), '{"a":'), finish('length'), ...END]);
+    const { text, types, response } = render([
+      START,
+      ...part(0, SAYS, 'a'),
+      ...part(1, called('c'), '{"a":'),
+      finish('length'),
+      ...END,
+    ]);
     expect(violationOf(text)).toBeNull();
     expect(types.at(-1)).toBe('response.incomplete');
     expect(response).toMatchObject({
@@ -146,7 +183,9 @@ describe('a stream', () => {
   });
 
   test('cut in a text has the message as incomplete', () => {
-    expect(outputOf([START, ...part(0, SAYS, 'a'), finish('length'), ...END])).toMatchObject([{ status: 'incomplete' }]);
+    expect(outputOf([START, ...part(0, SAYS, 'a'), finish('length'), ...END])).toMatchObject([
+      { status: 'incomplete' },
+    ]);
   });
 
   // Vector 21.
@@ -162,13 +201,35 @@ describe('a stream', () => {
   });
 
   test('has citations as annotations', () => {
-    const url = { kind: 'url', url: 'https://a.example', title: 'A', quote: null, start: 0, end: 2, native: null } as const;
+    const url = {
+      kind: 'url',
+      url: 'https://a.example',
+      title: 'A',
+      quote: null,
+      start: 0,
+      end: 2,
+      native: null,
+    } as const;
     const [begin, delta, ending] = part(0, SAYS, 'He') as GenerationEvent[];
     const cited: GenerationEvent = { kind: 'citation', part: 0, citation: url };
-    const { text, response } = render([START, begin, delta, cited, ending, finish('stop'), ...END] as GenerationEvent[]);
+    const { text, response } = render([
+      START,
+      begin,
+      delta,
+      cited,
+      ending,
+      finish('stop'),
+      ...END,
+    ] as GenerationEvent[]);
     expect(violationOf(text)).toBeNull();
     expect(response.output).toMatchObject([
-      { content: [{ annotations: [{ type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 }] }] },
+      {
+        content: [
+          {
+            annotations: [{ type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 }],
+          },
+        ],
+      },
     ]);
   });
 
@@ -179,7 +240,11 @@ describe('a stream', () => {
   });
 
   test('that ends with its reasoning, or has nothing, is whole nevertheless', () => {
-    for (const events of [[START, finish('stop'), ...END], [START, ...part(0, THINKS, 'hm'), finish('stop'), ...END], [START, ...part(0, SAYS), finish('stop'), ...END]])
+    for (const events of [
+      [START, finish('stop'), ...END],
+      [START, ...part(0, THINKS, 'hm'), finish('stop'), ...END],
+      [START, ...part(0, SAYS), finish('stop'), ...END],
+    ])
       expect(violationOf(render(events).text)).toBeNull();
   });
 
@@ -194,7 +259,12 @@ describe('a stream', () => {
     const renderer = startStreamRenderer(CONTEXT);
     expect(renderer.position).toBeUndefined();
     for (const event of [START, ...part(0, SAYS, 'a').slice(0, 2)]) renderer.push(event);
-    expect(renderer.position).toEqual({ id: 'resp_ours', model: 'lab-model', createdSeconds: 1_800_000_000, nextSequence: 5 });
+    expect(renderer.position).toEqual({
+      id: 'resp_ours',
+      model: 'lab-model',
+      createdSeconds: 1_800_000_000,
+      nextSequence: 5,
+    });
   });
 });
 

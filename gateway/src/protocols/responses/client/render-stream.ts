@@ -110,7 +110,9 @@ class ResponsesStreamRenderer implements StreamRenderer {
   #start(model: string | null): string {
     this.#head = this.#headFor(model);
     const response = responseObject(this.#head, 'in_progress', {});
-    return this.#writer.write('response.created', { response }) + this.#writer.write('response.in_progress', { response });
+    return (
+      this.#writer.write('response.created', { response }) + this.#writer.write('response.in_progress', { response })
+    );
   }
 
   #finish(reason: FinishReason, explanation: string | null): string {
@@ -145,4 +147,3 @@ class ResponsesStreamRenderer implements StreamRenderer {
     return { ...ZERO_USAGE, input: this.#context.estimatedInputTokens, output };
   }
 }
-

@@ -12,7 +12,11 @@ export interface ResponseHead {
 }
 
 /** `members` replace the defaults. Nothing of it is stored, and the request is not repeated. */
-export function responseObject({ id, createdSeconds, model }: ResponseHead, status: string, members: JsonObject): JsonObject {
+export function responseObject(
+  { id, createdSeconds, model }: ResponseHead,
+  status: string,
+  members: JsonObject,
+): JsonObject {
   return {
     id,
     object: 'response',

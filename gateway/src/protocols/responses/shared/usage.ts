@@ -58,7 +58,10 @@ export function readReportedUsage(response: JsonObject): ReportedUsage | null {
   const tools = extrasOf({}, readTools(response, usage));
   const tier = chargedTier(readTierWords(response));
   const extras = tools === undefined && tier === undefined ? undefined : { ...tools, ...(tier && { tier }) };
-  return { usage: extras === undefined ? counters : { ...counters, extras }, flags: flags.length === 0 ? NO_FLAGS : flags };
+  return {
+    usage: extras === undefined ? counters : { ...counters, extras },
+    flags: flags.length === 0 ? NO_FLAGS : flags,
+  };
 }
 
 /** Items that a tool of the provider ran, by type; each is one request of the kind. */
@@ -166,8 +169,10 @@ export function soFar(reported: ReportedUsage | null): Usage | null {
 export function generatedBytes(item: JsonObject | null): number {
   if (item === null) return 0;
   const { content, summary, name, arguments: written, input, code, action, operation, queries } = item;
-  return textBytes([asArray(content).map(textMembers), asArray(summary).map(textMembers)]) +
-    textBytes([name, written, input, code, action, operation, queries]);
+  return (
+    textBytes([asArray(content).map(textMembers), asArray(summary).map(textMembers)]) +
+    textBytes([name, written, input, code, action, operation, queries])
+  );
 }
 
 /** The part of `generatedBytes` that is reasoning. */

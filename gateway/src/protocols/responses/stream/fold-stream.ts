@@ -67,7 +67,8 @@ class ResponsesFold implements AnswerFold {
       item[own[1]] = `${item[own[1]] ?? ''}${delta}`;
       return;
     }
-    const [place, index] = content_index === undefined ? (['summary', summary_index] as const) : (['content', content_index] as const);
+    const [place, index] =
+      content_index === undefined ? (['summary', summary_index] as const) : (['content', content_index] as const);
     const found = [...PART_TEXT_EVENTS].find(([, [name]]) => type === `${name}.delta`);
     if (found === undefined || typeof index !== 'number') return;
     const [partType, [, member]] = found;

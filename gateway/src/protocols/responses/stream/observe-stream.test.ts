@@ -4,7 +4,18 @@ import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
 import { SSE } from '../../../framing/sse-decoder.ts';
 import { asObject, type JsonObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
-import { call, event, message, numbered, reasoning, record, response, streamOf, textOf, USAGE } from '../testing/responses-stream.ts';
+import {
+  call,
+  event,
+  message,
+  numbered,
+  reasoning,
+  record,
+  response,
+  streamOf,
+  textOf,
+  USAGE,
+} from '../testing/responses-stream.ts';
 import { ResponsesStreamObserver } from './observe-stream.ts';
 
 function observe(text: string) {
@@ -28,7 +39,8 @@ function relay(bytes: Uint8Array, cuts: readonly number[], skims = true) {
       passed.push(output.bytes.slice(output.start, output.end));
     });
   }
-  for (const output of decoder.finish()) if (output.kind !== 'problem') passed.push(output.bytes.slice(output.start, output.end));
+  for (const output of decoder.finish())
+    if (output.kind !== 'problem') passed.push(output.bytes.slice(output.start, output.end));
   return { observer, records, bytes: Buffer.concat(passed), facts: observer.facts() };
 }
 
@@ -43,7 +55,14 @@ describe('a stream', () => {
     expect(verdicts.at(-1)).toBe('terminal');
     expect(observer.protocolViolations).toBe(0);
     expect(facts).toMatchObject({
-      usage: { input: 5, cache_read: 4, cache_write_5m: 1, output: 7, reasoning: 3, extras: { tier: { service_tier: 'priority' } } },
+      usage: {
+        input: 5,
+        cache_read: 4,
+        cache_write_5m: 1,
+        output: 7,
+        reasoning: 3,
+        extras: { tier: { service_tier: 'priority' } },
+      },
       finish_reason: 'completed',
       model: 'lab-model-2',
       tier: { service_tier: 'priority' },
@@ -87,7 +106,12 @@ describe('a stream', () => {
   test('without its terminal event is not complete', () => {
     const { observer, facts } = observe(textOf(LONG.slice(0, -1)));
     expect([observer.endOfBytes(), facts.usage, facts.finish_reason]).toEqual([null, null, null]);
-    expect(observer.position).toEqual({ id: 'resp_1', model: 'lab-model', createdSeconds: 1_800_000_000, nextSequence: LONG.length - 1 });
+    expect(observer.position).toEqual({
+      id: 'resp_1',
+      model: 'lab-model',
+      createdSeconds: 1_800_000_000,
+      nextSequence: LONG.length - 1,
+    });
   });
 
   test('without numbers has a position without one', () => {
@@ -104,7 +128,10 @@ describe('a stream', () => {
   });
 
   test('keep-alives are silent, and what is not JSON is malformed', () => {
-    expect(observe('event: keepalive\ndata: {"type":"keepalive"}\n\ndata: {"typ\n\n').verdicts).toEqual(['silent', 'malformed']);
+    expect(observe('event: keepalive\ndata: {"type":"keepalive"}\n\ndata: {"typ\n\n').verdicts).toEqual([
+      'silent',
+      'malformed',
+    ]);
   });
 
   test('what came whole counts as output once', () => {
@@ -179,22 +206,40 @@ const recordings = loadRecordings({ api: 'openai-responses' })?.filter(
   ({ stream, response: { body } }) => stream && typeof body === 'string' && /^data:/m.test(body),
 );
 
-test.skipIf(recordings === undefined)('recorded streams pass byte for byte, with their usage (needs the recordings)', () => {
-  expect(recordings?.length).toBeGreaterThan(140);
-  for (const { id, response: { body } } of recordings ?? []) {
-    const bytes = Buffer.from(String(body));
-    const plain = relay(bytes, [], false);
-    for (const cuts of [[], [1, 7, 300], [bytes.length >> 1]]) {
-      const found = relay(bytes, cuts.filter((at) => at < bytes.length));
-      expect([id, found.bytes.equals(bytes), found.facts]).toEqual([id, true, plain.facts]);
+test.skipIf(recordings === undefined)(
+  'recorded streams pass byte for byte, with their usage (needs the recordings)',
+  () => {
+    expect(recordings?.length).toBeGreaterThan(140);
+    for (const {
+      id,
+      response: { body },
+    } of recordings ?? []) {
+      const bytes = Buffer.from(String(body));
+      const plain = relay(bytes, [], false);
+      for (const cuts of [[], [1, 7, 300], [bytes.length >> 1]]) {
+        const found = relay(
+          bytes,
+          cuts.filter((at) => at < bytes.length),
+        );
+        expect([id, found.bytes.equals(bytes), found.facts]).toEqual([id, true, plain.facts]);
+      }
+      const ends = String(body)
+        .split('\n')
+        .flatMap((line): JsonObject[] => {
+          const data =
+            line.startsWith('data:') && !line.includes('[DONE]') ? asObject(JSON.parse(line.slice(5))) : null;
+          return data !== null && /^response\.(completed|incomplete)$/.test(String(data.type))
+            ? [asObject(data.response) ?? {}]
+            : [];
+        });
+      const usage = asObject(ends[0]?.usage);
+      if (usage === null || usage.output_tokens === 0) continue;
+      const { input = 0, cache_read = 0, cache_write_5m = 0, output } = plain.facts.usage ?? {};
+      expect([id, input + cache_read + cache_write_5m, output]).toEqual([
+        id,
+        Number(usage.input_tokens),
+        Number(usage.output_tokens),
+      ]);
     }
-    const ends = String(body).split('\n').flatMap((line): JsonObject[] => {
-      const data = line.startsWith('data:') && !line.includes('[DONE]') ? asObject(JSON.parse(line.slice(5))) : null;
-      return data !== null && /^response\.(completed|incomplete)$/.test(String(data.type)) ? [asObject(data.response) ?? {}] : [];
-    });
-    const usage = asObject(ends[0]?.usage);
-    if (usage === null || usage.output_tokens === 0) continue;
-    const { input = 0, cache_read = 0, cache_write_5m = 0, output } = plain.facts.usage ?? {};
-    expect([id, input + cache_read + cache_write_5m, output]).toEqual([id, Number(usage.input_tokens), Number(usage.output_tokens)]);
-  }
-});
+  },
+);

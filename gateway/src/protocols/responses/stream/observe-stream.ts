@@ -7,7 +7,7 @@ import { NO_FLAGS, type ReportedUsage, readTierWords, type TierWords } from '../
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver, StreamPosition } from '../../upstream-protocol.ts';
-import { errorOf, finishWordOf, generatedBytes, reasoningBytes, readReportedUsage, soFar } from '../shared/usage.ts';
+import { errorOf, finishWordOf, generatedBytes, readReportedUsage, reasoningBytes, soFar } from '../shared/usage.ts';
 import { ResponsesGrammar } from './stream-grammar.ts';
 
 const DONE = '[DONE]';

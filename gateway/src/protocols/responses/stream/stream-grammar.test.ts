@@ -25,9 +25,16 @@ const judge = (events: readonly Event[]) => violationOf(textOf(events));
 function changed(at: (one: Event) => boolean, change: (one: Event) => readonly Event[]): Event[] {
   return LEGAL.flatMap((one) => (at(one) ? change(one) : [one]));
 }
-const without = (type: string) => changed((one) => one.type === type, () => []);
+const without = (type: string) =>
+  changed(
+    (one) => one.type === type,
+    () => [],
+  );
 const withMembers = (type: string, members: object) =>
-  changed((one) => one.type === type, (one) => [{ ...one, ...members }]);
+  changed(
+    (one) => one.type === type,
+    (one) => [{ ...one, ...members }],
+  );
 
 describe('legal', () => {
   test.each([
@@ -39,7 +46,10 @@ describe('legal', () => {
       'a cut call',
       streamOf([{ ...call(0, ['{"a"']), done: { ...call(0, ['{"a"']).done, status: 'incomplete' } }], {}, 'incomplete'),
     ],
-    ['a failure after the beginning', [...LEGAL.slice(0, 9), event('error'), event('response.failed', { response: response('failed') })]],
+    [
+      'a failure after the beginning',
+      [...LEGAL.slice(0, 9), event('error'), event('response.failed', { response: response('failed') })],
+    ],
   ] as ReadonlyArray<[string, readonly Event[]]>)('%s', (_, events) => {
     expect(judge(events)).toBeNull();
   });
@@ -72,27 +82,74 @@ describe('illegal', () => {
     ['V1', [LEGAL[0] as Event, ...LEGAL]],
     ['V3', withMembers('response.output_item.added', { output_index: 1 })],
     ['V3', LEGAL.flatMap((one) => (one.type === 'response.output_item.done' ? [one, one] : [one]))],
-    ['V4', changed((one) => one.type === 'response.output_item.done' && one.output_index === 0, () => [])],
+    [
+      'V4',
+      changed(
+        (one) => one.type === 'response.output_item.done' && one.output_index === 0,
+        () => [],
+      ),
+    ],
     ['V5', withMembers(delta, { item_id: 'msg_9' })],
     ['V5', withMembers(delta, { output_index: 0 })],
-    ['V5', changed((one) => one.type === delta, (one) => [{ ...one, type: 'response.function_call_arguments.delta' }])],
-    ['V5', changed((one) => one.type === delta, (one) => [{ ...one, type: 'response.refusal.delta' }])],
+    [
+      'V5',
+      changed(
+        (one) => one.type === delta,
+        (one) => [{ ...one, type: 'response.function_call_arguments.delta' }],
+      ),
+    ],
+    [
+      'V5',
+      changed(
+        (one) => one.type === delta,
+        (one) => [{ ...one, type: 'response.refusal.delta' }],
+      ),
+    ],
     ['V6', without('response.content_part.added')],
     ['V6', without('response.reasoning_summary_part.done')],
     ['V6', withMembers('response.content_part.added', { content_index: 1 })],
-    ['V7', changed((one) => one.type === 'response.output_item.done', (one) => [{ ...one, item: { ...(one.item as object), id: 'other' } }])],
+    [
+      'V7',
+      changed(
+        (one) => one.type === 'response.output_item.done',
+        (one) => [{ ...one, item: { ...(one.item as object), id: 'other' } }],
+      ),
+    ],
     ['V8', streamOf([message(0, ['a'], 'msg_0'), message(1, ['b'], 'msg_0')])],
     ['V8', streamOf([call(0, ['{}'], 'call_x'), call(1, ['{}'], 'call_x')])],
     ['V8', streamOf([call(0, ['{}'], '')])],
-    ['V9', changed((one) => one.delta === 'llo', () => [])],
+    [
+      'V9',
+      changed(
+        (one) => one.delta === 'llo',
+        () => [],
+      ),
+    ],
     ['V9', withMembers('response.content_part.done', { part: { type: 'output_text', text: 'Hullo' } })],
-    ['V9', changed((one) => one.type === 'response.output_item.done' && one.output_index === 1, (one) => [{ ...one, item: message(1, ['other']).done }])],
+    [
+      'V9',
+      changed(
+        (one) => one.type === 'response.output_item.done' && one.output_index === 1,
+        (one) => [{ ...one, item: message(1, ['other']).done }],
+      ),
+    ],
     ['V10', [...LEGAL, event('keepalive')]],
-    ['V10', changed((one) => one.type === 'response.output_item.done' && one.output_index === 2, () => [])],
+    [
+      'V10',
+      changed(
+        (one) => one.type === 'response.output_item.done' && one.output_index === 2,
+        () => [],
+      ),
+    ],
     ['V10', withMembers(END, { response: response('failed') })],
     ['V10', [...LEGAL.slice(0, 9), event('error'), ...LEGAL.slice(9)]],
     ['V11', withMembers(END, { response: response('completed', { usage: USAGE }) })],
-    ['V11', withMembers(END, { response: response('completed', { usage: USAGE, output: ITEMS.toReversed().map(({ done }) => done) }) })],
+    [
+      'V11',
+      withMembers(END, {
+        response: response('completed', { usage: USAGE, output: ITEMS.toReversed().map(({ done }) => done) }),
+      }),
+    ],
     ['V12', streamOf(ITEMS, { usage: null })],
     ['V12', streamOf(ITEMS, { usage: { ...USAGE, total_tokens: undefined } })],
     ['V12', streamOf(ITEMS, { usage: { ...USAGE, output_tokens_details: undefined } })],
@@ -156,7 +213,9 @@ const recordings = loadRecordings({ api: 'openai-responses' })?.filter(
 );
 
 function eventsOf(body: unknown): Event[] {
-  const data = String(body).split('\n').filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
+  const data = String(body)
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
   return data.map((line): Event => JSON.parse(line.slice(5)));
 }
 

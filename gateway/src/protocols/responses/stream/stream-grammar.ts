@@ -107,7 +107,8 @@ export class ResponsesGrammar {
     const index = this.#items.length;
     if (event.output_index !== index) return `V3: item ${event.output_index} begins where ${index} is next`;
     const open = this.#items.find(({ done, type }) => done === null && !MAY_OVERLAP.has(type));
-    if (open !== undefined) return `V4: an item of type ${quote(item.type)} begins while one of ${quote(open.type)} is open`;
+    if (open !== undefined)
+      return `V4: an item of type ${quote(item.type)} begins while one of ${quote(open.type)} is open`;
     const id = asText(item.id);
     if (id === null || this.#ids.has(id)) return `V8: the item id ${quote(item.id)} is missing or not unique`;
     this.#ids.add(id);
@@ -128,7 +129,8 @@ export class ResponsesGrammar {
     if (item.done !== null) return `V3: item ${event.output_index} ends twice`;
     item.done = done;
     for (const member of ['id', 'type', 'call_id'] as const) {
-      if (done[member] !== item[member]) return `V7: ${member} changed from ${quote(item[member])} to ${quote(done[member])}`;
+      if (done[member] !== item[member])
+        return `V7: ${member} changed from ${quote(item[member])} to ${quote(done[member])}`;
     }
     return this.#compare(item, done) ?? checkArguments(done);
   }
@@ -137,7 +139,8 @@ export class ResponsesGrammar {
   #compare(item: Item, done: JsonObject): string | null {
     for (const place of ['content', 'summary'] as const) {
       const parts = item[place];
-      if (parts.some(({ closed }) => !closed)) return `V6: a ${place} part of item ${quote(item.id)} is open at its end`;
+      if (parts.some(({ closed }) => !closed))
+        return `V6: a ${place} part of item ${quote(item.id)} is open at its end`;
       if (parts.length === 0) continue;
       const texts = partTexts(done, place);
       const isSame = texts.length === parts.length && parts.every(({ text }, at) => text.equals(texts[at] ?? ''));
@@ -205,7 +208,9 @@ export class ResponsesGrammar {
     if (type === 'response.failed') return null;
     const open = this.#items.find(({ done }) => done === null);
     if (open !== undefined) return `V10: ${type} while the item ${quote(open.id)} is open`;
-    return this.#compareOutput(asArray(response.output)) ?? (type === 'response.completed' ? this.#complete(response) : null);
+    return (
+      this.#compareOutput(asArray(response.output)) ?? (type === 'response.completed' ? this.#complete(response) : null)
+    );
   }
 
   #compareOutput(output: readonly unknown[]): string | null {

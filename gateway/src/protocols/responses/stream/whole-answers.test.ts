@@ -5,7 +5,17 @@ import { ZERO_USAGE } from '../../../generation/usage.ts';
 import { asArray, asObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { readAnswer } from '../shared/usage.ts';
-import { call, event, message, reasoning, response, streamOf, textOf, USAGE, violationOf } from '../testing/responses-stream.ts';
+import {
+  call,
+  event,
+  message,
+  reasoning,
+  response,
+  streamOf,
+  textOf,
+  USAGE,
+  violationOf,
+} from '../testing/responses-stream.ts';
 import { startFold } from './fold-stream.ts';
 import { streamOfAnswer } from './stream-of-answer.ts';
 
@@ -13,7 +23,7 @@ const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
 const ITEMS = [reasoning(0, ['think']), message(1, ['He', 'llo']), call(2, ['{"a"', ':1}'])];
 
 function fold(text: string, cut: typeof CUT | null = null): string {
-  const folded = startFold('unused');
+  const folded = startFold();
   for (const one of recordsOf(text)) folded.push(one);
   return folded.finish(cut);
 }
@@ -34,10 +44,7 @@ describe('a folded stream', () => {
       incomplete_details: { reason: 'max_output_tokens' },
       usage: 14,
     });
-    expect(output).toEqual([
-      ITEMS[0]?.done,
-      { ...message(1, ['He']).done, status: 'incomplete' },
-    ]);
+    expect(output).toEqual([ITEMS[0]?.done, { ...message(1, ['He']).done, status: 'incomplete' }]);
     const inCall = JSON.parse(fold(textOf(events.slice(0, -3)), CUT)).output;
     expect(inCall[2]).toMatchObject({ arguments: '{"a":1}', status: 'incomplete' });
   });
@@ -60,14 +67,19 @@ describe('a whole answer', () => {
     ];
     expect(readAnswer(whole({ output: tools }), 100)).toMatchObject({
       kind: 'answer',
-      facts: { usage: { output: 7, extras: { server_tools: { web_search: 1, code_interpreter: 1 } } }, finish_reason: 'completed' },
+      facts: {
+        usage: { output: 7, extras: { server_tools: { web_search: 1, code_interpreter: 1 } } },
+        finish_reason: 'completed',
+      },
     });
     const stated = { ...USAGE, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } };
     expect(readAnswer(whole({ output: tools, usage: stated }), 100)).toMatchObject({
       facts: { usage: { extras: { server_tools: { web_search: 2 } } } },
     });
     const searches = { tool_usage: { web_search: { num_requests: 3 } } };
-    expect(readAnswer(whole(searches), 100)).toMatchObject({ facts: { usage: { extras: { server_tools: { web_search: 3 } } } } });
+    expect(readAnswer(whole(searches), 100)).toMatchObject({
+      facts: { usage: { extras: { server_tools: { web_search: 3 } } } },
+    });
   });
 
   // Vector 28.
@@ -106,20 +118,25 @@ describe('a whole answer', () => {
 
 const recordings = loadRecordings({ api: 'openai-responses' })?.flatMap(({ id, response: { status, body } }) => {
   const found = typeof body === 'string' ? null : asObject(body);
-  return status === 200 && found?.object === 'response' && asArray(found.output).length > 0 ? [{ id, body: found }] : [];
+  return status === 200 && found?.object === 'response' && asArray(found.output).length > 0
+    ? [{ id, body: found }]
+    : [];
 });
 
-test.skipIf(recordings === undefined)('recorded answers are read, and stream and fold to themselves (needs the recordings)', () => {
-  expect(recordings?.length).toBeGreaterThan(350);
-  const unstreamed: string[] = [];
-  for (const { id, body } of recordings ?? []) {
-    const json = Buffer.from(JSON.stringify(body));
-    const reading = readAnswer(body, json.length);
-    expect([id, reading.kind]).toEqual([id, 'answer']);
-    const stream = streamOfAnswer(json);
-    if (stream === null) unstreamed.push(id);
-    else expect([id, JSON.parse(fold(stream.toString()))]).toEqual([id, JSON.parse(json.toString())]);
-  }
-  // Invented by their authors, with a status that the format does not have.
-  expect(unstreamed).toEqual(['openai-responses/0457', 'openai-responses/0805']);
-});
+test.skipIf(recordings === undefined)(
+  'recorded answers are read, and stream and fold to themselves (needs the recordings)',
+  () => {
+    expect(recordings?.length).toBeGreaterThan(350);
+    const unstreamed: string[] = [];
+    for (const { id, body } of recordings ?? []) {
+      const json = Buffer.from(JSON.stringify(body));
+      const reading = readAnswer(body, json.length);
+      expect([id, reading.kind]).toEqual([id, 'answer']);
+      const stream = streamOfAnswer(json);
+      if (stream === null) unstreamed.push(id);
+      else expect([id, JSON.parse(fold(stream.toString()))]).toEqual([id, JSON.parse(json.toString())]);
+    }
+    // Invented by their authors, with a status that the format does not have.
+    expect(unstreamed).toEqual(['openai-responses/0457', 'openai-responses/0805']);
+  },
+);

@@ -112,7 +112,11 @@ export function violationOf(text: string): string | null {
     const lines = block.split('\n');
     const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : [])).join('\n');
     if (data === '' || data === '[DONE]') continue;
-    const name = lines.find((line) => line.startsWith('event:'))?.slice(6).trim() ?? '';
+    const name =
+      lines
+        .find((line) => line.startsWith('event:'))
+        ?.slice(6)
+        .trim() ?? '';
     const found = grammar.check(name, asObject(JSON.parse(data)) ?? {});
     if (found !== null) return found;
   }

@@ -42,7 +42,10 @@ describe('a stream', () => {
 
   test('keeps sealed reasoning as it was written', () => {
     const written = '{"id":"rs_0", "type":"reasoning","summary":[],"encrypted_content":"sea\\u006c","n":1.0}';
-    const text = STREAM.replace(/"item":\{"id":"rs_0"[^\n]*"encrypted_content":"sealed","summary":\[\{[^\n]*\}\]\}/, () => `"item":${written}`);
+    const text = STREAM.replace(
+      /"item":\{"id":"rs_0"[^\n]*"encrypted_content":"sealed","summary":\[\{[^\n]*\}\]\}/,
+      () => `"item":${written}`,
+    );
     expect(foldGeneration(parse(text)).parts[1]).toMatchObject({ native: { origin: 'responses', json: written } });
   });
 
@@ -73,18 +76,28 @@ describe('a stream', () => {
     ['steered', 'other'],
   ] as const)('cut for %s ends by %s', (reason, finish_reason) => {
     const end = { incomplete_details: { reason } };
-    expect(foldGeneration(parse(textOf(streamOf([message(0, ['a'])], end, 'incomplete'))))).toMatchObject({ finish_reason, reported: reason });
+    expect(foldGeneration(parse(textOf(streamOf([message(0, ['a'])], end, 'incomplete'))))).toMatchObject({
+      finish_reason,
+      reported: reason,
+    });
   });
 
   test('with a refusal, several summaries, or citations', () => {
     const at = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
     const refused = { ...at, content: [{ type: 'refusal', refusal: 'No.' }] };
-    expect(foldGeneration(answerOf({ ...WHOLE, output: [refused] }))).toMatchObject({ finish_reason: 'refusal', parts: [{ kind: 'refusal', text: 'No.' }] });
+    expect(foldGeneration(answerOf({ ...WHOLE, output: [refused] }))).toMatchObject({
+      finish_reason: 'refusal',
+      parts: [{ kind: 'refusal', text: 'No.' }],
+    });
     const summary = ['one', 'two'].map((text) => ({ type: 'summary_text', text }));
-    expect(foldGeneration(answerOf({ ...WHOLE, output: [{ type: 'reasoning', id: 'r', summary }] })).parts).toMatchObject([{ text: 'one\n\ntwo' }]);
+    expect(
+      foldGeneration(answerOf({ ...WHOLE, output: [{ type: 'reasoning', id: 'r', summary }] })).parts,
+    ).toMatchObject([{ text: 'one\n\ntwo' }]);
     const annotations = [{ type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }];
     const cited = { ...at, content: [{ type: 'output_text', text: 'a', annotations }] };
-    expect(foldGeneration(answerOf({ ...WHOLE, output: [cited] })).parts).toMatchObject([{ citations: [{ url: 'https://a.example', start: 0, end: 1 }] }]);
+    expect(foldGeneration(answerOf({ ...WHOLE, output: [cited] })).parts).toMatchObject([
+      { citations: [{ url: 'https://a.example', start: 0, end: 1 }] },
+    ]);
   });
 
   test('without its terminal event is not complete', () => {
@@ -99,7 +112,9 @@ describe('a stream', () => {
     expect(parse(textOf([failed]))).toMatchObject([{ kind: 'usage', usage: { output: 7 } }, wanted]);
     expect(parse(textOf([event('error', { error }), failed]))).toEqual([wanted]);
     expect(answerOf(response('failed', { error }))).toEqual([wanted]);
-    expect(answerOf({ error: { message: 'no', type: 'invalid_request_error' } })).toMatchObject([{ kind: 'error', message: 'no' }]);
+    expect(answerOf({ error: { message: 'no', type: 'invalid_request_error' } })).toMatchObject([
+      { kind: 'error', message: 'no' },
+    ]);
     for (const body of [[], {}, 'x']) expect(answerOf(body)).toMatchObject([{ kind: 'malformed' }]);
   });
 });
@@ -108,9 +123,14 @@ const recordings: RecordingSet['recordings'] | null = loadRecordings({ api: 'ope
 
 test.skipIf(recordings === null)('recorded answers are read to their end (needs the recordings)', () => {
   let count = 0;
-  for (const { id, stream, response: { status, body } } of recordings ?? []) {
+  for (const {
+    id,
+    stream,
+    response: { status, body },
+  } of recordings ?? []) {
     const whole = typeof body === 'string' ? null : asObject(body);
-    const isWhole = status === 200 && whole?.object === 'response' && Array.isArray(whole.output) && whole.output.length > 0;
+    const isWhole =
+      status === 200 && whole?.object === 'response' && Array.isArray(whole.output) && whole.output.length > 0;
     const isStream = stream && /"type": ?"response\.(completed|incomplete)"/.test(String(body));
     if (!isWhole && !isStream) continue;
     const events = isStream ? parse(String(body)) : [...answerOf(body)];

@@ -127,7 +127,8 @@ export class ResponseReader {
   say(event: JsonObject, kind: TextKind): void {
     const text = asText(event.delta);
     if (text === null) return;
-    const piece = event.summary_index === undefined ? `content:${event.content_index}` : `summary:${event.summary_index}`;
+    const piece =
+      event.summary_index === undefined ? `content:${event.content_index}` : `summary:${event.summary_index}`;
     this.#say(this.#itemAt(event.output_index), piece, kind, text);
   }
 
@@ -149,7 +150,10 @@ export class ResponseReader {
     // Its issuer wants it back, as it was, with the calls after it.
     if (item.type === 'reasoning' && asText(item.encrypted_content) !== null) {
       const native = { origin: 'responses', json };
-      const part = this.#begin({ kind: 'opaque', part: { kind: 'opaque', type: 'reasoning', native, words: null, returns: true } });
+      const part = this.#begin({
+        kind: 'opaque',
+        part: { kind: 'opaque', type: 'reasoning', native, words: null, returns: true },
+      });
       this.#events.push({ kind: 'part_end', part });
     }
   }
@@ -224,7 +228,8 @@ export class ResponseReader {
   /** The citations of the last part; those of a part before it come too late. */
   #cite(open: OpenItem, item: JsonObject): void {
     const [place, index] = open.piece.split(':');
-    if (open.part !== null && place === 'content') this.#citePart(open.part, asObject(asArray(item.content)[Number(index)]));
+    if (open.part !== null && place === 'content')
+      this.#citePart(open.part, asObject(asArray(item.content)[Number(index)]));
   }
 
   #citePart(part: number, content: JsonObject | null): void {
@@ -276,7 +281,8 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   else {
     reader.start(response);
     const texts = elementTexts(memberText(json, 'output') ?? '[]');
-    for (const [index, item] of response.output.entries()) reader.endItem(index, asObject(item) ?? {}, texts[index] ?? '{}');
+    for (const [index, item] of response.output.entries())
+      reader.endItem(index, asObject(item) ?? {}, texts[index] ?? '{}');
     reader.end(response);
   }
   return reader.take();

@@ -23,7 +23,17 @@ export function renderInput(context: RenderContext): WritableJson[] {
   for (const turn of context.request.turns) {
     if (turn.role === 'assistant') items.push(...renderAssistant(turn, calls, context));
     else if (turn.role === 'user') items.push(...renderUser(turn, calls, context));
-    else items.push(...message('developer', renderParts(turn.parts.filter((part) => !isAttribution(part)), turn.path, context)));
+    else
+      items.push(
+        ...message(
+          'developer',
+          renderParts(
+            turn.parts.filter((part) => !isAttribution(part)),
+            turn.path,
+            context,
+          ),
+        ),
+      );
   }
   return items;
 }
@@ -124,7 +134,11 @@ function renderImage({ source, detail }: MediaPart, path: string, context: Rende
 }
 
 /** A text document is sent as text under its title. */
-function renderDocument({ source, title, context: about, cites }: DocumentPart, path: string, context: RenderContext): Draft[] {
+function renderDocument(
+  { source, title, context: about, cites }: DocumentPart,
+  path: string,
+  context: RenderContext,
+): Draft[] {
   if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
   if (source.kind === 'text') {
     const text = [title === null ? null : `Document: ${title}`, about, source.text].filter((line) => line !== null);

@@ -56,7 +56,8 @@ function renderOutputLimit(context: RenderContext): number | undefined {
   const word = callerWord(context, 'output_limit');
   if (asked === 0) throw refuseMember(word, `found 0; ${modelWord(context)} answers with at least 1 token`);
   const sent = Math.max(OUTPUT_TOKENS_MIN, Math.min(asked, context.traits.outputTokensMax ?? asked));
-  if (sent !== asked) context.notes.drop(word, `found ${asked}; ${modelWord(context)} takes another range; ${sent} was sent`);
+  if (sent !== asked)
+    context.notes.drop(word, `found ${asked}; ${modelWord(context)} takes another range; ${sent} was sent`);
   return sent;
 }
 
@@ -82,7 +83,8 @@ function renderReasoning(context: RenderContext): Draft {
   const sent = requested === null || efforts === null ? requested : nearestEffort(requested, efforts);
   const isOff = requested === 'none';
   if (!reasons || (requested !== null && sent === null)) {
-    if (!isOff) context.notes.drop(callerWord(context, 'reasoning'), `${modelWord(context)} cannot be told how to reason`);
+    if (!isOff)
+      context.notes.drop(callerWord(context, 'reasoning'), `${modelWord(context)} cannot be told how to reason`);
     return include;
   }
   const isNamed = isOff || request.reasoning.effort === requested;
@@ -144,7 +146,13 @@ function renderSearch({ request: { web_search } }: RenderContext): Draft[] {
   if (web_search === null) return [];
   const { context_size, location } = web_search;
   const user_location = location === null ? undefined : { type: 'approximate', ...parseObject(location) };
-  return [{ type: 'web_search', search_context_size: context_size ?? undefined, user_location: user_location as WritableJson }];
+  return [
+    {
+      type: 'web_search',
+      search_context_size: context_size ?? undefined,
+      user_location: user_location as WritableJson,
+    },
+  ];
 }
 
 function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
@@ -178,7 +186,10 @@ function renderChoice(choice: ToolChoice, context: RenderContext): WritableJson 
 const NO_MEMBER = { fate: 'dropped', note: '0 has no effect' } as const;
 
 export const RENDERED_FEATURES: FeatureFates = {
-  tools: { fate: 'carried', note: 'refused: tools that only another format or its provider has, and models without tools' },
+  tools: {
+    fate: 'carried',
+    note: 'refused: tools that only another format or its provider has, and models without tools',
+  },
   tool_choice: { fate: 'carried', note: '' },
   parallel_tool_calls: { fate: 'carried', note: '' },
   output_limit: { fate: 'carried', note: "raised to 16 and lowered to the model's maximum, and named; 0 is refused" },
