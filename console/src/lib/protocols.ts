@@ -13,6 +13,7 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
 export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat completions',
   messages: 'Messages',
+  responses: 'Responses',
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];

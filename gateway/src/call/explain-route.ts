@@ -40,7 +40,7 @@ export interface ExplainedRoute {
 type ExplainDeps = Pick<CallDeps, 'directory' | 'settings' | 'billing' | 'choice' | 'routing'>;
 
 /** Members without which a format refuses a request. */
-const SHORT_REQUEST = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 256 };
+const SHORT_REQUEST = { messages: [{ role: 'user', content: 'Hello' }], input: 'Hello', max_tokens: 256 };
 /** For formats that require a version; any request may name it. */
 const HEADERS = { 'anthropic-version': '2023-06-01' };
 

@@ -27,19 +27,22 @@ const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 const TOOLS: { readonly [protocol in Protocol]: unknown } = {
   chat: [{ type: 'function', function: { name: 'get_weather', parameters: SCHEMA } }],
   messages: [{ name: 'get_weather', input_schema: SCHEMA }],
+  responses: [{ type: 'function', name: 'get_weather', parameters: SCHEMA }],
 };
 const IMAGES: { readonly [protocol in Protocol]: unknown } = {
   chat: { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
   messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+  responses: { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
 };
 
 /** Undefined: a short request of text only, which is the preview's own default. */
 export function buildRequest(protocol: Protocol, { tokens, hasTools, hasImage }: PreviewChoices) {
   if (tokens === 0 && !hasTools && !hasImage) return undefined;
-  const text = { type: 'text', text: tokens === 0 ? 'Hello' : WORD.repeat(tokens) };
+  const isResponses = protocol === 'responses';
+  const text = { type: isResponses ? 'input_text' : 'text', text: tokens === 0 ? 'Hello' : WORD.repeat(tokens) };
+  const turns = [{ role: 'user', content: hasImage ? [text, IMAGES[protocol]] : text.text }];
   return {
-    messages: [{ role: 'user', content: hasImage ? [text, IMAGES[protocol]] : text.text }],
-    max_tokens: 256,
+    ...(isResponses ? { input: turns, max_output_tokens: 256 } : { messages: turns, max_tokens: 256 }),
     ...(hasTools ? { tools: TOOLS[protocol] } : {}),
   };
 }

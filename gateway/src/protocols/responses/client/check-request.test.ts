@@ -101,7 +101,7 @@ describe('stored state is refused', () => {
   const MISSING = 'not_found';
   const user = (part: object) => ({ input: [{ role: 'user', content: [part] }] });
   test.each([
-    // Vectors 17 and 18: no id is known here, whoever owns it.
+    // Vectors 17 and 18: no id is known here, of any owner.
     [{ previous_response_id: 'resp_1' }, INVALID, 'previous_response_id'],
     [{ conversation: 'conv_1' }, INVALID, 'conversation'],
     [{ conversation: { id: 'conv_1' } }, INVALID, 'conversation'],

@@ -69,7 +69,7 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member, `not_found` for an id of stored content. */
-export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;

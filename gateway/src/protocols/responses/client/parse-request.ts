@@ -87,7 +87,7 @@ const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) =
 const HARMLESS = new Map<string, (node: JsonNode) => boolean>([
   ['top_logprobs', (node) => numberValue(node) === 0],
   ['truncation', (node) => stringValue(node) === 'disabled'],
-  // An answer that is not stored is what a client without state asks for, and no client is told of another.
+  // The answer says `store: false`, whatever was requested.
   ['store', () => true],
   ['stream_options', () => true],
   ['include', (node) => elements(node).every((value) => stringValue(value) === 'reasoning.encrypted_content')],

@@ -93,7 +93,7 @@ interface OpenItem {
   hasText: boolean;
 }
 
-export class ResponseReader {
+class ResponseReader {
   closed = false;
   isUsageFinal = false;
   #events: GenerationEvent[] = [];
