@@ -49,7 +49,7 @@ export class BodyMarks implements CacheMarks {
   }
 
   get signed(): boolean {
-    this.#signed ??= this.#has('signature"');
+    this.#signed ??= this.#has('signature"') || this.#has('"encrypted_content"');
     return this.#signed;
   }
 

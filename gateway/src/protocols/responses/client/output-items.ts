@@ -4,7 +4,7 @@ import type { Citation } from '../../../generation/part.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
-import { OWN_ID } from '../shared/response-object.ts';
+import { OWN_ID, OWN_MARK } from '../shared/response-object.ts';
 import type { EventWriter } from '../stream/event-writer.ts';
 
 /** An item of one text: a message of one part, reasoning with one summary, or a call. */
@@ -154,8 +154,8 @@ export class OutputItems {
     const { part } = open.form;
     if (part !== null) records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
     const ended = itemOf(open, isWhole ? 'completed' : 'incomplete', text);
-    const isMarked = open.form.type === 'reasoning' && !open.signed;
-    const item = isMarked ? { ...ended, encrypted_content: this.#context.sign(text) } : ended;
+    const sealed = open.signed ? OWN_MARK : this.#context.sign(text);
+    const item = open.form.type === 'reasoning' ? { ...ended, encrypted_content: sealed } : ended;
     const output_index = this.done.push(item) - 1;
     return records + this.#writer.write('response.output_item.done', { output_index, item });
   }

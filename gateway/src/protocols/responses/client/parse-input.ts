@@ -28,9 +28,7 @@ import {
 import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-
-/** Reasoning of ours has this mark; any other is sealed by a provider. */
-const OWN_MARK = 'gw1.';
+import { OWN_MARK } from '../shared/response-object.ts';
 
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
   const turns: Turn[] = [];
@@ -130,6 +128,7 @@ function parseReasoning(item: JsonNode, path: string, reading: RequestReading): 
     if (signature) reading.notes.drop('input[].reasoning', 'only the provider that sealed it can read it');
     return [];
   }
+  if (signature === OWN_MARK) return [];
   const summary = given(item, 'summary');
   const texts = summary === undefined ? [] : elements(summary).map((part) => given(part, 'text'));
   const text = texts.map((node) => (node === undefined ? '' : (stringValue(node) ?? ''))).join('');

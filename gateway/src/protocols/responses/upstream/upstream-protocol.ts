@@ -9,12 +9,13 @@ import { ResponsesStreamObserver } from '../stream/observe-stream.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, startStreamParser } from './parse-stream.ts';
 import { renderRequest } from './render-request.ts';
+import { stripReasoning } from './strip-reasoning.ts';
 
 export const responsesUpstream = {
   name: 'responses',
   passThrough: {
     forwardHeaders,
-    stripReasoning: null,
+    stripReasoning,
     startObserver: () => new ResponsesStreamObserver(),
     startFold,
   },
@@ -50,5 +51,6 @@ function forwardHeaders(headers: Headers): HeaderLines {
 /** Never throws. `message` is not scrubbed. */
 function readError(body: Buffer): UpstreamError {
   const { message, code, error } = readErrorBody(body);
-  return withRetryDelay(describeError(message, code, asText(error?.param)), error);
+  const described = withRetryDelay(describeError(message, code, asText(error?.param)), error);
+  return code === 'invalid_encrypted_content' ? { ...described, condition: 'signature' } : described;
 }
