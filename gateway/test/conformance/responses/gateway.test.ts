@@ -167,6 +167,48 @@ describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
   });
 });
 
+// Vectors 4 and 5.
+describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
+  const patch = '*** Begin Patch\n"ä"\n';
+  const tools = [
+    { type: 'function', name: 'exec_command', parameters: { type: 'object' }, strict: false },
+    { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+    { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+    { type: 'web_search', external_web_access: true },
+  ];
+  const body = {
+    stream: true,
+    store: false,
+    tools,
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { effort: 'medium', summary: 'auto' },
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: 'thread',
+    text: { verbosity: 'low' },
+    client_metadata: { a: 'b' },
+    input: [
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You are Codex' }] },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'patch it' }], internal_chat_message_metadata_passthrough: {} },
+    ],
+  };
+
+  test('calls its patch tool as free text, and sends the result back', async () => {
+    const calls = [{ id: 'call_1', name: 'apply_patch', input: { input: patch } }];
+    pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
+    const answer = await respond(`${side}-ok`, body);
+    expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
+    const dropped = answer.headers.get('x-tollgate-dropped')?.split(',') ?? [];
+    for (const name of ['tools.web_search', 'tools.tool_search', 'tools[].format.grammar']) expect(dropped).toContain(name);
+    const [call] = asObject(eventsIn(answer.text).at(-1)?.response)?.output as JsonObject[];
+    expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: patch, status: 'completed' });
+    const output = { type: 'custom_tool_call_output', call_id: call?.call_id, output: 'done' };
+    const next = await respond(`${side}-ok`, { ...body, input: [...body.input, call, output] });
+    expect([next.status, violationOf(next.text)]).toEqual([200, null]);
+    expect(JSON.stringify(lastSent('ok'))).toContain('Begin Patch');
+  });
+});
+
 describe('an upstream that only has Responses', () => {
   const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
 

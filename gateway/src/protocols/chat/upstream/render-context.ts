@@ -15,6 +15,8 @@ export interface RenderContext {
   readonly notes: TranslationNotes;
   /** From upstream's tool name to the client's, for names that differ. */
   readonly restored: Map<string, string>;
+  /** The client's names of free-text tools that are sent as functions. */
+  readonly custom: Set<string>;
   /** Parts with a breakpoint, in order. */
   readonly marked: Draft[];
 }
@@ -29,7 +31,7 @@ export function startRendering(
   traits: UpstreamTraits,
   notes: TranslationNotes,
 ): RenderContext {
-  return { request, traits, notes, restored: new Map(), marked: [] };
+  return { request, traits, notes, restored: new Map(), custom: new Set(), marked: [] };
 }
 
 /** The member with which the caller requested the feature. */

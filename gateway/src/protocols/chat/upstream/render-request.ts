@@ -46,7 +46,7 @@ export function renderRequest(
   };
   return {
     json: writeJson(body),
-    tools: { restored: context.restored, custom: new Set() },
+    tools: { restored: context.restored, custom: context.custom },
     outputTool: null,
     extractsJson: false,
     thinkTags: traits.chat.thinkTags,
@@ -123,7 +123,7 @@ function drop(feature: Feature, context: RenderContext): void {
 /** The note says what depends on the provider or model; the files `render-*.ts` in this folder implement it. */
 export const RENDERED_FEATURES: FeatureFates = {
   tools:
-    'carried: functions and free-text tools; refused: tools that only another format or its provider has, and models without tools',
+    'carried: functions and free-text tools, which compatible hosts get as functions; refused: tools that only another format or its provider has, and models without tools',
   tool_choice: 'carried: a choice among some tools: the others are omitted if the provider has no such form',
   parallel_tool_calls: 'carried: false is dropped if the provider always allows parallel calls',
   output_limit: "carried: lowered to the model's maximum, and named; 0 is refused",

@@ -30,6 +30,15 @@ test('keeps the grammar of a free-text tool', () => {
   ]);
 });
 
+test('a compatible host gets a free-text tool as a function', () => {
+  const traits = withChatTraits({ openaiMembers: false });
+  const tools: Tool[] = [{ kind: 'custom', name: 'm', description: 'd', grammar: null }];
+  const { body, tools: names } = rendered({ tools, tool_choice: { kind: 'tool', name: 'm' } }, traits);
+  const parameters = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+  expect(body.tools).toEqual([{ type: 'function', function: { name: 'm', description: 'd', parameters } }]);
+  expect([body.tool_choice, [...names.custom]]).toEqual([{ type: 'function', function: { name: 'm' } }, ['m']]);
+});
+
 test('a tool that only another host has is refused by its name', () => {
   const native = { origin: 'messages', json: '{}' };
   const tools: Tool[] = [{ kind: 'opaque', type: 'web_search_20250305', name: 'web_search', native }];

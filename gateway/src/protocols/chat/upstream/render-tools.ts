@@ -2,6 +2,7 @@
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
+import { FREE_TEXT } from '../../request/emulated-tools.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { fitPlainSchema } from './plain-schema.ts';
 import { callerWord, type Draft, dropMark, modelWord, type RenderContext, upstreamName } from './render-context.ts';
@@ -50,6 +51,7 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
       return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, path, context) } };
     }
     case 'custom': {
+      if (tool.grammar === null && !context.traits.chat.openaiMembers) return renderFreeText(tool, context);
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
       const format = tool.grammar === null ? undefined : { type: 'grammar', grammar: new RawJson(tool.grammar) };
       return { type: 'custom', custom: { ...described, format } };
@@ -62,6 +64,13 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
       );
     }
   }
+}
+
+/** Compatible hosts only have functions. */
+function renderFreeText({ name, description }: Extract<Tool, { kind: 'custom' }>, context: RenderContext): Draft {
+  context.custom.add(name);
+  const described = { name: upstreamName(name, context), description: description ?? undefined };
+  return { type: 'function', function: { ...described, parameters: FREE_TEXT } };
 }
 
 /** `strict` that the provider cannot guarantee is reported as dropped, not sent: it would refuse the request. */
@@ -97,7 +106,7 @@ function renderChoice(choice: ToolChoice, isFiltered: boolean, context: RenderCo
 
 function renderNamed(name: string, context: RenderContext): Draft {
   const isCustom = context.request.tools.some((tool) => tool.kind === 'custom' && tool.name === name);
-  const type = isCustom ? 'custom' : 'function';
+  const type = isCustom && !context.custom.has(name) ? 'custom' : 'function';
   return { type, [type]: { name: upstreamName(name, context) } };
 }
 

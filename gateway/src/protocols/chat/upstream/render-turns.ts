@@ -213,6 +213,10 @@ function renderCall(call: ToolCallPart, context: RenderContext): Draft {
   const id = upstreamId(call.id, context);
   const name = upstreamName(call.name, context);
   const data = unpackHostData(call.host_data)?.call as Draft | null | undefined;
+  if (call.tool === 'custom' && !context.traits.chat.openaiMembers) {
+    const called = { name, arguments: JSON.stringify({ input: call.arguments }) };
+    return { id, type: 'function', function: called, ...data };
+  }
   if (call.tool === 'custom') return { id, type: 'custom', custom: { name, input: call.arguments }, ...data };
   const called = { name, arguments: call.arguments === '' ? '{}' : call.arguments };
   return { id, type: 'function', function: called, ...data };

@@ -241,7 +241,7 @@ describe('tools', () => {
     });
     expect(request.tools).toMatchObject([
       { kind: 'function', name: 'f', parameters: '{"type":"object"}', strict: false },
-      { kind: 'custom', name: 'g', grammar: '{"definition":"start: \\"a\\"","syntax":"lark"}' },
+      { kind: 'custom', name: 'g', grammar: null, description: 'The input must follow this lark grammar:\nstart: "a"' },
       { kind: 'custom', name: 'h', grammar: null },
       { kind: 'opaque', type: 'computer_use_preview' },
     ]);

@@ -81,16 +81,22 @@ function parseFunction(tool: JsonNode, path: string, reading: RequestReading): T
 
 function parseCustom(tool: JsonNode, path: string, reading: RequestReading): Tool {
   dropUnknown(tool, CUSTOM_MEMBERS, 'tools[]', reading);
-  return {
-    kind: 'custom',
-    name: readName(given(tool, 'name'), `${path}.name`, TOOL_NAME),
-    description: readOptionalText(tool, 'description', `${path}.description`),
-    grammar: parseGrammar(tool, `${path}.format`),
-  };
+  const name = readName(given(tool, 'name'), `${path}.name`, TOOL_NAME);
+  const description = readOptionalText(tool, 'description', `${path}.description`);
+  const grammar = parseGrammar(tool, `${path}.format`);
+  if (grammar === null) return { kind: 'custom', name, description, grammar };
+  reading.notes.drop('tools[].format.grammar', 'the model behind this name is only told the grammar, and not held to it');
+  const words = `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return { kind: 'custom', name, description: description === null ? words : `${description}\n\n${words}`, grammar: null };
 }
 
-/** `{definition, syntax}` as JSON; null for free text. */
-function parseGrammar(tool: JsonNode, path: string): string | null {
+interface Grammar {
+  readonly syntax: string;
+  readonly definition: string;
+}
+
+/** Null: free text. */
+function parseGrammar(tool: JsonNode, path: string): Grammar | null {
   const node = given(tool, 'format');
   if (node === undefined) return null;
   const format = readObject(node, path, 'an object with a type');
@@ -99,7 +105,7 @@ function parseGrammar(tool: JsonNode, path: string): string | null {
   if (type !== 'grammar') throw refuse(`${path}.type`, given(format, 'type') ?? null, 'text or grammar');
   const definition = readName(given(format, 'definition'), `${path}.definition`, 'the grammar as a string');
   const syntax = readName(given(format, 'syntax'), `${path}.syntax`, 'lark or regex');
-  return JSON.stringify({ definition, syntax });
+  return { syntax, definition };
 }
 
 const WORDS = 'none, auto, required, or an object that names a tool';
