@@ -99,6 +99,11 @@ export const FEATURES = [
 
 export type Feature = (typeof FEATURES)[number];
 
+/** How the client's format writes the calls of a tool that it knows by another name, or in another form. */
+export type CallForm =
+  | { readonly kind: 'namespaced'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'tool_search' };
+
 export interface GenerationRequest {
   /** The model name that the client sent. */
   readonly model: string;
@@ -129,6 +134,8 @@ export interface GenerationRequest {
   readonly logprobs: { readonly top: number } | null;
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
+  /** By the name of the tool; absent: calls of all tools are written by their names. */
+  readonly callForms?: ReadonlyMap<string, CallForm>;
 }
 
 /** Whether the answer must call a tool. */

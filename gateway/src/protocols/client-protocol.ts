@@ -2,7 +2,7 @@
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Generation } from '../generation/generation.ts';
-import type { GenerationRequest } from '../generation/request.ts';
+import type { CallForm, GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { ClientProtocolName } from './names.ts';
 import type { RequestCheck } from './request/request-facts.ts';
@@ -20,6 +20,8 @@ export interface AnswerContext {
   readonly wantsUsage: boolean;
   /** The gateway's estimate of the prompt, used until upstream reports its count. */
   readonly estimatedInputTokens: number;
+  /** From the request: by the name of a tool, how its calls are written; absent: by their names. */
+  readonly callForms?: ReadonlyMap<string, CallForm> | undefined;
   /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
   sign(reasoning: string): string;
 }

@@ -111,6 +111,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
       model: target.upstream.model,
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
+      callForms: request.callForms,
       sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
     },
     startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),

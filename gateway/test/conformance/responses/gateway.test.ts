@@ -189,7 +189,12 @@ describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
     client_metadata: { a: 'b' },
     input: [
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You are Codex' }] },
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'patch it' }], internal_chat_message_metadata_passthrough: {} },
+      {
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: 'patch it' }],
+        internal_chat_message_metadata_passthrough: {},
+      },
     ],
   };
 
@@ -199,7 +204,7 @@ describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
     const answer = await respond(`${side}-ok`, body);
     expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
     const dropped = answer.headers.get('x-tollgate-dropped')?.split(',') ?? [];
-    for (const name of ['tools.web_search', 'tools.tool_search', 'tools[].format.grammar']) expect(dropped).toContain(name);
+    for (const name of ['tools.web_search', 'tools[].format.grammar']) expect(dropped).toContain(name);
     const [call] = asObject(eventsIn(answer.text).at(-1)?.response)?.output as JsonObject[];
     expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: patch, status: 'completed' });
     const output = { type: 'custom_tool_call_output', call_id: call?.call_id, output: 'done' };
@@ -207,6 +212,42 @@ describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
     expect([next.status, violationOf(next.text)]).toEqual([200, null]);
     expect(JSON.stringify(lastSent('ok'))).toContain('Begin Patch');
   });
+});
+
+// Vectors 6 and 7.
+test.each(['c', 'm'])('calls of a namespace and searches for tools come back as such, upstream %s', async (side) => {
+  const spawn = { type: 'function', name: 'spawn', parameters: { type: 'object' }, strict: false };
+  const tools = [
+    { type: 'namespace', name: 'agents', tools: [spawn] },
+    { type: 'tool_search', execution: 'client' },
+  ];
+  const calls = [
+    { id: 'call_1', name: 'agents__spawn', input: { a: 1 } },
+    { id: 'call_2', name: 'tool_search', input: { query: 'q' } },
+  ];
+  pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
+  const { text } = await respond(`${side}-ok`, { tools, stream: true });
+  expect(violationOf(text)).toBeNull();
+  const output = asObject(eventsIn(text).at(-1)?.response)?.output as JsonObject[];
+  expect(output).toMatchObject([
+    { type: 'function_call', name: 'spawn', namespace: 'agents', arguments: '{"a":1}' },
+    { type: 'tool_search_call', execution: 'client', arguments: { query: 'q' }, status: 'completed' },
+  ]);
+  const results = [
+    { type: 'function_call_output', call_id: output[0]?.call_id, output: 'spawned' },
+    {
+      type: 'tool_search_output',
+      call_id: output[1]?.call_id,
+      tools: [
+        { ...spawn, name: 'one' },
+        { ...spawn, name: 'two' },
+      ],
+    },
+  ];
+  const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...output, ...results] });
+  expect(next.status).toBe(200);
+  const names = JSON.stringify(lastSent('ok').tools);
+  for (const name of ['agents__spawn', 'tool_search', 'one', 'two']) expect(names).toContain(`"name":"${name}"`);
 });
 
 describe('an upstream that only has Responses', () => {

@@ -24,8 +24,8 @@ interface ItemForm {
   readonly type: string;
   /** The beginning of its ids. */
   readonly prefix: string;
-  /** The events of its text; `member` holds the whole text in the last one. */
-  readonly events: string;
+  /** The events of its text; `member` holds the whole text in the last one. Null: it comes with the item. */
+  readonly events: string | null;
   readonly member: 'text' | 'refusal' | 'arguments' | 'input';
   /** The events of its part, and the part's type; null: the text is the item's own. */
   readonly part: {
@@ -64,6 +64,13 @@ const FORMS = {
     type: 'function_call',
     prefix: 'fc',
     events: 'response.function_call_arguments',
+    member: 'arguments',
+    part: null,
+  },
+  search: {
+    type: 'tool_search_call',
+    prefix: 'tsc',
+    events: null,
     member: 'arguments',
     part: null,
   },
@@ -122,7 +129,9 @@ export class OutputItems {
     if (open === null) return started;
     open.text += text;
     this.outputBytes += Buffer.byteLength(text);
-    return started + this.#event(open, `${open.form.events}.delta`, { delta: text, ...logprobsOf(open) });
+    const { events } = open.form;
+    if (events === null) return started;
+    return started + this.#event(open, `${events}.delta`, { delta: text, ...logprobsOf(open) });
   }
 
   cite(citation: Citation): string {
@@ -150,8 +159,9 @@ export class OutputItems {
     const isBare = open.form.member === 'arguments' && open.text.trim() === '';
     const text = isBare ? '{}' : open.text;
     const isWhole = !isCut && (open.form.member !== 'arguments' || parseObject(text) !== null);
-    let records = this.#event(open, `${open.form.events}.done`, { [open.form.member]: text, ...logprobsOf(open) });
-    const { part } = open.form;
+    const { part, events } = open.form;
+    const whole = { [open.form.member]: text, ...logprobsOf(open) };
+    let records = events === null ? '' : this.#event(open, `${events}.done`, whole);
     if (part !== null) records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
     const ended = itemOf(open, isWhole ? 'completed' : 'incomplete', text);
     const sealed = open.signed ? OWN_MARK : this.#context.sign(text);
@@ -170,10 +180,10 @@ export class OutputItems {
   #start(): string {
     const opening = this.#opening;
     if (opening.kind === 'opaque') return '';
-    const form: ItemForm = FORMS[opening.kind === 'tool_call' ? opening.tool : opening.kind];
+    const form = this.#formOf(opening);
     if (opening.kind === 'refusal') this.refused = true;
     const id = `${form.prefix}${OWN_ID}${this.#context.id}${this.done.length}`;
-    const called = opening.kind === 'tool_call' ? { call_id: this.#takeCallId(opening.id), name: opening.name } : {};
+    const called = opening.kind === 'tool_call' ? this.#called(opening) : {};
     const open: OpenItem = { form, id, members: called, annotations: [], text: '', signed: false };
     this.#open = open;
     const item = itemOf(open, 'in_progress', '');
@@ -181,6 +191,21 @@ export class OutputItems {
     return form.part === null
       ? added
       : added + this.#event(open, `${form.part.events}.added`, { part: partOf(open, '') });
+  }
+
+  #formOf(opening: Exclude<PartOpening, { kind: 'opaque' }>): ItemForm {
+    if (opening.kind !== 'tool_call') return FORMS[opening.kind];
+    return this.#context.callForms?.get(opening.name)?.kind === 'tool_search' ? FORMS.search : FORMS[opening.tool];
+  }
+
+  /** What names the call, as the client knows its tool. */
+  #called({ id, name }: Extract<PartOpening, { kind: 'tool_call' }>): JsonObject {
+    const call_id = this.#takeCallId(id);
+    const form = this.#context.callForms?.get(name);
+    if (form === undefined) return { call_id, name };
+    return form.kind === 'tool_search'
+      ? { call_id, execution: 'client' }
+      : { call_id, name: form.name, namespace: form.namespace };
   }
 
   /** An id that clients and OpenAI take, which no other call of the answer has. */
@@ -220,6 +245,8 @@ function itemOf(open: OpenItem, status: 'in_progress' | 'completed' | 'incomplet
       return { id, type: form.type, status, role: 'assistant', content: parts };
     case 'reasoning':
       return { id, type: form.type, summary: parts };
+    case 'tool_search_call':
+      return { id, type: form.type, status, ...members, arguments: parseObject(text) ?? {} };
     default:
       return { id, type: form.type, status, ...members, [form.member]: text };
   }

@@ -13,7 +13,7 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
-import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
+import { elements, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import { parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
 import {
   given,
@@ -29,6 +29,7 @@ import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { OWN_MARK } from '../shared/response-object.ts';
+import { joinNames, TOOL_SEARCH } from './parse-tools.ts';
 
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
   const turns: Turn[] = [];
@@ -47,6 +48,10 @@ const ROLES = 'one of user, assistant, system, developer';
 
 function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestReading): void {
   const type = typeOf(item) ?? 'message';
+  if (isHostedItem(item, type)) {
+    reading.notes.drop(`input[].${type}`, 'what a tool of another provider did cannot be carried');
+    return;
+  }
   switch (type) {
     case 'message': {
       const role = readName(given(item, 'role'), `${path}.role`, ROLES);
@@ -67,11 +72,17 @@ function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestRe
     case 'custom_tool_call_output':
       turns.push({ role: 'user', name: null, parts: [parseResult(item, path, reading)], path });
       return;
+    case 'tool_search_call':
+      addAssistant(turns, [parseSearch(item, path)], path);
+      return;
+    case 'tool_search_output':
+      turns.push({ role: 'user', name: null, parts: [parseFound(item, path)], path });
+      return;
     case 'configuration_update':
+    case 'additional_tools':
       return;
     default:
-      if (!HOSTED_HISTORY.has(type)) throw refuseItem(item, path, type);
-      reading.notes.drop(`input[].${type}`, 'what a tool of another provider did cannot be carried');
+      throw refuseItem(item, path, type);
   }
 }
 
@@ -83,10 +94,13 @@ const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'image_generation_call',
   'mcp_list_tools',
   'mcp_call',
-  'tool_search_call',
-  'tool_search_output',
-  'additional_tools',
 ]);
+
+/** A search for tools that the provider ran has no id of a call. */
+function isHostedItem(item: JsonNode, type: string): boolean {
+  const isSearch = type === 'tool_search_call' || type === 'tool_search_output';
+  return HOSTED_HISTORY.has(type) || (isSearch && given(item, 'call_id') === undefined);
+}
 
 function refuseItem(item: JsonNode, path: string, type: string) {
   if (type === 'compaction')
@@ -141,9 +155,40 @@ function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom
   return {
     kind: 'tool_call',
     id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call'),
-    name: readName(given(item, 'name'), `${path}.name`, 'the name of a tool'),
+    name: joinNames(
+      readOptionalText(item, 'namespace', `${path}.namespace`),
+      readName(given(item, 'name'), `${path}.name`, 'the name of a tool'),
+    ),
     tool: type === 'function_call' ? 'function' : 'custom',
     arguments: written === undefined ? '' : readText(written, `${path}.${member}`, 'a string'),
+    cache_mark: null,
+  };
+}
+
+/** The call of the function that stands for a search for tools. */
+function parseSearch(item: JsonNode, path: string): ToolCallPart {
+  const searched = given(item, 'arguments');
+  return {
+    kind: 'tool_call',
+    id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call'),
+    name: TOOL_SEARCH,
+    tool: 'function',
+    arguments: searched === undefined ? '{}' : (stringValue(searched) ?? jsonText(searched)),
+    cache_mark: null,
+  };
+}
+
+/** The tools that were found join the others; the result names them. */
+function parseFound(item: JsonNode, path: string): ToolResultPart {
+  const tools = given(item, 'tools');
+  const names = (tools === undefined ? [] : elements(tools)).map(
+    (tool) => readOptionalText(tool, 'name', `${path}.tools`) ?? '',
+  );
+  return {
+    kind: 'tool_result',
+    call_id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call that this answers'),
+    parts: [textPart(names.length === 0 ? 'No tools found.' : `Found, and callable from now on: ${names.join(', ')}`)],
+    is_error: false,
     cache_mark: null,
   };
 }

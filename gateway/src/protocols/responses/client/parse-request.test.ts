@@ -249,14 +249,37 @@ describe('tools', () => {
   });
 
   // Vector 4, as far as it goes: Codex offers these with every request.
-  test('that Codex always offers are dropped by name', () => {
+  test('that Codex always offers become functions, or are dropped by name', () => {
     const tools = [
       { type: 'web_search', external_web_access: true },
-      { type: 'namespace', name: 'n', tools: [] },
-      { type: 'tool_search', execution: 'client' },
+      { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
+      { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+      { type: 'tool_search' },
     ];
-    const { request, dropped } = parse({ tools });
-    expect([request.tools, dropped]).toEqual([[], ['tools.web_search', 'tools.namespace', 'tools.tool_search']]);
+    const found = { type: 'function', name: 'found', defer_loading: true };
+    const input = [
+      { role: 'user', content: 'a' },
+      { type: 'function_call', call_id: 'c1', namespace: 'agents', name: 'spawn', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'x' },
+      { type: 'tool_search_call', call_id: 'c2', execution: 'client', arguments: { query: 'q' } },
+      { type: 'tool_search_output', call_id: 'c2', tools: [found, found] },
+    ];
+    const { request, dropped } = parse({ tools, input });
+    expect(request.tools.map(({ name }) => name)).toEqual(['agents__spawn', 'tool_search', 'found']);
+    expect(dropped).toEqual(['tools.web_search', 'tools.tool_search']);
+    expect(request.callForms).toEqual(
+      new Map([
+        ['agents__spawn', { kind: 'namespaced', namespace: 'agents', name: 'spawn' }],
+        ['tool_search', { kind: 'tool_search' }],
+      ]),
+    );
+    expect(request.turns.flatMap(({ parts }) => parts)).toMatchObject([
+      {},
+      { kind: 'tool_call', id: 'c1', name: 'agents__spawn' },
+      {},
+      { kind: 'tool_call', id: 'c2', name: 'tool_search', arguments: '{"query":"q"}' },
+      { kind: 'tool_result', call_id: 'c2', parts: [{ text: 'Found, and callable from now on: found, found' }] },
+    ]);
   });
 
   test.each([

@@ -53,7 +53,12 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'include', becomes: null, fate: 'dropped', note: 'the model behind this name has nothing of it' },
   { member: 'max_output_tokens', becomes: 'output_limit', fate: null, note: '' },
   { member: 'max_tool_calls', becomes: null, fate: 'dropped', note: 'the provider runs no tools' },
-  { member: 'tools', becomes: 'tools', fate: null, note: 'web_search, namespace and tool_search are dropped' },
+  {
+    member: 'tools',
+    becomes: 'tools',
+    fate: null,
+    note: 'a namespace becomes functions, a tool_search of the client a function; web_search is dropped',
+  },
   { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
   { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
   { member: 'text', becomes: 'output_format', fate: null, note: 'text.verbosity is the verbosity' },
@@ -99,11 +104,13 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
   const reading: RequestReading = { notes, named: {} };
   judgeMembers(root, reading);
   const streamNode = member(root, 'stream');
+  const parsed = parseTools(root, reading);
   return {
     model: readName(given(root, 'model'), 'model', 'the name of a model'),
     stream: streamNode !== undefined && checkBoolean(streamNode, 'stream'),
     turns: parseTurns(root, reading),
-    tools: parseTools(root, reading),
+    tools: parsed.tools,
+    ...(parsed.callForms.size > 0 && { callForms: parsed.callForms }),
     tool_choice: parseToolChoice(root, reading),
     parallel_tool_calls: parseParallel(root, reading),
     outputTokensMax: readIntegerFeature(root, 'max_output_tokens', 'output_limit', 1, reading),

@@ -8,8 +8,10 @@ const strip = (text: string, strips = (sealed: string) => sealed.startsWith('gw1
 const OURS = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gw1.x"}';
 const THEIRS = '{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"blob"}';
 const CALL = '{"type":"function_call", "id":"fc_1","call_id":"c","name":"f","arguments":"{\\u0022n\\u0022:1.0}"}';
-const body = (...items: readonly string[]) => `{ "model":"m", "input": [${items.join(', ')}], "n": 12345678901234567890 }`;
-const rest = (...items: readonly string[]) => `{ "model":"m", "input": [${items.join(',')}], "n": 12345678901234567890 }`;
+const body = (...items: readonly string[]) =>
+  `{ "model":"m", "input": [${items.join(', ')}], "n": 12345678901234567890 }`;
+const rest = (...items: readonly string[]) =>
+  `{ "model":"m", "input": [${items.join(',')}], "n": 12345678901234567890 }`;
 
 test('of the chosen items only, with the ids of what the assistant said after them', () => {
   const user = '{"role":"user","id":"msg_9","content":"a"}';
