@@ -23,6 +23,48 @@ const skimmed = (template: RecordTemplate, text: string, start = 0) => {
   return [end, template.heldBytes];
 };
 
+describe('a template of numbered records', () => {
+  const numbered = (n: unknown, delta: string) => framed(`{"n":${n},"delta":"${delta}","end":1}`);
+  const learnNumbered = (raw: string) => learnTemplate(latin1(raw), [['delta', 'a']], 'n');
+
+  test('skims them while their numbers go up by one', () => {
+    const template = learnNumbered(numbered(8, 'a'));
+    const run = numbered(9, 'bc') + numbered(10, '') + numbered(11, 'd');
+    expect(template?.skim(Buffer.from(run + numbered(13, 'e')), 0)).toBe(run.length);
+    expect([template?.heldRecords, template?.heldBytes]).toEqual([3, 3]);
+    // Nothing counts until it is said to.
+    expect(template?.skim(Buffer.from(run), 0)).toBe(run.length);
+    template?.advance();
+    expect(template?.skim(Buffer.from(run), 0)).toBe(0);
+    expect(template?.skim(Buffer.from(numbered(12, 'e')), 0)).toBe(numbered(12, 'e').length);
+  });
+
+  test.each(['9.0', '90', '09', '8', '"9"', '-9', ' 9'])('stops at the number %s', (n) => {
+    expect(learnNumbered(numbered(8, 'a'))?.skim(Buffer.from(numbered(n, 'b')), 0)).toBe(0);
+  });
+
+  test.each(['1.5', '"1"', '1e3', 'null'])('is not learned from the number %s', (n) => {
+    expect(learnNumbered(numbered(n, 'a'))).toBeNull();
+  });
+
+  test('is learned without a number where records have none, and not where they have two', () => {
+    const bare = framed('{"delta":"a"}');
+    expect(learnNumbered(bare)?.skim(Buffer.from(bare + bare), 0)).toBe(2 * bare.length);
+    expect(learnNumbered(framed('{"n":1,"delta":"a","in":{"n":2}}'))).toBeNull();
+  });
+
+  test('of a skimmer counts its records, and a preview does not', () => {
+    const skimmer = new RecordSkimmer();
+    const [first] = recordsOf(numbered(0, 'a'));
+    if (first === undefined) throw new Error('no record');
+    skimmer.learn(first, [['delta', 'a']], false, 'n');
+    const run = Buffer.from(numbered(1, 'b') + numbered(2, 'c'));
+    expect(skimmer.preview(run, 0)).toEqual({ end: run.length, outputBytes: 2 });
+    expect([skimmer.skim(run, 0), skimmer.heldRecords, skimmer.heldBytes]).toEqual([run.length, 2, 2]);
+    expect(skimmer.skim(Buffer.from(numbered(3, 'd')), 0)).toBe(numbered(3, 'd').length);
+  });
+});
+
 describe('a template', () => {
   test('skims records that differ only in the hole, and reports its bytes', () => {
     const template = learn(chunk('hi'), [['content', 'hi']]);

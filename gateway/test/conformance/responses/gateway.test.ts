@@ -37,6 +37,7 @@ function configFor(fakeUrl: string): object {
   const codex = { 'gpt-5-codex': target('lab-responses', 'gpt-5-codex') };
   return {
     defaults: { routing: { max_extra_attempts: 0 } },
+    limits: { keep_alive: '500ms' },
     providers,
     models: {
       ...Object.fromEntries([...speeches, ...own]),
@@ -88,6 +89,11 @@ async function ask(path: string, body: object): Promise<Answer> {
 const respond = (model: string, members: object = {}) => ask('/v1/responses', { model, input: 'hi', ...members });
 const eventsIn = (text: string) =>
   text.split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+/** The items of the last event. */
+function outputIn(text: string): JsonObject[] {
+  const { output } = asObject(eventsIn(text).at(-1)?.response) ?? {};
+  return Array.isArray(output) ? output : [];
+}
 const lastSent = (model: string) =>
   JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
 
@@ -122,7 +128,7 @@ describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
     const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' }, strict: false }];
     const { text } = await respond(`${side}-tool`, { tools, stream: true });
     expect(violationOf(text)).toBeNull();
-    const output = asObject(eventsIn(text).at(-1)?.response)?.output as JsonObject[];
+    const output = outputIn(text);
     const calls = output.filter(({ type }) => type === 'function_call');
     expect(calls.map(({ name, arguments: written }) => [name, JSON.parse(String(written))])).toEqual([
       ['get_weather', { city: 'Zürich' }],
@@ -205,7 +211,7 @@ describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
     expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
     const dropped = answer.headers.get('x-tollgate-dropped')?.split(',') ?? [];
     for (const name of ['tools.web_search', 'tools[].format.grammar']) expect(dropped).toContain(name);
-    const [call] = asObject(eventsIn(answer.text).at(-1)?.response)?.output as JsonObject[];
+    const [call] = outputIn(answer.text);
     expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: patch, status: 'completed' });
     const output = { type: 'custom_tool_call_output', call_id: call?.call_id, output: 'done' };
     const next = await respond(`${side}-ok`, { ...body, input: [...body.input, call, output] });
@@ -228,7 +234,7 @@ test.each(['c', 'm'])('calls of a namespace and searches for tools come back as 
   pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
   const { text } = await respond(`${side}-ok`, { tools, stream: true });
   expect(violationOf(text)).toBeNull();
-  const output = asObject(eventsIn(text).at(-1)?.response)?.output as JsonObject[];
+  const output = outputIn(text);
   expect(output).toMatchObject([
     { type: 'function_call', name: 'spawn', namespace: 'agents', arguments: '{"a":1}' },
     { type: 'tool_search_call', execution: 'client', arguments: { query: 'q' }, status: 'completed' },
@@ -319,6 +325,14 @@ describe('an upstream that only has Responses', () => {
     });
     expect([answer.status, JSON.stringify(lastSent('gpt-5-codex')).includes(SEAL)]).toEqual([200, false]);
   });
+});
+
+// Vector 29.
+test('a silent upstream leaves the stream alive with events, and its numbers without a gap', async () => {
+  pair.fake.script('ok', { answer: 'ok', delayBetweenEventsMs: 800 });
+  const { text } = await respond('c-ok', { stream: true });
+  expect(violationOf(text)).toBeNull();
+  expect(text.split('event: keepalive\n').length).toBeGreaterThan(2);
 });
 
 describe('a failure', () => {
