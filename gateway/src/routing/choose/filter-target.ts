@@ -35,7 +35,7 @@ function lackOf(
   const { takes } = traits;
   const format = upstream.protocolFor[protocol].name;
   if (needs.ownFormat !== null && format !== protocol) return 'format';
-  if (needs.logprobs && (format === 'messages' || format === 'converse')) return 'format';
+  if (needs.logprobs && (format === 'messages' || format === 'converse' || format === 'responses')) return 'format';
   const servesNone = format === 'converse' || (format === 'messages' && !traits.messages.firstParty);
   if (needs.serverTool !== null && servesNone) return 'server_tools';
   if (needs.tools && takes.tools === false) return 'tools';

@@ -129,6 +129,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: null,
     web_search: null,
+    logprobs: null,
     named: reading.named,
   };
 }

@@ -18,6 +18,8 @@ export const readNeeds: ReadNeeds = ({ root }, mediaParts) => {
     storedItem: null,
     ownFormat: firstRefusedMember(root),
     reasoning: effort !== undefined && stringValue(effort) !== undefined && stringValue(effort) !== 'none',
+    // A request for them is refused by any other format.
+    logprobs: false,
     schema: format !== undefined && typeOf(format) === 'json_schema',
   };
 };

@@ -5,7 +5,7 @@
 import type { DocumentPart, MediaPart, Part, Source, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { isAttribution } from '../../request/attribution.ts';
+import { isAttribution } from '../../request/join-turns.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { callerWord, type Draft, modelWord, type RenderContext, upstreamName } from './render-context.ts';

@@ -1,5 +1,5 @@
 /** Renders a canonical request as a Responses body, and lists how each feature is handled. Source: specification, F.4. */
-import type { Feature, GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
+import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { parseObject } from '../../json.ts';
 import { renderEndUser } from '../../openai/end-user.ts';
@@ -25,6 +25,12 @@ export function renderRequest(
   notes: TranslationNotes,
 ): RenderedRequest {
   const context: RenderContext = { request, traits, notes, restored: new Map() };
+  if (request.logprobs !== null) {
+    throw refuseMember(
+      callerWord(context, 'logprobs'),
+      `${modelWord(context)} is not asked for probabilities; leave it out`,
+    );
+  }
   for (const feature of ['top_k', 'frequency_penalty', 'presence_penalty', 'seed'] as const) {
     if (request[feature]) notes.drop(callerWord(context, feature), 'the format of the provider has no such member');
   }
@@ -183,28 +189,24 @@ function renderChoice(choice: ToolChoice, context: RenderContext): WritableJson 
   return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) };
 }
 
-const NO_MEMBER = { fate: 'dropped', note: '0 has no effect' } as const;
-
 export const RENDERED_FEATURES: FeatureFates = {
-  tools: {
-    fate: 'carried',
-    note: 'refused: tools that only another format or its provider has, and models without tools',
-  },
-  tool_choice: { fate: 'carried', note: '' },
-  parallel_tool_calls: { fate: 'carried', note: '' },
-  output_limit: { fate: 'carried', note: "raised to 16 and lowered to the model's maximum, and named; 0 is refused" },
-  stop: { fate: 'emulated', note: 'the gateway looks for the texts in the answer' },
-  temperature: { fate: 'carried', note: 'dropped if the model does not support it' },
-  top_p: { fate: 'carried', note: 'dropped if the model does not support it' },
-  top_k: { fate: 'dropped', note: '' },
-  frequency_penalty: NO_MEMBER,
-  presence_penalty: NO_MEMBER,
-  seed: NO_MEMBER,
-  reasoning: { fate: 'emulated', note: 'as reasoning.effort; an unsupported effort becomes the nearest, and is named' },
-  output_format: { fate: 'carried', note: 'strict only if requested, and the schema follows the strict rules' },
-  verbosity: { fate: 'carried', note: '' },
-  end_user: { fate: 'emulated', note: 'as safety_identifier, hashed if it contains device ids' },
-  service_tier: { fate: 'carried', note: '' },
-  cache_marks: { fate: 'dropped', note: 'the provider caches by itself' },
-  web_search: { fate: 'carried', note: 'as a tool' },
-} satisfies Record<Feature, FeatureFates[Feature]>;
+  tools: 'carried: refused: tools that only another format or its provider has, and models without tools',
+  tool_choice: 'carried',
+  parallel_tool_calls: 'carried',
+  output_limit: "carried: raised to 16 and lowered to the model's maximum, and named; 0 is refused",
+  stop: 'emulated: the gateway looks for the texts in the answer',
+  temperature: 'carried: dropped if the model does not support it',
+  top_p: 'carried: dropped if the model does not support it',
+  top_k: 'dropped',
+  frequency_penalty: 'dropped: 0 has no effect',
+  presence_penalty: 'dropped: 0 has no effect',
+  seed: 'dropped: 0 has no effect',
+  reasoning: 'emulated: as reasoning.effort; an unsupported effort becomes the nearest, and is named',
+  output_format: 'carried: strict only if requested, and the schema follows the strict rules',
+  verbosity: 'carried',
+  end_user: 'emulated: as safety_identifier, hashed if it contains device ids',
+  service_tier: 'carried',
+  cache_marks: 'dropped: the provider caches by itself',
+  web_search: 'carried: as a tool',
+  logprobs: 'refused: the provider is not asked for probabilities',
+};
