@@ -66,9 +66,8 @@ export function openUpstream({ provider, model, timeouts }: ProviderModel): Upst
 }
 
 function protocolsOf(provider: Provider, model: string): readonly UpstreamProtocolName[] {
-  const { kind, quirks } = provider;
-  const ofKind = kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;
-  return quirks.alsoSpeaks === undefined ? ofKind : [...ofKind, ...quirks.alsoSpeaks];
+  const ofKind = provider.kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings);
+  return [...(ofKind ?? provider.kind.protocols), ...(provider.quirks.alsoSpeaks ?? [])];
 }
 
 type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;
