@@ -84,10 +84,10 @@ describe('typed errors', () => {
       error: { status: 404, message: expect.stringContaining('embeddings are not served') },
     },
     {
-      name: 'the Responses API',
+      name: 'a stored response',
       raised: OpenAI.NotFoundError,
-      call: (with_) => with_.responses.create({ model: 'ok', input: 'x' }),
-      error: { status: 404, message: expect.stringContaining('/v1/chat/completions') },
+      call: (with_) => with_.responses.retrieve('resp_1'),
+      error: { status: 404, code: 'not_found', message: expect.stringContaining('responses are not stored') },
     },
     {
       name: 'an unknown model retrieved',

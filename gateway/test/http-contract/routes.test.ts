@@ -91,7 +91,6 @@ describe('an unknown path is 404 in the format that it suggests', () => {
     ['/v1/chat', 'chat', 'POST /v1/chat/completions'],
     ['/V1/CHAT/COMPLETIONS', 'chat', '/V1/CHAT/COMPLETIONS'],
     ['/v1/v1/v1/chat/completions', 'chat', 'POST /v1/chat/completions'],
-    ['/v1/responses', 'chat', 'POST /v1/chat/completions'],
     ['/v1/embeddings', 'chat', 'embeddings are not served'],
     ['/v1/completions', 'chat', 'POST /v1/chat/completions'],
     ['/v1/messages/', 'messages', '/v1/messages'],
