@@ -129,7 +129,7 @@ test('models are listed with their details and the number of keys that may use t
   await createKey(rig.gateway, { scopes: ['usage'] });
   expect(await model('file-unpriced')).toMatchObject({
     aliases: ['another-name'],
-    protocols: ['chat', 'messages'],
+    protocols: ['chat', 'messages', 'responses'],
     targets: [{ provider: 'filed', model: 'file-unpriced' }],
     source: 'file',
     // The first key, the administrator's, and the one whose pattern matches.
