@@ -67,7 +67,7 @@ function streamCall(protocol: Protocol, model: UpstreamModel): CaseCall {
 
 const PLAIN: Pick<BenchCase, 'unit' | 'calls' | 'fresh'> = {
   unit: 'call',
-  calls: { chat: plainCall('chat'), messages: plainCall('messages') },
+  calls: { chat: plainCall('chat'), messages: plainCall('messages'), responses: plainCall('responses') },
   fresh: null,
 };
 
@@ -106,7 +106,7 @@ export const CASES: readonly BenchCase[] = [
     title: 'plain request',
     connections: 32,
     callsPerSecond: null,
-    subjects: [...RELAYS, 'tollgate-silent', 'tollgate-two', ...TRANSLATING],
+    subjects: [...RELAYS, 'tollgate-silent', 'tollgate-two', 'tollgate-r2r', ...TRANSLATING],
     windowMs: 600,
   },
   steady(40),
@@ -117,9 +117,13 @@ export const CASES: readonly BenchCase[] = [
     title: 'stream of 100 events sent at once',
     connections: 16,
     callsPerSecond: null,
-    subjects: [...RELAYS, ...TRANSLATING],
+    subjects: [...RELAYS, 'tollgate-r2r', ...TRANSLATING],
     unit: 'call',
-    calls: { chat: streamCall('chat', 'bench'), messages: streamCall('messages', 'bench') },
+    calls: {
+      chat: streamCall('chat', 'bench'),
+      messages: streamCall('messages', 'bench'),
+      responses: streamCall('responses', 'bench'),
+    },
     windowMs: 600,
     fresh: null,
   },

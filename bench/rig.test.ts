@@ -12,7 +12,7 @@ import { CALL_PATH } from './protocol.ts';
 import { type Rig, startRig } from './rig.ts';
 import { runRounds } from './run-rounds.ts';
 import type { RunningSubject, Subject } from './subjects/subject.ts';
-import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m } from './subjects/tollgate.ts';
+import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m, tollgateR2r } from './subjects/tollgate.ts';
 
 const FAKE = fileURLToPath(new URL('testing/fake-tollgate.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -55,7 +55,8 @@ describe('the rig', () => {
 
   test('points each Tollgate at an upstream of its format, and says which pairs it leaves out', async () => {
     const subjects = new Map<Subject, RunningSubject>();
-    for (const subject of [tollgateC2m, tollgateM2m, tollgateM2c]) subjects.set(subject, await rig.start(subject));
+    for (const subject of [tollgateC2m, tollgateM2m, tollgateM2c, tollgateR2r])
+      subjects.set(subject, await rig.start(subject));
     const timing = { warmupMs: 50, windowMs: 100, settleMs: 0 };
     const { measurements, leftOut } = await runRounds({
       cases: CASES.filter(({ name }) => name === 'burst' || name === 'agent').map(shortened),
@@ -67,7 +68,9 @@ describe('the rig', () => {
       onProgress: () => {},
     });
     for (const { group } of subjects.values()) await group.stop();
-    expect(measurements).toMatchObject([{ subject: 'tollgate-m2m', case: 'burst', load: { failures: 0 } }]);
+    expect(measurements).toMatchObject(
+      ['tollgate-m2m', 'tollgate-r2r'].map((subject) => ({ subject, case: 'burst', load: { failures: 0 } })),
+    );
     expect(measurements[0]?.load.calls).toBeGreaterThan(5);
     const reasons = leftOut.map(({ subject, case: name, reason }) => [subject, name, reason.replace(/^\d+ /, '')]);
     const cannot = (path: string, endpoint: string) =>

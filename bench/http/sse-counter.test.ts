@@ -41,6 +41,27 @@ function delta(closing: string): string {
   return `event: message_delta\ndata: ${closing}\n\n`;
 }
 
+describe('counting the events of a stream of Responses', () => {
+  const TEXT = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta"}\n\n';
+  const END = 'event: response.completed\ndata: {"n":"é"}\n\n';
+
+  test('gives the same at every split, and keeps what the end said', () => {
+    const text = `${TEXT}: ping\n\n${TEXT}${END}`;
+    for (let cut = 0; cut <= Buffer.byteLength(text); cut += 1) {
+      expect(count('responses', text, cut)).toEqual({ events: 3, heard: 3, finished: true, closingData: '{"n":"é"}' });
+    }
+  });
+
+  test.each([
+    ['no end mark', TEXT],
+    ['another name of the same length', TEXT + END.replace('response.completed', 'response.incomplet')],
+    ['an event after the end mark', END + TEXT],
+    ['the end mark of chat', `${TEXT}data: [DONE]\n\n`],
+  ])('%s is not finished', (_, text) => {
+    expect(count('responses', text, 3).finished).toBe(false);
+  });
+});
+
 describe('counting the events of a messages stream', () => {
   test('gives the same at every split, and keeps what the last message_delta said', () => {
     const text = `${START}${TEXT}: ping\n\n${delta('{"n":1}')}${delta('{"n":"é"}')}${STOP}`;

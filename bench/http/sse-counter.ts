@@ -5,11 +5,16 @@ export interface SseCounter {
   push(bytes: Buffer): void;
   /** Records with a `data:` line so far, excluding chat's end mark `[DONE]`; comments do not count. */
   readonly events: number;
-  /** True when the last record was the format's end mark, `[DONE]` or `message_stop`, and the body ended with it. */
+  /** True when the last record was the format's end mark, and the body ended with it. */
   readonly finished: boolean;
-  /** For messages: the data of the last `message_delta`, with stop reason and usage; else null. */
+  /** The data of the last event of `CLOSING_EVENT`; null: none, or a chat stream. */
   readonly closingData: string | null;
 }
+
+/** The event with the reason of the end and the usage. */
+export const CLOSING_EVENT = { messages: 'message_delta', responses: 'response.completed' } as const;
+
+const END_EVENT = { chat: null, messages: 'message_stop', responses: 'response.completed' } as const;
 
 const LF = 10;
 const LETTER_D = 100;
@@ -25,7 +30,7 @@ export function createSseCounter(protocol: Protocol, onEvent: () => void): SseCo
   let finished = false;
   let recordHasData = false;
   let recordIsDone = false;
-  /** Only set for records that frame a message: text events do not need it, and there are many of them. */
+  /** Only set for records that may frame an answer: text events do not need it, and there are many of them. */
   let recordName = '';
   let closingData: string | null = null;
   let heldLine = Buffer.alloc(0);
@@ -33,7 +38,7 @@ export function createSseCounter(protocol: Protocol, onEvent: () => void): SseCo
   function endRecord(): void {
     if (recordIsDone) finished = true;
     else if (recordHasData) {
-      finished = recordName === 'message_stop';
+      finished = recordName === END_EVENT[protocol];
       events += 1;
       onEvent();
     }
@@ -48,10 +53,14 @@ export function createSseCounter(protocol: Protocol, onEvent: () => void): SseCo
       recordHasData = true;
       if (protocol === 'chat') {
         recordIsDone = to - from === DONE.length && bytes.compare(DONE, 0, DONE.length, from, to) === 0;
-      } else if (recordName === 'message_delta') closingData = bytes.toString('utf8', from + DATA_CHARS, to);
-    } else if (protocol === 'messages' && bytes[from] === LETTER_E && bytes[from + EVENT_CHARS] === LETTER_M) {
+      } else if (recordName === CLOSING_EVENT[protocol]) closingData = bytes.toString('utf8', from + DATA_CHARS, to);
+    } else if (protocol !== 'chat' && bytes[from] === LETTER_E && mayFrame(bytes, from + EVENT_CHARS, to)) {
       recordName = bytes.toString('latin1', from + EVENT_CHARS, to);
     }
+  }
+
+  function mayFrame(bytes: Buffer, from: number, to: number): boolean {
+    return protocol === 'messages' ? bytes[from] === LETTER_M : to - from === END_EVENT.responses.length;
   }
 
   function push(bytes: Buffer): void {

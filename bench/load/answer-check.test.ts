@@ -4,10 +4,12 @@ import type { Protocol } from '../protocol.ts';
 import { STREAM_EVENTS } from '../upstream/answer-content.ts';
 import { CHAT_REPLIES } from '../upstream/chat-replies.ts';
 import { MESSAGES_REPLIES } from '../upstream/messages-replies.ts';
+import { RESPONSES_REPLIES } from '../upstream/responses-replies.ts';
 import { createAnswerCheck } from './answer-check.ts';
 import type { ExpectedAnswer } from './load-plan.ts';
 
-const REPLIES = { chat: CHAT_REPLIES, messages: MESSAGES_REPLIES };
+const REPLIES = { chat: CHAT_REPLIES, messages: MESSAGES_REPLIES, responses: RESPONSES_REPLIES };
+const PROTOCOLS = ['chat', 'messages', 'responses'] as const;
 
 function json(protocol: Protocol): ExpectedAnswer {
   return { protocol, kind: 'json' };
@@ -28,15 +30,18 @@ function problem(expect: ExpectedAnswer, status: number, ...pieces: readonly (st
 }
 
 describe('the check of an answer in one piece', () => {
-  test.each(['chat', 'messages'] as const)('passes the upstream’s own %s JSON in any pieces', (protocol) => {
+  test.each(PROTOCOLS)('passes the upstream’s own %s JSON in any pieces', (protocol) => {
     const { plain } = REPLIES[protocol];
     const body = plain.subarray(plain.indexOf('\r\n\r\n') + 4);
     expect(problem(json(protocol), 200, body.subarray(0, 99), body.subarray(99))).toBeNull();
   });
 
-  test.each(['chat', 'messages'] as const)('fails %s JSON of the other format', (protocol) => {
-    const { plain } = REPLIES[protocol === 'chat' ? 'messages' : 'chat'];
-    expect(problem(json(protocol), 200, plain.subarray(plain.indexOf('\r\n\r\n') + 4))).toContain('found undefined');
+  test.each(PROTOCOLS)('fails JSON of the other formats where %s is expected', (protocol) => {
+    for (const other of PROTOCOLS) {
+      if (other === protocol) continue;
+      const { plain } = REPLIES[other];
+      expect(problem(json(protocol), 200, plain.subarray(plain.indexOf('\r\n\r\n') + 4))).toContain('found undefined');
+    }
   });
 
   test('fails chat JSON that is cut, not finished, or counted wrong', () => {
@@ -103,7 +108,21 @@ describe('the check of a stream', () => {
     expect(problem(stream('messages', 2), 200, text)).toBe(expected);
   });
 
-  test.each(['chat', 'messages'] as const)('hears of the first event and of each event of a %s stream', (protocol) => {
+  const done = (status: string, output: number) =>
+    `event: response.completed\ndata: ${JSON.stringify({
+      response: { status, usage: { input_tokens: 24, output_tokens: output } },
+    })}\n\n`;
+
+  test.each([
+    ['that is right', `data: 1\n\n${done('completed', 99)}`, null],
+    ['without an end', 'data: 1\n\ndata: 2\n\n', 'the stream ended without event: response.completed'],
+    ['that failed', `data: 1\n\n${done('failed', 99)}`, 'status: found "failed", expected "completed"'],
+    ['that is counted wrong', `data: 1\n\n${done('completed', 1)}`, 'usage.output_tokens: found 1, expected 99'],
+  ])('judges a stream of Responses %s', (_, text, expected) => {
+    expect(problem(stream('responses', 2), 200, text)).toBe(expected);
+  });
+
+  test.each(PROTOCOLS)('hears of the first event and of each event of a %s stream', (protocol) => {
     const heard: string[] = [];
     const check = createAnswerCheck(
       stream(protocol, STREAM_EVENTS[protocol]),

@@ -10,7 +10,7 @@ export interface AnswerCheck {
 }
 
 const SHOWN_CHARS = 300;
-const END_MARK = { chat: 'data: [DONE]', messages: 'event: message_stop' };
+const END_MARK = { chat: 'data: [DONE]', messages: 'event: message_stop', responses: 'event: response.completed' };
 
 /**
  * A check for one answer. `onFirst` is called for its first body bytes, or on a stream for its first event; `onEvent`
@@ -41,7 +41,7 @@ export function createAnswerCheck(expect: ExpectedAnswer, onFirst: () => void, o
       if (expect.kind === 'json') return bodyProblem(protocol, text());
       if (counter.events !== expect.events) return `events: found ${counter.events}, expected ${expect.events}`;
       if (!counter.finished) return `the stream ended without ${END_MARK[protocol]}`;
-      return protocol === 'messages' ? closingProblem(counter.closingData) : null;
+      return protocol === 'chat' ? null : closingProblem(protocol, counter.closingData);
     },
   };
 }

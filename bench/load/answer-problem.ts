@@ -1,4 +1,5 @@
-/** Checks that an answer in either format is complete and reports its usage. */
+/** Checks that an answer is complete and reports its usage. */
+import { CLOSING_EVENT } from '../http/sse-counter.ts';
 import type { Protocol } from '../protocol.ts';
 import { USED } from '../upstream/answer-content.ts';
 
@@ -43,15 +44,17 @@ function usageProblem(usage: unknown, expected: Readonly<Record<string, number>>
 }
 
 const CHAT_USAGE = { total_tokens: USED.input + USED.output };
-const MESSAGES_USAGE = { input_tokens: USED.input, output_tokens: USED.output };
+/** Of messages and Responses. */
+const NAMED_USAGE = { input_tokens: USED.input, output_tokens: USED.output };
 
 /** Null when the text is a complete answer that reports the upstream's usage. */
 export function bodyProblem(protocol: Protocol, text: string): string | null {
   const answer = parseJson(text);
   if (answer === null) return notJson(text);
   if (protocol === 'messages') {
-    return compare('stop_reason', answer.stop_reason, 'end_turn') ?? usageProblem(answer.usage, MESSAGES_USAGE);
+    return compare('stop_reason', answer.stop_reason, 'end_turn') ?? usageProblem(answer.usage, NAMED_USAGE);
   }
+  if (protocol === 'responses') return responseProblem(answer);
   const [choice]: unknown[] = Array.isArray(answer.choices) ? answer.choices : [];
   return (
     compare('choices[0].finish_reason', member(choice, 'finish_reason'), 'stop') ??
@@ -59,13 +62,20 @@ export function bodyProblem(protocol: Protocol, text: string): string | null {
   );
 }
 
-/** The same for the data of the `message_delta` that ends a messages stream; null when there was none. */
-export function closingProblem(text: string | null): string | null {
-  if (text === null) return 'message_delta: found none, expected one';
+function responseProblem(response: unknown): string | null {
+  return (
+    compare('status', member(response, 'status'), 'completed') ?? usageProblem(member(response, 'usage'), NAMED_USAGE)
+  );
+}
+
+/** The same for the data of the event that ends a stream of messages or Responses; null when there was none. */
+export function closingProblem(protocol: Exclude<Protocol, 'chat'>, text: string | null): string | null {
+  if (text === null) return `${CLOSING_EVENT[protocol]}: found none, expected one`;
   const closing = parseJson(text);
   if (closing === null) return notJson(text);
+  if (protocol === 'responses') return responseProblem(closing.response);
   return (
     compare('delta.stop_reason', member(closing.delta, 'stop_reason'), 'end_turn') ??
-    usageProblem(closing.usage, MESSAGES_USAGE)
+    usageProblem(closing.usage, NAMED_USAGE)
   );
 }

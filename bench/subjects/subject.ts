@@ -3,7 +3,7 @@ import type { Group } from '../process/start-group.ts';
 import type { Protocol } from '../protocol.ts';
 
 /**
- * In Tollgate's variants, `c` is chat and `m` messages: first the client's format, then the upstream's. `tollgate` has
+ * In Tollgate's variants, `c` is chat, `m` messages and `r` Responses: first the client's format, then the upstream's. `tollgate` has
  * chat on both sides, and so have `tollgate-silent`, without a log line per request, and `tollgate-two`, with a second target.
  */
 export type SubjectName =
@@ -16,6 +16,7 @@ export type SubjectName =
   | 'tollgate-c2m'
   | 'tollgate-m2m'
   | 'tollgate-m2c'
+  | 'tollgate-r2r'
   | 'nginx'
   | 'portkey'
   | 'litellm';

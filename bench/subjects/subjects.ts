@@ -5,7 +5,15 @@ import { litellm } from './litellm.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import type { Subject, SubjectName } from './subject.ts';
-import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m, tollgateSilent, tollgateTwo } from './tollgate.ts';
+import {
+  tollgate,
+  tollgateC2m,
+  tollgateM2c,
+  tollgateM2m,
+  tollgateR2r,
+  tollgateSilent,
+  tollgateTwo,
+} from './tollgate.ts';
 
 export const SUBJECTS: readonly Subject[] = [
   direct,
@@ -14,6 +22,7 @@ export const SUBJECTS: readonly Subject[] = [
   tollgate,
   tollgateSilent,
   tollgateTwo,
+  tollgateR2r,
   tollgateC2m,
   tollgateM2m,
   tollgateM2c,

@@ -22,12 +22,17 @@ const KEY = /tg_[0-9A-Za-z]{49}/;
 const CREATE_KEY = ['keys', 'create', '--name', 'bench', '--budget-usd', '1000000', '--budget-window', 'month'];
 
 /** The provider kind of each format in the configuration. */
-const PROVIDER_KIND: Readonly<Record<Protocol, string>> = { chat: 'openai-compatible', messages: 'anthropic' };
+const PROVIDER_KIND: Readonly<Record<Protocol, string>> = {
+  chat: 'openai-compatible',
+  messages: 'anthropic',
+  responses: 'openai',
+};
 
 /** Headers that clients of each format send in addition to their key. */
 const CLIENT_HEADERS: Readonly<Record<Protocol, Readonly<Record<string, string>>>> = {
   chat: {},
   messages: { 'anthropic-version': '2023-06-01' },
+  responses: {},
 };
 
 /** What differs from the usual configuration. */
@@ -63,7 +68,8 @@ async function proveLimits(client: Protocol, port: number, headers: Readonly<Rec
     body: renderQuestion(client, 'bench', false, 1),
   });
   const text = await answer.text();
-  if (!/"(?:length|max_tokens)"/.test(text)) throw new Error(`a request for one token got ${answer.status}: ${text}`);
+  if (!/"(?:length|max_tokens|max_output_tokens)"/.test(text))
+    throw new Error(`a request for one token got ${answer.status}: ${text}`);
 }
 
 async function startTollgate(
@@ -120,6 +126,7 @@ export const tollgateSilent = describeTollgate('tollgate-silent', 'Tollgate, no 
   requestLog: 'off',
 });
 export const tollgateTwo = describeTollgate('tollgate-two', 'Tollgate, two targets', 'chat', 'chat', { targets: 2 });
+export const tollgateR2r = describeTollgate('tollgate-r2r', 'Tollgate, Responses', 'responses', 'responses');
 export const tollgateC2m: Subject = describeTollgate('tollgate-c2m', 'Tollgate, chat → messages', 'chat', 'messages');
 export const tollgateM2m: Subject = describeTollgate('tollgate-m2m', 'Tollgate, messages', 'messages', 'messages');
 export const tollgateM2c: Subject = describeTollgate('tollgate-m2c', 'Tollgate, messages → chat', 'messages', 'chat');

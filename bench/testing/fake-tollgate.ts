@@ -16,7 +16,8 @@ if (positionals[0] === 'keys') {
 }
 const config = await Bun.file(values.config ?? '').text();
 const upstream = /base_url: (\S+),/.exec(config)?.[1];
-const endpoint = config.includes('kind: anthropic') ? '/messages' : '/chat/completions';
+const [, kind = ''] = /kind: ([\w-]+)/.exec(config) ?? [];
+const endpoint = { anthropic: '/messages', openai: '/responses' }[kind] ?? '/chat/completions';
 
 Bun.serve({
   hostname: '127.0.0.1',
@@ -24,7 +25,7 @@ Bun.serve({
   async fetch(request) {
     if (request.headers.get('authorization') !== `Bearer ${key}`) return new Response('no key', { status: 401 });
     const body = await request.text();
-    if (body.includes('"max_tokens":1}')) return Response.json({ finish_reason: 'length' });
+    if (/"max_(?:output_)?tokens":1\b/.test(body)) return Response.json({ finish_reason: 'length' });
     const { pathname } = new URL(request.url);
     if (pathname !== `/v1${endpoint}`) return new Response(`no ${pathname} from ${endpoint}`, { status: 501 });
     const answer = await fetch(`${upstream}${endpoint}`, { method: 'POST', body });

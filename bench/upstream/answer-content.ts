@@ -1,4 +1,4 @@
-/** Defines the content of the upstream's answers in either format: the text, its pieces on a stream, and the tokens. */
+/** Defines the content of the upstream's answers in each format: the text, its pieces on a stream, and the tokens. */
 import type { Protocol } from '../protocol.ts';
 
 /** The text of a plain answer. */
@@ -20,9 +20,10 @@ export const USED = { input: 24, output: 99 };
 /**
  * Events of a timed stream, also after translation. Around the text, chat has the role and the finish reason (`[DONE]`
  * and a usage chunk are extra); messages has the start and end of message and block, and one event with the stop
- * reason.
+ * reason; Responses has four events on either side.
  */
 export const STREAM_EVENTS: Readonly<Record<Protocol, number>> = {
   chat: TEXT_PIECES.length + 2,
   messages: TEXT_PIECES.length + 5,
+  responses: TEXT_PIECES.length + 8,
 };

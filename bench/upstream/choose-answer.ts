@@ -38,7 +38,7 @@ export function chooseAnswer(body: string): Answer | { readonly refusal: string 
     return { refusal: `model: found ${model === undefined ? 'none' : `"${model}"`}, expected one of ${known}` };
   }
   const streams = /"stream"\s*:\s*true/.test(body);
-  const isLimited = body.length <= LIMITED_CHARS_MAX && /"max_tokens"\s*:\s*1\b/.test(body);
+  const isLimited = body.length <= LIMITED_CHARS_MAX && /"max_(?:output_)?tokens"\s*:\s*1\b/.test(body);
   if (streams && isLimited) return { kind: 'limited', withUsage: true };
   if (streams) return { kind: UPSTREAM_MODELS[model], withUsage: /"include_usage"\s*:\s*true/.test(body) };
   if (model === 'bench') return { kind: 'plain', withUsage: false };

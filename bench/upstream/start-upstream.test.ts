@@ -19,7 +19,7 @@ function post(body: object, path: string = CALL_PATH.chat): Promise<Response> {
 async function readRecords(answer: Response): Promise<{ name: string; record: unknown }[]> {
   const records = (await answer.text()).trimEnd().split('\n\n');
   return records.map((text) => {
-    const [, name, json] = /^event: (\w+)\ndata: (.*)$/.exec(text) ?? [];
+    const [, name, json] = /^event: ([\w.]+)\ndata: (.*)$/.exec(text) ?? [];
     if (name === undefined || json === undefined) throw new Error(`found ${text}, expected an event with its data`);
     return { name, record: JSON.parse(json) };
   });
@@ -47,11 +47,13 @@ describe('the upstream', () => {
   test.each([
     ['chat', '"finish_reason":"length"', '"total_tokens":25'],
     ['messages', '"stop_reason":"max_tokens"', '"output_tokens":1'],
+    ['responses', '"reason":"max_output_tokens"', '"total_tokens":25'],
   ] as const)('keeps a limit of one token on a %s stream, not a larger one', async (protocol, reason, usage) => {
-    const streamed = async (max_tokens: number) =>
-      (await post({ model: 'bench', stream: true, max_tokens }, CALL_PATH[protocol])).text();
+    const member = protocol === 'responses' ? 'max_output_tokens' : 'max_tokens';
+    const streamed = async (tokens: number) =>
+      (await post({ model: 'bench', stream: true, [member]: tokens }, CALL_PATH[protocol])).text();
     const limited = await streamed(1);
-    expect(limited.split('\n\n').length).toBeLessThan(8);
+    expect(limited.split('\n\n').length).toBeLessThan(11);
     expect(limited).toContain(reason);
     expect(limited).toContain(usage);
     expect(await streamed(10)).not.toContain(reason);
@@ -87,7 +89,22 @@ describe('the upstream', () => {
     });
   });
 
-  test('says the same text, in the same pieces, in both formats', async () => {
+  test('answers Responses with the same text and usage, and numbers the events of a stream', async () => {
+    const plain = await (await post({ model: 'bench' }, CALL_PATH.responses)).text();
+    expect(plain.length).toBeGreaterThan(600);
+    expect(plain.length).toBeLessThan(800);
+    expect(JSON.parse(plain)).toMatchObject({ status: 'completed', usage: { input_tokens: 24, output_tokens: 99 } });
+    const records = await readRecords(await post({ model: 'bench', stream: true }, CALL_PATH.responses));
+    expect(records).toHaveLength(STREAM_EVENTS.responses);
+    for (const [sequence_number, { name, record }] of records.entries()) {
+      expect(record).toMatchObject({ type: name, sequence_number });
+    }
+    expect(records.at(-1)?.record).toMatchObject({
+      response: { status: 'completed', usage: { input_tokens: 24, output_tokens: 99 } },
+    });
+  });
+
+  test('says the same text, in the same pieces, in all formats', async () => {
     const read = async (protocol: Protocol, pattern: RegExp) => {
       const text = await (await post({ model: 'bench', stream: true }, CALL_PATH[protocol])).text();
       return [...text.matchAll(pattern)].map(([, piece]) => piece);
@@ -95,6 +112,7 @@ describe('the upstream', () => {
     const pieces = await read('messages', /"text_delta","text":"([^"]*)"/g);
     expect(pieces).toHaveLength(98);
     expect(await read('chat', /"delta":\{"content":"([^"]*)"/g)).toEqual(pieces);
+    expect(await read('responses', /"delta":"([^"]*)"/g)).toEqual(pieces);
   });
 
   test('paces both formats with the same bytes as at once', async () => {

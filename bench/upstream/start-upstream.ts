@@ -9,6 +9,7 @@ import { CHAT_REPLIES } from './chat-replies.ts';
 import { chooseAnswer } from './choose-answer.ts';
 import { MESSAGES_REPLIES } from './messages-replies.ts';
 import type { Replies } from './replies.ts';
+import { RESPONSES_REPLIES } from './responses-replies.ts';
 import { type RunningStream, writeEndless, writePaced, writeSlow } from './write-stream.ts';
 
 interface Connection {
@@ -22,12 +23,17 @@ export interface Upstream {
   stop(): void;
 }
 
-const REPLIES: Readonly<Record<Protocol, Replies>> = { chat: CHAT_REPLIES, messages: MESSAGES_REPLIES };
+const REPLIES: Readonly<Record<Protocol, Replies>> = {
+  chat: CHAT_REPLIES,
+  messages: MESSAGES_REPLIES,
+  responses: RESPONSES_REPLIES,
+};
 
-/** The format of the request's path; chat for every path except that of messages. */
+/** The format of the request's path; chat for every path except those of the other formats. */
 function chooseProtocol(head: string): Protocol {
-  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
-  return path.split('?')[0] === CALL_PATH.messages ? 'messages' : 'chat';
+  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/')).split('?')[0];
+  if (path === CALL_PATH.messages) return 'messages';
+  return path === CALL_PATH.responses ? 'responses' : 'chat';
 }
 
 function answer(connection: Connection, replies: Replies, body: Buffer): void {
