@@ -2,8 +2,9 @@
  * Tests parse-stream.ts: how a stream is parsed, when it is complete, and which faults it
  * tolerates.
  */
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { JsonEnd } from '../../../generation/json-end.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { calls, chunk, DONE, delta, eventsOf, finish, generationOf } from '../testing/chat-stream.ts';
 import { startStreamParser } from './parse-stream.ts';
@@ -390,4 +391,28 @@ test('a record yields its events at once', () => {
   if (first === undefined || second === undefined) throw new Error('two records were written');
   expect(parser.push(first).map(({ kind }) => kind)).toEqual(['start', 'part_start', 'text_delta']);
   expect(parser.push(second)).toEqual([{ kind: 'text_delta', part: 0, text: 'b' }]);
+});
+
+test('a record of many fragments is read in one pass', () => {
+  const read = JsonEnd.prototype.push;
+  let chars = 0;
+  const spy = spyOn(JsonEnd.prototype, 'push').mockImplementation(function (this: JsonEnd, piece: string, from = 0) {
+    const end = read.call(this, piece, from);
+    chars += (end === -1 ? piece.length : end) - from;
+    return end;
+  });
+  const charsOf = (count: number) => {
+    chars = 0;
+    const fragment = { index: 0, id: 'a', function: { name: 'f', arguments: { text: 'x'.repeat(50) } } };
+    const events = eventsOf(calls(...Array.from({ length: count }, () => fragment)));
+    expect(events.filter(({ kind }) => kind === 'arguments_delta')).toHaveLength(count);
+    return chars;
+  };
+  try {
+    const once = charsOf(250);
+    expect(once).toBeGreaterThan(250 * 50);
+    expect(charsOf(500) / once).toBeLessThan(2.2);
+  } finally {
+    spy.mockRestore();
+  }
 });

@@ -11,7 +11,7 @@ import { parseLogprobs } from '../shared/logprobs.ts';
 import { MessageData } from '../shared/message-data.ts';
 import { readReportedUsage } from '../shared/usage.ts';
 import { findError } from '../stream/stream-of-answer.ts';
-import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.ts';
+import { EventQueue, ToolCallReader } from './tool-call-reader.ts';
 
 const DONE = '[DONE]';
 const NONE: readonly GenerationEvent[] = [];
@@ -76,7 +76,7 @@ export class AnswerReader {
   #contentStart = 0;
   #contentChars = 0;
   /** Citations received before any text. */
-  #early: Citation[] = [];
+  readonly #early: Citation[] = [];
   #refused = false;
   #reported: string | null = null;
   #stopText: string | null = null;
@@ -101,7 +101,9 @@ export class AnswerReader {
     const error = findError(choice, '');
     if (error !== null) this.queue.add(error);
     const message = asObject(choice[member]);
-    if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
+    if (message !== null) {
+      this.#readMessage(message, (name) => valueText(json, ['choices', place, member, name]) ?? '');
+    }
     const tokens = asObject(choice.logprobs) === null ? [] : parseLogprobs(choice.logprobs);
     if (tokens.length > 0) this.queue.add({ kind: 'logprobs', tokens });
     if (reported !== null) this.isUsageFinal = true;
@@ -142,7 +144,8 @@ export class AnswerReader {
     this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
   }
 
-  #readMessage(message: JsonObject, exact: ExactText): void {
+  /** `written`: the text of a member of the message. */
+  #readMessage(message: JsonObject, written: (name: string) => JsonText): void {
     const { content, refusal, tool_calls } = message;
     if (message.reasoning_details !== undefined || message.extra_content !== undefined) this.#data.read(message);
     const reasoning = reasoningOf(message);
@@ -154,11 +157,11 @@ export class AnswerReader {
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
       this.isUsageFinal = false;
       this.#endText();
-      this.#tools.readFragments(tool_calls, this.#answerId, exact);
+      this.#tools.readFragments(tool_calls, this.#answerId, () => written('tool_calls'));
     }
     if (asObject(message.function_call) === null) return;
     this.isUsageFinal = false;
-    this.#tools.readFunctionCall(message.function_call, this.#answerId, exact);
+    this.#tools.readFunctionCall(message.function_call, this.#answerId, () => written('function_call'));
   }
 
   #addText(kind: TextKind, text: string): void {
@@ -177,7 +180,7 @@ export class AnswerReader {
     if (kind !== 'text') return;
     this.#contentStart = this.#contentChars;
     for (const citation of this.#early) this.#cite(this.#open.part, citation);
-    this.#early = [];
+    this.#early.length = 0;
   }
 
   #endText(): void {
@@ -189,7 +192,7 @@ export class AnswerReader {
   #readAnnotations(annotations: unknown): void {
     const citations = parseAnnotations(annotations);
     if (this.#open?.kind === 'text') for (const citation of citations) this.#cite(this.#open.part, citation);
-    else if (this.#contentChars === 0) this.#early = this.#early.concat(citations);
+    else if (this.#contentChars === 0) for (const citation of citations) this.#early.push(citation);
   }
 
   #cite(part: number, citation: Citation): void {

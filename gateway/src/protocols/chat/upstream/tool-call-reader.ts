@@ -3,6 +3,8 @@
  * where a call begins. Reads both deltas and whole messages. Wire reference A.7, C.4 and vectors 6 to 9.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
+import type { JsonText } from '../../../generation/part.ts';
+import { elementTexts, memberText, valueText } from '../../exact-json.ts';
 import { packHostData } from '../../host-data.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -25,9 +27,6 @@ interface Call {
   extra: JsonObject | null;
   ended: boolean;
 }
-
-/** The verbatim text of a value of the message. */
-export type ExactText = (path: ReadonlyArray<string | number>) => string | null;
 
 /** The call that a fragment claims to belong to. */
 interface Claim {
@@ -53,19 +52,25 @@ export class ToolCallReader {
     return this.#calls.some((call) => call.part !== null);
   }
 
-  /** `answerId` is used to generate ids for calls that have none. */
-  readFragments(fragments: readonly unknown[], answerId: string, exact: ExactText): void {
+  /** `answerId` is used to generate ids for calls that have none. `written` returns the list as upstream wrote it. */
+  readFragments(fragments: readonly unknown[], answerId: string, written: () => JsonText): void {
+    let texts: readonly JsonText[] | null = null;
+    // A hostile record has thousands of fragments: their texts are found once.
+    const textAt = (position: number) => {
+      texts ??= elementTexts(written());
+      return texts[position] ?? '';
+    };
     for (let position = 0; position < fragments.length && !this.#queue.closed; position++) {
       const fragment = asObject(fragments[position]);
-      if (fragment !== null) this.#readFragment(fragment, position, answerId, exact);
+      if (fragment !== null) this.#readFragment(fragment, position, answerId, textAt);
     }
   }
 
   /** The legacy `function_call`: one call, without an id. */
-  readFunctionCall(value: unknown, answerId: string, exact: ExactText): void {
+  readFunctionCall(value: unknown, answerId: string, written: () => JsonText): void {
     const found = asObject(value);
     const name = asText(found?.name);
-    const text = textOf(found?.arguments, ['function_call', 'arguments'], exact);
+    const text = textOf(found?.arguments, () => memberText(written(), 'arguments'));
     if (this.#legacy === null && name === null && text === '') return;
     this.#legacy ??= this.#open('function');
     if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
@@ -96,7 +101,12 @@ export class ToolCallReader {
     }
   }
 
-  #readFragment(fragment: JsonObject, position: number, answerId: string, exact: ExactText): void {
+  #readFragment(
+    fragment: JsonObject,
+    position: number,
+    answerId: string,
+    textAt: (position: number) => JsonText,
+  ): void {
     const body = asObject(fragment.function);
     const custom = asObject(fragment.custom);
     const claim = { id: asText(fragment.id), name: asText(body?.name) ?? asText(custom?.name) };
@@ -109,7 +119,7 @@ export class ToolCallReader {
     const isCustom = known === null ? isCustomCall(fragment) : known.tool === 'custom';
     const [holder, member] = isCustom ? (['custom', 'input'] as const) : (['function', 'arguments'] as const);
     const value = isCustom ? custom?.input : body?.arguments;
-    const text = textOf(value, ['tool_calls', position, holder, member], exact);
+    const text = textOf(value, () => valueText(textAt(position), [holder, member]));
     if (known === null && claim.id === null && claim.name === null && text === '') return;
     const call = known ?? this.#open(isCustom ? 'custom' : 'function');
     if (call === null) return;
@@ -205,9 +215,9 @@ export class ToolCallReader {
 }
 
 /** A piece of arguments. Some providers send a JSON value instead of a string: then its verbatim text. */
-function textOf(value: unknown, path: ReadonlyArray<string | number>, exact: ExactText): string {
+function textOf(value: unknown, written: () => JsonText | null): string {
   if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : (exact(path) ?? JSON.stringify(value));
+  return value === undefined || value === null ? '' : (written() ?? JSON.stringify(value));
 }
 
 /** A different id, or without ids a different name, means another call. Without index or id, any name begins a call. */
