@@ -4,7 +4,7 @@
  */
 import { JsonEnd } from '../generation/json-end.ts';
 import type { JsonText } from '../generation/part.ts';
-import { type JsonOutline, jsonText, member, stringValue } from '../wire/json-node.ts';
+import { type JsonNode, type JsonOutline, jsonText, member, stringValue } from '../wire/json-node.ts';
 import type { JsonProblem } from '../wire/json-problem.ts';
 import { scanJson } from '../wire/json-scan.ts';
 import { spliceJson } from '../wire/json-splice.ts';
@@ -112,6 +112,34 @@ export function objectSchema(schema: JsonText | null, path: string): JsonText {
     );
   }
   return Buffer.from(spliceJson(outcome, [{ set: ['type'], json: '"object"' }])).toString();
+}
+
+const SCHEMA_LIMITS = { ...LIMITS, outlineDepth: LIMITS.depthMax };
+
+/** The root of a schema; null for a text that is no JSON object, or has duplicate members. */
+export function scanSchema(schema: JsonText): JsonNode | null {
+  const outcome = scanJson(Buffer.from(schema), SCHEMA_LIMITS);
+  return outcome.ok && outcome.root.kind === 'object' ? outcome.root : null;
+}
+
+/** The key of a member as written, including quotes. */
+export function keyText({ outline, keyStart, keyEnd }: JsonNode): JsonText {
+  return Buffer.from(outline.bytes.subarray(keyStart, keyEnd)).toString();
+}
+
+export function writeObject(members: Iterable<readonly [key: JsonText, value: JsonText]>): JsonText {
+  return `{${[...members].map(([key, value]) => `${key}:${value}`).join(',')}}`;
+}
+
+/** A schema of these keywords; `words`, on keywords that cannot be sent, join its description. */
+export function writeSchema(keywords: ReadonlyMap<string, JsonText>, words: readonly string[]): JsonText {
+  const written = new Map(keywords);
+  if (words.length > 0) {
+    const before: unknown = JSON.parse(keywords.get('description') ?? '""');
+    const description = typeof before === 'string' && before !== '' ? `${before}\n\n` : '';
+    written.set('description', JSON.stringify(`${description}{${words.join(', ')}}`));
+  }
+  return writeObject([...written].map(([keyword, text]) => [JSON.stringify(keyword), text]));
 }
 
 function scanText(text: string): JsonOutline | JsonProblem {

@@ -6,7 +6,7 @@
  */
 import type { JsonText } from '../../generation/part.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
-import { scanJson } from '../../wire/json-scan.ts';
+import { keyText, scanSchema, writeObject, writeSchema } from '../exact-json.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
 /** A schema that fits, and the keywords, each once, that are no longer enforced. */
@@ -14,10 +14,6 @@ export interface FittedSchema {
   readonly schema: JsonText;
   readonly unenforced: readonly string[];
 }
-
-/** The schema was already checked against the operator's limits of a body. */
-const DEPTH_MAX = 1000;
-const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
 
 /** Keywords that are sent with their value unchanged. */
 const KEPT = new Set(['type', 'title', 'description', 'default', 'required', '$ref']);
@@ -41,10 +37,10 @@ class Draft {
 
 /** Fits the schema. A text that is not a JSON object, or has duplicate members, is left to upstream to judge. */
 export function fitSchema(schema: JsonText): FittedSchema {
-  const outline = scanJson(Buffer.from(schema), LIMITS);
-  if (!outline.ok || outline.root.kind !== 'object') return { schema, unenforced: [] };
+  const root = scanSchema(schema);
+  if (root === null) return { schema, unenforced: [] };
   const fitting = new Fitting();
-  const fitted = fitting.fit(outline.root);
+  const fitted = fitting.fit(root);
   return { schema: fitting.changed ? fitted : schema, unenforced: [...fitting.unenforced] };
 }
 
@@ -72,7 +68,7 @@ class Fitting {
       for (const keyword of children(source)) this.#take(keyword, source, draft);
     if (draft.keywords.has('$ref')) this.#isolate(draft);
     else this.#close(node, draft);
-    return this.#write(draft);
+    return writeSchema(draft.keywords, draft.words);
   }
 
   /** The schema and, if all of `allOf` can be merged, its entries: together they form one schema. */
@@ -170,16 +166,6 @@ class Fitting {
     if (member(node, 'additionalProperties')?.kind !== 'false') this.changed = true;
     keywords.set('additionalProperties', 'false');
   }
-
-  #write({ keywords, words }: Draft): JsonText {
-    if (words.length > 0) {
-      const before = keywords.get('description');
-      const text: unknown = before === undefined ? '' : JSON.parse(before);
-      const description = typeof text === 'string' && text !== '' ? `${text}\n\n` : '';
-      keywords.set('description', JSON.stringify(`${description}{${words.join(', ')}}`));
-    }
-    return writeObject([...keywords].map(([keyword, text]) => [JSON.stringify(keyword), text] as const));
-  }
 }
 
 /** Whether it is a complete schema: one that constrains its values' type. */
@@ -219,13 +205,4 @@ function isPrimitive({ kind }: JsonNode): boolean {
 /** Whether a `type`, one name or several, includes this one. */
 function names(type: JsonText | undefined, word: string): boolean {
   return type?.includes(`"${word}"`) ?? false;
-}
-
-/** The key of a member as written, including quotes. */
-function keyText(node: JsonNode): JsonText {
-  return Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString();
-}
-
-function writeObject(members: Iterable<readonly [key: JsonText, value: JsonText]>): JsonText {
-  return `{${[...members].map(([key, value]) => `${key}:${value}`).join(',')}}`;
 }

@@ -13,11 +13,8 @@ import {
   memberName,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { scanJson } from '../../../wire/json-scan.ts';
+import { keyText, scanSchema, writeObject, writeSchema } from '../../exact-json.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
-
-const DEPTH_MAX = 1000;
-const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
 
 /** Keywords that are sent with their value unchanged. */
 const KEPT: ReadonlySet<string> = new Set([
@@ -38,10 +35,10 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
  * A text that is not a JSON object, or has duplicate members, is left to Google to judge.
  */
 export function renderSchema(written: JsonText, path: string, notes: TranslationNotes | null): JsonText {
-  const outline = scanJson(Buffer.from(written), LIMITS);
-  if (!outline.ok || outline.root.kind !== 'object') return written;
+  const root = scanSchema(written);
+  if (root === null) return written;
   const fitting = new Fitting();
-  const fitted = fitting.fit(outline.root);
+  const fitted = fitting.fit(root);
   for (const keyword of notes === null ? [] : fitting.unenforced) {
     notes?.drop(`${path}.${keyword}`, 'Gemini holds no answer to it; the model is only told of it in words');
   }
@@ -61,7 +58,7 @@ class Fitting {
       for (const keyword of children(source)) this.#take(keyword, node, keywords, words);
     }
     if (keywords.has('$ref')) this.#isolate(keywords, words);
-    return write(keywords, words);
+    return writeSchema(keywords, words);
   }
 
   /** The schema, and the only schema of its `allOf`: together they are one. */
@@ -128,22 +125,4 @@ class Fitting {
     }
     words.length = 0;
   }
-}
-
-function write(keywords: Map<string, JsonText>, words: readonly string[]): JsonText {
-  if (words.length > 0) {
-    const before: unknown = JSON.parse(keywords.get('description') ?? '""');
-    const description = typeof before === 'string' && before !== '' ? `${before}\n\n` : '';
-    keywords.set('description', JSON.stringify(`${description}{${words.join(', ')}}`));
-  }
-  return writeObject([...keywords].map(([keyword, text]) => [JSON.stringify(keyword), text]));
-}
-
-/** The key of a member as written, including quotes. */
-function keyText(node: JsonNode): JsonText {
-  return Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString();
-}
-
-function writeObject(members: ReadonlyArray<readonly [key: JsonText, value: JsonText]>): JsonText {
-  return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}`;
 }
