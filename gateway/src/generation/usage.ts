@@ -169,6 +169,13 @@ export function chargedTier(words: TierWords | undefined): TierWords | undefined
   return found;
 }
 
+/** The counters with `extras` and the charged values of a `tier`, if there are any. */
+export function withExtras(counters: Usage, extras: MediaAndToolUsage | undefined, tier?: TierWords): Usage {
+  const charged = chargedTier(tier);
+  if (extras === undefined && charged === undefined) return counters;
+  return { ...counters, extras: { ...extras, ...(charged && { tier: charged }) } };
+}
+
 /** Renders values such as `speed "fast"` for people. */
 export function tierText(words: TierWords): string {
   const stated = TIER_MEMBERS.flatMap((member) =>

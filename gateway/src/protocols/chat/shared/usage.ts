@@ -3,7 +3,6 @@
  * Reads the facts of a non-streamed answer. Source: wire reference A.8, C.7 and its table of providers.
  */
 import {
-  chargedTier,
   extrasOf,
   isTextCounted,
   type MediaAndToolUsage,
@@ -12,6 +11,7 @@ import {
   readTierWords,
   type TierWords,
   type Usage,
+  withExtras,
 } from '../../../generation/usage.ts';
 import {
   asArray,
@@ -78,8 +78,7 @@ export function readUsage(value: unknown): ReportedUsage | null {
     // A provider whose total includes reasoning may still report more reasoning than output (seen at OpenRouter).
     reasoning: extras ? reasoning : Math.min(reasoning, completion),
   };
-  const parts = readUsageApart(usage, counters);
-  return { usage: parts === undefined ? counters : { ...counters, extras: parts }, flags };
+  return { usage: withExtras(counters, readUsageApart(usage, counters)), flags };
 }
 
 /** The usage in an answer or a chunk; Groq puts it into a member of its own. */
@@ -95,8 +94,7 @@ export function readTier(body: JsonObject): TierWords | undefined {
 
 /** The usage with the tier added if it is a special one. */
 export function withTier({ usage, flags }: ReportedUsage, stated: TierWords | undefined): ReportedUsage {
-  const tier = chargedTier(stated);
-  return { usage: tier === undefined ? usage : { ...usage, extras: { ...usage.extras, tier } }, flags };
+  return { usage: withExtras(usage, usage.extras, stated), flags };
 }
 
 /** The counters that include audio and images. */

@@ -3,13 +3,12 @@
  * non-streamed answer. Source: provider reference C.5.
  */
 import {
-  chargedTier,
   isTextCounted,
   NO_FLAGS,
   type ReportedUsage,
   readTierWords,
-  type Usage,
   type UsageFlag,
+  withExtras,
 } from '../../../generation/usage.ts';
 import { asArray, asCount, asObject, asText, countOrZero, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
@@ -36,13 +35,12 @@ export function readUsage(answer: JsonObject): ReportedUsage | null {
     output,
     reasoning: 0,
   };
-  const tier = chargedTier(readTierWords({ service_tier: asObject(answer.serviceTier)?.type }));
-  const usage: Usage = tier === undefined ? counters : { ...counters, extras: { tier } };
+  const tier = readTierWords({ service_tier: asObject(answer.serviceTier)?.type });
   const flags: UsageFlag[] = [];
   const total = asCount(given.totalTokens);
   if (typeof total === 'number' && total !== input + output + cache_read + written) flags.push('sum');
   if (hourly > written) flags.push('cached');
-  return { usage, flags: flags.length === 0 ? NO_FLAGS : flags };
+  return { usage: withExtras(counters, undefined, tier), flags: flags.length === 0 ? NO_FLAGS : flags };
 }
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */

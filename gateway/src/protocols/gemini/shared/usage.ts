@@ -4,13 +4,12 @@
  * counters of its own, which add up. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-22.
  */
 import {
-  chargedTier,
   extrasOf,
-  type MediaAndToolUsage,
   NO_FLAGS,
   type ReportedUsage,
   type Usage,
   type UsageFlag,
+  withExtras,
   ZERO_USAGE,
 } from '../../../generation/usage.ts';
 import { asArray, asCount, asObject, asText } from '../../json.ts';
@@ -80,7 +79,7 @@ export class UsageTally {
     this.#searches = Math.max(this.#searches, count);
   }
 
-  /** What follows has counters of its own. */
+  /** The next hop has counters of its own. */
   endHop(): void {
     if (this.#hop !== null) this.#ended.push(reportedOf(this.#hop, this.#innerSteps));
     this.#hop = null;
@@ -96,10 +95,7 @@ export class UsageTally {
 
   #withExtras(usage: Usage): Usage {
     const tools = extrasOf(usage.extras ?? {}, [['web_search', this.#searches]]);
-    const tier = this.#tier === null ? undefined : chargedTier({ service_tier: this.#tier });
-    const extras: MediaAndToolUsage = { ...tools, ...(tier === undefined ? {} : { tier }) };
-    const { extras: _, ...counters } = usage;
-    return Object.keys(extras).length === 0 ? counters : { ...counters, extras };
+    return withExtras(usage, tools, this.#tier === null ? undefined : { service_tier: this.#tier });
   }
 
   #count(value: unknown): number | null {
@@ -145,7 +141,7 @@ function reportedOf(hop: Hop, innerSteps: boolean): ReportedUsage {
   const uncached = (kind: keyof Media, most: number) =>
     Math.min(most, Math.max(0, promptMedia[kind] + toolUseMedia[kind] - cachedMedia[kind]));
   const audio = promptMedia.audio + toolUseMedia.audio;
-  // Parts never exceed their whole. Where Google does not say what came from its cache, text counts as cached first.
+  // Parts never exceed their whole. If Google does not report which tokens were cached, text counts as cached first.
   const audio_input = uncached('audio', input);
   const audio_output = Math.min(candidates, candidatesMedia.audio);
   const extras = extrasOf({
@@ -157,7 +153,7 @@ function reportedOf(hop: Hop, innerSteps: boolean): ReportedUsage {
   });
   const usage = { ...ZERO_USAGE, input, cache_read: cached, output: candidates + thoughts, reasoning: thoughts };
   const flags = flagsOf(hop, prompt + toolUse + candidates + thoughts, innerSteps);
-  return { usage: extras === undefined ? usage : { ...usage, extras }, flags };
+  return { usage: withExtras(usage, extras), flags };
 }
 
 function flagsOf({ prompt, toolUse, cached, total }: Hop, sum: number, innerSteps: boolean): readonly UsageFlag[] {
@@ -186,5 +182,5 @@ function add(one: Usage, other: Usage): Usage {
     output: one.output + other.output,
     reasoning: one.reasoning + other.reasoning,
   };
-  return extras === undefined ? sum : { ...sum, extras };
+  return withExtras(sum, extras);
 }

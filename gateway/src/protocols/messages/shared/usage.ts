@@ -3,10 +3,8 @@
  * facts of a non-streamed answer. Source: wire reference B.6 and C.7.
  */
 import {
-  chargedTier,
   extrasOf,
   isTextCounted,
-  type MediaAndToolUsage,
   NO_FLAGS,
   type ReportedUsage,
   readTierWords,
@@ -15,6 +13,7 @@ import {
   type Usage,
   type UsageFlag,
   type UsagePart,
+  withExtras,
 } from '../../../generation/usage.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import { asArray, asCount, asObject, asText, type JsonObject, readServerToolUse, textBytes } from '../../json.ts';
@@ -114,14 +113,8 @@ function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally):
 }
 
 function withApart(counters: Usage, { tools, tier }: UsageTally, parts: readonly UsagePart[] | null): Usage {
-  const special = chargedTier(tier);
-  if (tools === null && special === undefined && parts === null) return counters;
-  const extras: MediaAndToolUsage = {
-    ...(tools === null ? undefined : extrasOf({}, Object.entries(tools))),
-    ...(special === undefined ? undefined : { tier: special }),
-    ...(parts === null ? undefined : { parts }),
-  };
-  return Object.keys(extras).length === 0 ? counters : { ...counters, extras };
+  const counted = tools === null ? undefined : extrasOf({}, Object.entries(tools));
+  return withExtras(counters, parts === null ? counted : { ...counted, parts }, tier);
 }
 
 function tallyTier(before: TierWords | undefined, usage: JsonObject): TierWords | undefined {

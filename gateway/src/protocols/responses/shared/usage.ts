@@ -3,7 +3,6 @@
  * the Responses API, C.1 to C.4.
  */
 import {
-  chargedTier,
   extrasOf,
   isTextCounted,
   NO_FLAGS,
@@ -11,6 +10,7 @@ import {
   readTierWords,
   type Usage,
   type UsageFlag,
+  withExtras,
 } from '../../../generation/usage.ts';
 import {
   asArray,
@@ -56,10 +56,8 @@ export function readReportedUsage(response: JsonObject): ReportedUsage | null {
     reasoning: Math.min(thought, output),
   };
   const tools = extrasOf({}, readTools(response, usage));
-  const tier = chargedTier(readTierWords(response));
-  const extras = tools === undefined && tier === undefined ? undefined : { ...tools, ...(tier && { tier }) };
   return {
-    usage: extras === undefined ? counters : { ...counters, extras },
+    usage: withExtras(counters, tools, readTierWords(response)),
     flags: flags.length === 0 ? NO_FLAGS : flags,
   };
 }
