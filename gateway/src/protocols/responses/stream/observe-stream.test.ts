@@ -1,9 +1,9 @@
 /** Tests observe-stream.ts: verdicts, facts, position, and that skimming and any split of the bytes change nothing. */
 import { describe, expect, test } from 'bun:test';
-import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
 import { SSE } from '../../../framing/sse-decoder.ts';
-import { asObject, type JsonObject } from '../../json.ts';
+import { asObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
+import { eventsIn, RECORDED_STREAMS } from '../testing/recorded.ts';
 import {
   call,
   event,
@@ -127,14 +127,14 @@ describe('a stream', () => {
     expect([verdicts.at(-1), observer.protocolViolations, observer.facts().outputBytes]).toEqual(['pass', 1, 1]);
   });
 
-  test('keep-alives are silent, and what is not JSON is malformed', () => {
+  test('keep-alives are silent, and data that is not JSON is malformed', () => {
     expect(observe('event: keepalive\ndata: {"type":"keepalive"}\n\ndata: {"typ\n\n').verdicts).toEqual([
       'silent',
       'malformed',
     ]);
   });
 
-  test('what came whole counts as output once', () => {
+  test('arguments count as output once, whole or in pieces', () => {
     const whole = { ...call(0, ['{"a":1}']), events: call(0, ['{"a":1}']).events.slice(-1) };
     expect(observe(textOf(streamOf([whole]))).facts.outputBytes).toBe('look{"a":1}'.length);
     expect(observe(textOf(streamOf([call(0, ['{"a"', ':1}'])]))).facts.outputBytes).toBe('look{"a":1}'.length);
@@ -202,19 +202,12 @@ describe('skimming', () => {
   });
 });
 
-const recordings = loadRecordings({ api: 'openai-responses' })?.filter(
-  ({ stream, response: { body } }) => stream && typeof body === 'string' && /^data:/m.test(body),
-);
-
-test.skipIf(recordings === undefined)(
+test.skipIf(RECORDED_STREAMS === null)(
   'recorded streams pass byte for byte, with their usage (needs the recordings)',
   () => {
-    expect(recordings?.length).toBeGreaterThan(140);
-    for (const {
-      id,
-      response: { body },
-    } of recordings ?? []) {
-      const bytes = Buffer.from(String(body));
+    expect(RECORDED_STREAMS?.length).toBeGreaterThan(140);
+    for (const { id, body } of RECORDED_STREAMS ?? []) {
+      const bytes = Buffer.from(body);
       const plain = relay(bytes, [], false);
       for (const cuts of [[], [1, 7, 300], [bytes.length >> 1]]) {
         const found = relay(
@@ -223,16 +216,8 @@ test.skipIf(recordings === undefined)(
         );
         expect([id, found.bytes.equals(bytes), found.facts]).toEqual([id, true, plain.facts]);
       }
-      const ends = String(body)
-        .split('\n')
-        .flatMap((line): JsonObject[] => {
-          const data =
-            line.startsWith('data:') && !line.includes('[DONE]') ? asObject(JSON.parse(line.slice(5))) : null;
-          return data !== null && /^response\.(completed|incomplete)$/.test(String(data.type))
-            ? [asObject(data.response) ?? {}]
-            : [];
-        });
-      const usage = asObject(ends[0]?.usage);
+      const end = eventsIn(body).find(({ type }) => /^response\.(completed|incomplete)$/.test(type));
+      const usage = asObject(asObject(end?.response)?.usage);
       if (usage === null || usage.output_tokens === 0) continue;
       const { input = 0, cache_read = 0, cache_write_5m = 0, output } = plain.facts.usage ?? {};
       expect([id, input + cache_read + cache_write_5m, output]).toEqual([

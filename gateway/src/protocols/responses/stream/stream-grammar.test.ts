@@ -1,6 +1,6 @@
 /** Tests stream-grammar.ts: each invariant, legal streams, and every recorded stream. */
 import { describe, expect, test } from 'bun:test';
-import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
+import { eventsIn, RECORDED_STREAMS } from '../testing/recorded.ts';
 import {
   call,
   type Event,
@@ -208,33 +208,22 @@ const KNOWN: Readonly<Record<string, string>> = {
 /** Streams whose numbers or event lines are not those of the format, before they are set. */
 const OLD_OR_OTHER = ['0055', '0072', '0266', '0329', '0332', '0423', '0682', '0708', '0961'];
 
-const recordings = loadRecordings({ api: 'openai-responses' })?.filter(
-  ({ stream, response: { body } }) => stream && typeof body === 'string' && /^data:/m.test(body),
-);
-
-function eventsOf(body: unknown): Event[] {
-  const data = String(body)
-    .split('\n')
-    .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
-  return data.map((line): Event => JSON.parse(line.slice(5)));
-}
-
-function violations(judgeBody: (body: unknown) => string | null): Record<string, string> {
-  const found = (recordings ?? []).flatMap(({ id, response: { body } }) => {
+function violations(judgeBody: (body: string) => string | null): Record<string, string> {
+  const found = (RECORDED_STREAMS ?? []).flatMap(({ id, body }) => {
     const violation = judgeBody(body);
     return violation === null ? [] : [[id, violation.split(':')[0] ?? ''] as const];
   });
   return Object.fromEntries(found);
 }
 
-describe.skipIf(recordings === undefined)('every recorded stream (needs the recordings)', () => {
+describe.skipIf(RECORDED_STREAMS === null)('every recorded stream (needs the recordings)', () => {
   test('is legal, or its host or recorder is known to differ', () => {
-    expect(recordings?.length).toBeGreaterThan(140);
-    expect(violations((body) => judge(eventsOf(body)))).toEqual({ ...KNOWN });
+    expect(RECORDED_STREAMS?.length).toBeGreaterThan(140);
+    expect(violations((body) => judge(eventsIn(body)))).toEqual(KNOWN);
   });
 
   test('numbers and names its events, but for old ones and some hosts', () => {
-    const found = violations((body) => violationOf(String(body)));
+    const found = violations((body) => violationOf(body));
     const misnumbered = Object.keys(found).filter((id) => found[id] === 'V2' || found[id] === 'V13');
     expect(misnumbered).toEqual(OLD_OR_OTHER.map((id) => `openai-responses/${id}`));
   });

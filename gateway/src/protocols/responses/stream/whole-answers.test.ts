@@ -1,10 +1,9 @@
 /** Tests fold-stream.ts, stream-of-answer.ts and shared/usage.ts: a stream and the whole response are the same answer. */
 import { describe, expect, test } from 'bun:test';
-import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
-import { asArray, asObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { readAnswer } from '../shared/usage.ts';
+import { RECORDED_ANSWERS } from '../testing/recorded.ts';
 import {
   call,
   event,
@@ -102,7 +101,7 @@ describe('a whole answer', () => {
     ['not finished', response('in_progress'), 'malformed'],
     ['without output', { ...response('completed'), output: undefined }, 'malformed'],
     ['a list', [], 'malformed'],
-  ])('%s is none', (_, body, kind) => {
+  ])('%s is not an answer', (_, body, kind) => {
     expect(readAnswer(body, 10).kind).toBe(kind as 'error');
   });
 
@@ -116,19 +115,12 @@ describe('a whole answer', () => {
   });
 });
 
-const recordings = loadRecordings({ api: 'openai-responses' })?.flatMap(({ id, response: { status, body } }) => {
-  const found = typeof body === 'string' ? null : asObject(body);
-  return status === 200 && found?.object === 'response' && asArray(found.output).length > 0
-    ? [{ id, body: found }]
-    : [];
-});
-
-test.skipIf(recordings === undefined)(
+test.skipIf(RECORDED_ANSWERS === null)(
   'recorded answers are read, and stream and fold to themselves (needs the recordings)',
   () => {
-    expect(recordings?.length).toBeGreaterThan(350);
+    expect(RECORDED_ANSWERS?.length).toBeGreaterThan(350);
     const unstreamed: string[] = [];
-    for (const { id, body } of recordings ?? []) {
+    for (const { id, body } of RECORDED_ANSWERS ?? []) {
       const json = Buffer.from(JSON.stringify(body));
       const reading = readAnswer(body, json.length);
       expect([id, reading.kind]).toEqual([id, 'answer']);

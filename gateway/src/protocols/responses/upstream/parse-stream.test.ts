@@ -1,10 +1,9 @@
 /** Tests parse-stream.ts: the events of streams and of whole responses are the same, and recorded ones are complete. */
 import { describe, expect, test } from 'bun:test';
-import { loadRecordings, type RecordingSet } from '../../../../test/fake-upstream/recordings.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
-import { asObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
+import { RECORDED_ANSWERS, RECORDED_STREAMS } from '../testing/recorded.ts';
 import { call, event, message, reasoning, response, streamOf, textOf, USAGE } from '../testing/responses-stream.ts';
 import { parseAnswer, startStreamParser } from './parse-stream.ts';
 
@@ -18,7 +17,7 @@ const STREAM = textOf(streamOf(ITEMS));
 const WHOLE = response('completed', { output: ITEMS.map(({ done }) => done), usage: USAGE });
 const answerOf = (body: unknown) => parseAnswer(Buffer.from(JSON.stringify(body)));
 
-/** What a client sees of it: no data that only its issuer reads. */
+/** The parts that a client sees: without data that only its issuer reads. */
 const seen = ({ parts, ...rest }: Generation) => ({ ...rest, parts: parts.filter(({ kind }) => kind !== 'opaque') });
 
 describe('a stream', () => {
@@ -119,25 +118,16 @@ describe('a stream', () => {
   });
 });
 
-const recordings: RecordingSet['recordings'] | null = loadRecordings({ api: 'openai-responses' });
-
-test.skipIf(recordings === null)('recorded answers are read to their end (needs the recordings)', () => {
-  let count = 0;
-  for (const {
-    id,
-    stream,
-    response: { status, body },
-  } of recordings ?? []) {
-    const whole = typeof body === 'string' ? null : asObject(body);
-    const isWhole =
-      status === 200 && whole?.object === 'response' && Array.isArray(whole.output) && whole.output.length > 0;
-    const isStream = stream && /"type": ?"response\.(completed|incomplete)"/.test(String(body));
-    if (!isWhole && !isStream) continue;
-    const events = isStream ? parse(String(body)) : [...answerOf(body)];
+test.skipIf(RECORDED_ANSWERS === null)('recorded answers are read to their end (needs the recordings)', () => {
+  const ended = (RECORDED_STREAMS ?? []).filter(({ body }) => /"type": ?"response\.(completed|incomplete)"/.test(body));
+  const answers = [
+    ...ended.map(({ id, body }) => [id, parse(body)] as const),
+    ...(RECORDED_ANSWERS ?? []).map(({ id, body }) => [id, [...answerOf(body)]] as const),
+  ];
+  for (const [id, events] of answers) {
     expect([id, events.at(-1)?.kind]).toEqual([id, 'end']);
     const generation = seen(foldGeneration(events));
     expect([id, generation.usage === null, generation.finish_reason === null]).toEqual([id, false, false]);
-    count += 1;
   }
-  expect(count).toBeGreaterThan(500);
+  expect(answers.length).toBeGreaterThan(500);
 });

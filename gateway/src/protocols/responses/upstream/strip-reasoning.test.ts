@@ -13,7 +13,7 @@ const body = (...items: readonly string[]) =>
 const rest = (...items: readonly string[]) =>
   `{ "model":"m", "input": [${items.join(',')}], "n": 12345678901234567890 }`;
 
-test('of the chosen items only, with the ids of what the assistant said after them', () => {
+test('of the chosen items only, with the ids of the assistant’s items after them', () => {
   const user = '{"role":"user","id":"msg_9","content":"a"}';
   const message = '{"type":"message","role":"assistant","id":"msg_1","content":[]}';
   const output = '{"type":"function_call_output","id":"fco_1","call_id":"c","output":"x"}';
