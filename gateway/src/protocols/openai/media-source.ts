@@ -1,9 +1,10 @@
-/** Parses where the bytes of an image or a file are, in OpenAI's two formats: a data URL or an address. */
-import type { Source } from '../../generation/part.ts';
+/** Parses and renders the source of images, sound and files in OpenAI's two formats: a data URL, a URL or base64. */
+import type { DocumentPart, MediaPart, Source } from '../../generation/part.ts';
 import type { JsonNode } from '../../wire/json-node.ts';
 import { refuse } from '../request/request-facts.ts';
 import { refuseMember } from '../request/translation-notes.ts';
-import { readText } from './read-member.ts';
+import { given, readName, readText } from './read-member.ts';
+import { modelWord, type OpenaiContext } from './render-context.ts';
 
 interface DataUrl {
   /** Lower case, without parameters. */
@@ -32,6 +33,14 @@ export function parseFileSource(node: JsonNode, path: string): Source {
   }
 }
 
+/** `{data, format}` of `input_audio`. */
+export function parseAudioSource(audio: JsonNode, path: string): Source {
+  const base64 = readText(given(audio, 'data'), `${path}.data`, 'the sound in base64');
+  const format = readName(given(audio, 'format'), `${path}.format`, 'the sound’s format, such as wav or mp3');
+  const type = format.toLowerCase();
+  return { kind: 'base64', media_type: type === 'mp3' ? 'audio/mpeg' : `audio/${type}`, base64 };
+}
+
 /** Corrects the one media type that clients often misname. Wire reference C.1. */
 function mendMediaType(media_type: string): string {
   return media_type === 'image/jpg' ? 'image/jpeg' : media_type;
@@ -52,4 +61,52 @@ function parseDataUrl(url: string, path: string): DataUrl {
 
 function hasScheme(url: string, scheme: string): boolean {
   return url.slice(0, scheme.length).toLowerCase() === scheme;
+}
+
+/** Throws CallFailure that names the turn if the model takes no images. */
+export function renderImageUrl({ source }: MediaPart, path: string, context: OpenaiContext): string {
+  if (context.traits.takes.image === false) throw refuseMedia(path, 'an image', 'images', context);
+  if (source.kind === 'url') return source.url;
+  if (source.kind !== 'base64') throw refuseSource(path, 'an image', source, 'base64 or a URL');
+  return dataUrl(source);
+}
+
+/** A text document as one text under its title; null: its source is no text. */
+export function renderDocumentText(
+  { source, title, context: about, cites }: DocumentPart,
+  context: OpenaiContext,
+): string | null {
+  if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
+  if (source.kind !== 'text') return null;
+  return [title === null ? null : `Document: ${title}`, about, source.text]
+    .filter((line) => line !== null)
+    .join('\n\n');
+}
+
+type Base64Source = Extract<Source, { kind: 'base64' }>;
+
+/** The members of a file. Upstream recognizes a PDF by its file extension. */
+export function renderFile(title: string | null, source: Base64Source) {
+  return { filename: fileName(title, source.media_type), file_data: dataUrl(source) };
+}
+
+function fileName(title: string | null, media_type: string): string {
+  if (media_type !== 'application/pdf') return title ?? 'document';
+  return title === null ? 'document.pdf' : title.toLowerCase().endsWith('.pdf') ? title : `${title}.pdf`;
+}
+
+function dataUrl({ media_type, base64 }: Base64Source): string {
+  return `data:${media_type};base64,${base64}`;
+}
+
+export function refuseMedia(path: string, found: string, lacking: string, context: OpenaiContext) {
+  return refuseMember(path, `holds ${found}, but ${modelWord(context)} takes no ${lacking}`);
+}
+
+export function refuseSource(path: string, found: string, source: Source, expected: string) {
+  const where =
+    source.kind === 'file'
+      ? `the file ${JSON.stringify(source.id)}, which only its own host knows`
+      : `a ${source.kind}`;
+  return refuseMember(path, `holds ${found} given as ${where}; send it as ${expected}`);
 }

@@ -1,4 +1,4 @@
-/** Reads and type-checks members and cache marks of a chat-completions body, where null counts as absent. */
+/** Reads and type-checks members and cache marks of bodies in OpenAI's two formats, where null counts as absent. */
 import type { CacheMark } from '../../generation/part.ts';
 import type { Feature } from '../../generation/request.ts';
 import {
@@ -91,6 +91,17 @@ export function readIntegerFeature(
   return numberValue(found) ?? null;
 }
 
+/** A top-level feature that is true or false. */
+export function readBooleanFeature(
+  root: JsonNode,
+  feature: Feature & 'parallel_tool_calls',
+  reading: RequestReading,
+): boolean | null {
+  const found = readOptionalBoolean(root, feature, feature);
+  if (found !== null) reading.named[feature] = feature;
+  return found;
+}
+
 /** A top-level feature that is a string. */
 export function readTextFeature(
   root: JsonNode,
@@ -119,7 +130,7 @@ export function dropUnknown(
   }
 }
 
-const UNKNOWN = 'is no member that can be carried to the model behind this name';
+export const UNKNOWN = 'is no member that can be carried to the model behind this name';
 
 /** Whether a value means the same as its absence. */
 export function isVoid(node: JsonNode): boolean {

@@ -1,22 +1,28 @@
 /**
- * Parses the options of a chat-completions body: tools, output format, stop sequences, web search, stream options, end
- * user, and reasoning as `reasoning_effort`, OpenRouter's `reasoning`, and `thinking` as Anthropic, DeepSeek and others
+ * Parses the options of a chat-completions body: tools, output format, stop sequences, web search, stream options, and
+ * reasoning as `reasoning_effort`, OpenRouter's `reasoning`, and `thinking` as Anthropic, DeepSeek and others
  * accept it. Sources: https://openrouter.ai/docs/use-cases/reasoning-tokens and
  * https://docs.claude.com/en/api/openai-sdk, read 2026-11-22.
  */
-import {
-  EFFORT_ORDER,
-  type OutputFormat,
-  type ReasoningEffort,
-  type ReasoningRequest,
-  type Tool,
-  type WebSearchRequest,
+import type {
+  OutputFormat,
+  ReasoningEffort,
+  ReasoningRequest,
+  Tool,
+  WebSearchRequest,
 } from '../../../generation/request.ts';
 import { type JsonNode, jsonText, numberValue, stringValue } from '../../../wire/json-node.ts';
 import {
+  parseEffort,
+  parseOutputFormat,
+  parseSchema,
+  REASONING_OFF,
+  REASONING_ON,
+} from '../../openai/parse-options.ts';
+import { parseFunction, parseGrammarFormat, TOOL_NAME } from '../../openai/parse-tools.ts';
+import {
   dropUnknown,
   given,
-  isVoid,
   MARK_MEMBERS,
   parseCacheMark,
   type RequestReading,
@@ -33,36 +39,24 @@ import { refuseMember } from '../../request/translation-notes.ts';
 const FORMAT_MEMBERS = new Set(['type', 'json_schema']);
 const SCHEMA_MEMBERS = new Set(['name', 'description', 'schema', 'strict']);
 const SEARCH_MEMBERS = new Set(['search_context_size', 'user_location']);
-const FORMATS = 'one of text, json_object, json_schema';
 
-/** Null: plain text. A `json_schema` without a schema only means that the answer is JSON. */
-export function parseOutputFormat(root: JsonNode, reading: RequestReading): OutputFormat | null {
+/** Null: plain text. */
+export function parseResponseFormat(root: JsonNode, reading: RequestReading): OutputFormat | null {
   const node = given(root, 'response_format');
-  if (node === undefined) return null;
-  const format = readObject(node, 'response_format', 'an object with a type');
-  dropUnknown(format, FORMAT_MEMBERS, 'response_format', reading);
-  const type = readName(given(format, 'type'), 'response_format.type', FORMATS);
-  if (type === 'text') return null;
-  reading.named.output_format = 'response_format';
-  if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') throw refuse('response_format.type', given(format, 'type') ?? null, FORMATS);
-  return parseJsonSchema(format, reading);
+  return parseOutputFormat(node, 'response_format', FORMAT_MEMBERS, reading, (format) =>
+    parseJsonSchema(format, reading),
+  );
 }
 
+/** Without a schema it only means that the answer is JSON. */
 function parseJsonSchema(format: JsonNode, reading: RequestReading): OutputFormat {
   const path = 'response_format.json_schema';
   const holder = readObject(given(format, 'json_schema'), path, 'an object with name and schema');
   dropUnknown(holder, SCHEMA_MEMBERS, path, reading);
-  const schema = given(holder, 'schema');
-  if (schema === undefined) return { kind: 'json' };
-  return {
-    kind: 'json_schema',
-    name: readOptionalText(holder, 'name', `${path}.name`),
-    description: readOptionalText(holder, 'description', `${path}.description`),
-    schema: jsonText(readObject(schema, `${path}.schema`, 'a JSON Schema (an object)')),
-    // The format's own default (wire reference A.2), made explicit because other formats have another.
-    strict: readOptionalBoolean(holder, 'strict', `${path}.strict`) ?? false,
-  };
+  if (given(holder, 'schema') === undefined) return { kind: 'json' };
+  const parsed = parseSchema(holder, path);
+  // The format's own default (wire reference A.2), made explicit because other formats have another.
+  return { ...parsed, strict: parsed.strict ?? false };
 }
 
 /** One string or an array. */
@@ -105,27 +99,10 @@ export function checkStreamOptions(root: JsonNode, stream: boolean, reading: Req
   dropUnknown(options, new Set(['include_usage']), 'stream_options', reading);
 }
 
-/** The caller's end user; the newer member wins if both are set. */
-export function parseEndUser(root: JsonNode, reading: RequestReading): string | null {
-  const identifier = readOptionalText(root, 'safety_identifier', 'safety_identifier');
-  const user = readOptionalText(root, 'user', 'user');
-  const end_user = identifier || user || null;
-  if (end_user === null) return null;
-  reading.named.end_user = identifier ? 'safety_identifier' : 'user';
-  const userNode = given(root, 'user');
-  if (identifier && userNode !== undefined && !isVoid(userNode) && user !== identifier) {
-    reading.notes.drop('user', 'safety_identifier is set beside it and wins');
-  }
-  return end_user;
-}
-
 const REASONING_MEMBERS = new Set(['effort', 'max_tokens', 'enabled', 'exclude']);
 const THINKING_MEMBERS = new Set(['type', 'budget_tokens', 'display']);
 const THINKING_TYPES = 'one of enabled, disabled, adaptive, auto, between_tools';
 
-/** Reasoning is requested, in any amount. */
-const ON: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
-const OFF: ReasoningRequest = { ...ON, mode: 'off' };
 /** OpenRouter's effort for `enabled: true` alone. */
 const EFFORT_UNSAID: ReasoningEffort = 'medium';
 
@@ -165,29 +142,24 @@ function join(one: ReasoningRequest, other: ReasoningRequest): ReasoningRequest 
 }
 
 function parseEffortMember(root: JsonNode): ReasoningRequest | null {
-  const word = readOptionalText(root, 'reasoning_effort', 'reasoning_effort');
-  return word === null ? null : parseEffort(word, root, 'reasoning_effort');
+  return parseGivenEffort(root, 'reasoning_effort', 'reasoning_effort');
 }
 
-/** Null: `default`, Groq's word for leaving the effort to the model (recorded in 2025). */
-function parseEffort(word: string, holder: JsonNode, path: string): ReasoningRequest | null {
-  if (word === 'default') return null;
-  if (word === 'none') return OFF;
-  const effort = EFFORT_ORDER.find((known) => known === word);
-  if (effort !== undefined) return { ...ON, effort };
-  const member = path.slice(path.indexOf('.') + 1);
-  throw refuse(path, given(holder, member) ?? null, `one of none, ${EFFORT_ORDER.join(', ')}`);
+/** Null: absent, or `default`, Groq's word for leaving the effort to the model (recorded in 2025). */
+function parseGivenEffort(holder: JsonNode, name: string, path: string): ReasoningRequest | null {
+  const node = given(holder, name);
+  return node === undefined || stringValue(node) === 'default' ? null : parseEffort(node, path);
 }
 
 function parseReasoningMember(root: JsonNode, reading: RequestReading): ReasoningRequest | null {
   const options = readOptions(root, 'reasoning', REASONING_MEMBERS, reading);
   if (options === null) return null;
-  const word = readOptionalText(options, 'effort', 'reasoning.effort');
-  const byEffort = word === null ? null : parseEffort(word, options, 'reasoning.effort');
+  const byEffort = parseGivenEffort(options, 'effort', 'reasoning.effort');
   const budgetTokens = readBudget(options, 'max_tokens', 'reasoning.max_tokens');
   const enabled = readOptionalBoolean(options, 'enabled', 'reasoning.enabled');
   const hides = readOptionalBoolean(options, 'exclude', 'reasoning.exclude') === true;
-  if (byEffort === OFF || (enabled === false && byEffort === null && budgetTokens === null)) return OFF;
+  if (byEffort === REASONING_OFF || (enabled === false && byEffort === null && budgetTokens === null))
+    return REASONING_OFF;
   if (byEffort === null && budgetTokens === null && enabled !== true) {
     if (hides) reading.notes.drop('reasoning.exclude', 'no reasoning is asked for beside it');
     return null;
@@ -210,14 +182,14 @@ function parseThinkingMember(root: JsonNode, reading: RequestReading): Reasoning
   switch (type) {
     case null:
     case 'enabled':
-      return { ...ON, mode: budgetTokens === null ? null : 'budget', budgetTokens, display };
+      return { ...REASONING_ON, mode: budgetTokens === null ? null : 'budget', budgetTokens, display };
     case 'disabled':
-      return OFF;
+      return REASONING_OFF;
     case 'adaptive':
     case 'auto':
-      return { ...ON, mode: 'adaptive', display };
+      return { ...REASONING_ON, mode: 'adaptive', display };
     case 'between_tools':
-      return { ...ON, mode: 'between_tools', display };
+      return { ...REASONING_ON, mode: 'between_tools', display };
     default:
       throw refuse('thinking.type', given(options, 'type') ?? null, THINKING_TYPES);
   }
@@ -256,11 +228,10 @@ function readBudget(options: JsonNode, name: string, path: string): number | nul
 const TOOL_MEMBERS = new Set(['type', 'function', 'custom', ...MARK_MEMBERS]);
 const FUNCTION_MEMBERS = new Set(['name', 'description', 'parameters', 'strict', ...MARK_MEMBERS]);
 const CUSTOM_MEMBERS = new Set(['name', 'description', 'format']);
-const TOOL_NAME = 'the name of the tool';
 
 export function parseTools(root: JsonNode, reading: RequestReading): Tool[] {
   const tools = parseList(root, 'tools', parseTool, reading);
-  const functions = parseList(root, 'functions', parseFunction, reading);
+  const functions = parseList(root, 'functions', parseFunctionMember, reading);
   if (tools.length > 0 && functions.length > 0) {
     throw refuseMember('functions', 'stands beside tools, which replaced it; put all of them into tools');
   }
@@ -292,27 +263,18 @@ function parseTool(node: JsonNode, path: string, reading: RequestReading): Tool 
   dropUnknown(tool, TOOL_MEMBERS, path, reading);
   if (type === 'custom') return parseCustom(given(tool, 'custom'), `${path}.custom`, reading);
   const mark = parseCacheMark(tool, path, reading);
-  const parsed = parseFunction(given(tool, 'function'), `${path}.function`, reading);
+  const parsed = parseFunctionMember(given(tool, 'function'), `${path}.function`, reading);
   return { ...parsed, cache_mark: mark ?? parsed.cache_mark };
 }
 
-function parseFunction(
+function parseFunctionMember(
   node: JsonNode | undefined,
   path: string,
   reading: RequestReading,
 ): Extract<Tool, { kind: 'function' }> {
   const named = readObject(node, path, 'an object with name, description and parameters');
   dropUnknown(named, FUNCTION_MEMBERS, path, reading);
-  const parameters = given(named, 'parameters');
-  if (parameters !== undefined) readObject(parameters, `${path}.parameters`, 'a JSON Schema (an object)');
-  return {
-    kind: 'function',
-    name: readName(given(named, 'name'), `${path}.name`, TOOL_NAME),
-    description: readOptionalText(named, 'description', `${path}.description`),
-    parameters: parameters === undefined ? null : jsonText(parameters),
-    strict: readOptionalBoolean(named, 'strict', `${path}.strict`),
-    cache_mark: parseCacheMark(named, path, reading),
-  };
+  return { ...parseFunction(named, path), cache_mark: parseCacheMark(named, path, reading) };
 }
 
 function parseCustom(node: JsonNode | undefined, path: string, reading: RequestReading): Tool {
@@ -328,14 +290,7 @@ function parseCustom(node: JsonNode | undefined, path: string, reading: RequestR
 
 /** `{definition, syntax}` verbatim. */
 function parseGrammar(custom: JsonNode, path: string): string | null {
-  const format = given(custom, 'format');
-  if (format === undefined) return null;
-  const type = readName(
-    given(readObject(format, path, 'an object with a type'), 'type'),
-    `${path}.type`,
-    'text or grammar',
-  );
-  if (type === 'text') return null;
-  if (type !== 'grammar') throw refuse(`${path}.type`, given(format, 'type') ?? null, 'text or grammar');
+  const format = parseGrammarFormat(custom, path);
+  if (format === null) return null;
   return jsonText(readObject(given(format, 'grammar'), `${path}.grammar`, 'an object with definition and syntax'));
 }

@@ -7,14 +7,13 @@ import {
   textPart,
 } from '../../../generation/part.ts';
 import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
-import { parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
+import { parseAudioSource, parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
 import {
   dropUnknown,
   given,
   MARK_MEMBERS,
   parseCacheMark,
   type RequestReading,
-  readName,
   readObject,
   readOptionalText,
   readText,
@@ -95,14 +94,7 @@ function parseAudio(part: JsonNode, path: string, cache_mark: CacheMark | null, 
   const at = `${path}.input_audio`;
   const audio = readObject(given(part, 'input_audio'), at, 'an object with data and format');
   dropUnknown(audio, AUDIO_MEMBERS, 'messages[].content[].input_audio', reading);
-  const base64 = readText(given(audio, 'data'), `${at}.data`, 'the sound in base64');
-  const format = readName(
-    given(audio, 'format'),
-    `${at}.format`,
-    'the sound’s format, such as wav or mp3',
-  ).toLowerCase();
-  const media_type = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`;
-  return { kind: 'audio', source: { kind: 'base64', media_type, base64 }, detail: null, cache_mark };
+  return { kind: 'audio', source: parseAudioSource(audio, at), detail: null, cache_mark };
 }
 
 function parseFile(part: JsonNode, path: string, cache_mark: CacheMark | null, reading: RequestReading): DocumentPart {

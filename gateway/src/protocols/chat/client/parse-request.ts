@@ -1,23 +1,22 @@
 /** Parses a checked chat-completions body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
 import type { GenerationRequest, ToolChoice } from '../../../generation/request.ts';
 import {
-  children,
   elements,
   type JsonNode,
   type JsonOutline,
   member,
-  memberName,
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { refuseBlocking } from '../../openai/moderation.ts';
+import { createMemberJudge } from '../../openai/judge-members.ts';
+import { parseEndUser } from '../../openai/parse-options.ts';
+import { CHOICE_FORMS, parseAllowedTools, parseChoiceWord } from '../../openai/parse-tools.ts';
 import {
   given,
-  isVoid,
   parseCacheMark,
   type RequestReading,
+  readBooleanFeature,
   readIntegerFeature,
-  readList,
   readName,
   readNumberFeature,
   readObject,
@@ -29,9 +28,8 @@ import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   checkStreamOptions,
-  parseEndUser,
-  parseOutputFormat,
   parseReasoningOptions,
+  parseResponseFormat,
   parseStop,
   parseTools,
   parseWebSearch,
@@ -116,13 +114,20 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   },
 ];
 
+const MEMBERS = createMemberJudge(REQUEST_MEMBERS, {
+  n: (node) => numberValue(node) === 1,
+  modalities: (node) => node.kind === 'array' && elements(node).every((modality) => stringValue(modality) === 'text'),
+});
+
+export const firstRefusedMember = MEMBERS.firstRefused;
+
 const PENALTY = [-2, 2] as const;
 
 /** Throws CallFailure `invalid_request` that names the member. */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };
-  judgeMembers(root, reading);
+  MEMBERS.judge(root, notes);
   const streamNode = member(root, 'stream');
   const stream = streamNode !== undefined && checkBoolean(streamNode, 'stream');
   checkStreamOptions(root, stream, reading);
@@ -132,7 +137,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     turns: parseTurns(root, reading),
     tools: parseTools(root, reading),
     tool_choice: parseToolChoice(root, reading),
-    parallel_tool_calls: parseParallel(root, reading),
+    parallel_tool_calls: readBooleanFeature(root, 'parallel_tool_calls', reading),
     outputTokensMax: parseOutputLimit(root, reading),
     stop: parseStop(root, reading),
     temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
@@ -142,7 +147,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     presence_penalty: readNumberFeature(root, 'presence_penalty', PENALTY, reading),
     seed: readIntegerFeature(root, 'seed', 'seed', Number.MIN_SAFE_INTEGER, reading),
     reasoning: parseReasoningOptions(root, reading),
-    output_format: parseOutputFormat(root, reading),
+    output_format: parseResponseFormat(root, reading),
     verbosity: readTextFeature(root, 'verbosity', 'verbosity', reading),
     end_user: parseEndUser(root, reading),
     service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
@@ -151,12 +156,6 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     logprobs: parseLogprobs(root, reading),
     named: reading.named,
   };
-}
-
-function parseParallel(root: JsonNode, reading: RequestReading): boolean | null {
-  const parallel = readOptionalBoolean(root, 'parallel_tool_calls', 'parallel_tool_calls');
-  if (parallel !== null) reading.named.parallel_tool_calls = 'parallel_tool_calls';
-  return parallel;
 }
 
 const TOP_LOGPROBS_MAX = 20;
@@ -185,52 +184,6 @@ function parseOutputLimit(root: JsonNode, reading: RequestReading): number | nul
   return newer ?? older;
 }
 
-const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
-
-/** Values that request the behavior that applies anyway. */
-const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
-  ['n', (node) => numberValue(node) === 1],
-  [
-    'modalities',
-    (node) => node.kind === 'array' && elements(node).every((modality) => stringValue(modality) === 'text'),
-  ],
-]);
-
-/** Checks every top-level member. Throws CallFailure for a refused one. */
-function judgeMembers(root: JsonNode, reading: RequestReading): void {
-  for (const node of children(root)) {
-    const name = memberName(node);
-    const row = ROWS.get(name);
-    if (row === undefined) {
-      if (node.kind !== 'null')
-        reading.notes.drop(name, 'is no member that can be carried to the model behind this name');
-    } else if (row.becomes === null && !asksForNothing(name, node)) {
-      judge(row, node, reading);
-    }
-  }
-}
-
-function asksForNothing(name: string, node: JsonNode): boolean {
-  return isVoid(node) || (HARMLESS.get(name)?.(node) ?? false);
-}
-
-/** The first top-level member that no other format can carry; null: none. */
-export function firstRefusedMember(root: JsonNode): string | null {
-  for (const node of children(root)) {
-    const name = memberName(node);
-    if (ROWS.get(name)?.fate === 'refused' && !asksForNothing(name, node)) return name;
-  }
-  return null;
-}
-
-function judge(row: MemberRow, node: JsonNode, { notes }: RequestReading): void {
-  if (row.fate === 'refused') throw refuseMember(row.member, `${row.note}; leave it out`);
-  if (row.member === 'moderation') refuseBlocking(node);
-  notes.drop(row.member, row.note);
-}
-
-const WORDS = 'none, auto, required, or an object that names a tool';
-
 /** Null: absent. Throws CallFailure for an unknown form. */
 function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | null {
   for (const name of ['tool_choice', 'function_call'] as const) {
@@ -238,41 +191,28 @@ function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | 
     if (choice === undefined) continue;
     reading.named.tool_choice = name;
     if (choice.kind === 'string') return parseWord(choice, name);
-    if (name === 'tool_choice') return parseForm(readObject(choice, name, WORDS));
-    return { kind: 'tool', name: toolName(readObject(choice, name, WORDS), name) };
+    if (name === 'tool_choice') return parseForm(readObject(choice, name, CHOICE_FORMS));
+    return { kind: 'tool', name: toolName(readObject(choice, name, CHOICE_FORMS), name) };
   }
   return null;
 }
 
 /** Mistral's client sends `any` for `required`. */
 function parseWord(choice: JsonNode, path: string): ToolChoice {
-  const word = stringValue(choice);
-  if (word === 'none' || word === 'auto' || word === 'required') return { kind: word };
-  if (word === 'any') return { kind: 'required' };
-  throw refuse(path, choice, WORDS);
+  return stringValue(choice) === 'any' ? { kind: 'required' } : parseChoiceWord(choice, path);
 }
 
 function parseForm(choice: JsonNode): ToolChoice {
   const type = readOptionalText(choice, 'type', 'tool_choice.type');
-  if (type === 'allowed_tools') return parseAllowed(choice);
-  return { kind: 'tool', name: parseNamed(choice, 'tool_choice') };
-}
-
-function parseAllowed(choice: JsonNode): ToolChoice {
+  if (type !== 'allowed_tools') return { kind: 'tool', name: parseNamed(choice, 'tool_choice') };
   const path = 'tool_choice.allowed_tools';
   const allowed = readObject(given(choice, 'allowed_tools'), path, 'an object with mode and tools');
-  const modeNode = given(allowed, 'mode');
-  const mode = readName(modeNode, `${path}.mode`, 'auto or required');
-  if (mode !== 'auto' && mode !== 'required') throw refuse(`${path}.mode`, modeNode ?? null, 'auto or required');
-  const tools = given(allowed, 'tools');
-  if (tools === undefined) throw refuse(`${path}.tools`, null, 'an array of tools');
-  const list = readList(tools, `${path}.tools`, 'an array of tools');
-  return { kind: 'allowed', mode, names: list.map((tool, index) => parseNamed(tool, `${path}.tools.${index}`)) };
+  return parseAllowedTools(allowed, path, parseNamed);
 }
 
 /** `{type: 'function', function: {name}}` or the same with `custom`. */
 function parseNamed(tool: JsonNode, path: string): string {
-  const type = readOptionalText(readObject(tool, path, WORDS), 'type', `${path}.type`) ?? 'function';
+  const type = readOptionalText(readObject(tool, path, CHOICE_FORMS), 'type', `${path}.type`) ?? 'function';
   if (type !== 'function' && type !== 'custom') {
     throw refuse(`${path}.type`, given(tool, 'type') ?? null, 'function, custom or allowed_tools');
   }

@@ -3,7 +3,7 @@ import type { TokenLogprob } from '../../../generation/event.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
 import { asArray, asObject } from '../../json.ts';
 
-/** The tokens of `logprobs.content`; skips what is no token. */
+/** The tokens of `logprobs.content`; skips anything else. */
 export function parseLogprobs(logprobs: unknown): TokenLogprob[] {
   return asArray(asObject(logprobs)?.content).flatMap((entry) =>
     parseToken(entry).map((one) => ({ ...one, top: asArray(asObject(entry)?.top_logprobs).flatMap(parseToken) })),

@@ -120,7 +120,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('has content in pieces, of which neighbours of one type are one', () => {
+  test('has content in pieces, and joins adjacent ones of one type', () => {
     const thought = (text: string) => delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] });
     expect(
       messageOf(delta({ content: '' }), thought('a'), thought('b'), delta({ content: 'so' }), delta({ content: '!' }))

@@ -13,13 +13,10 @@ import {
   memberName,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { scanJson } from '../../../wire/json-scan.ts';
+import { keyText, scanSchema, writeObject } from '../../exact-json.ts';
+import { modelWord } from '../../openai/render-context.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { modelWord, type RenderContext } from './render-context.ts';
-
-/** The schema was already checked against the operator's limits of a body. */
-const DEPTH_MAX = 1000;
-const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
+import type { RenderContext } from './render-context.ts';
 
 /** Keywords that hold schemas by name, in a list, and alone. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
@@ -32,13 +29,12 @@ const SINGLE = new Set(['items', 'additionalProperties', 'not']);
  */
 export function fitPlainSchema(schema: JsonText, path: string, context: RenderContext): JsonText {
   if (!context.traits.chat.plainSchemas) return schema;
-  const outline = scanJson(Buffer.from(schema), LIMITS);
-  if (!outline.ok || outline.root.kind !== 'object') throw refuseRoot(path, context);
-  const { root } = outline;
+  const root = scanSchema(schema);
+  if (root === null) throw refuseRoot(path, context);
   const fitting = new Fitting();
   const fitted = fitting.fit(root, null);
   for (const keyword of fitting.lost) {
-    context.notes.drop(`${path}.${keyword}`, `${modelWord(context)} takes no schema in which it stands so`);
+    context.notes.drop(`${path}.${keyword}`, `${modelWord(context)} takes no schema that uses it so`);
   }
   const type = member(root, 'type');
   if (type !== undefined && stringValue(type) !== 'object') throw refuseRoot(path, context);
@@ -61,23 +57,21 @@ class Fitting {
     const type = member(node, 'type');
     const isChoice = type !== undefined && member(node, 'anyOf') !== undefined;
     const tuple = ['prefixItems', 'items'].some((keyword) => member(node, keyword)?.kind === 'array');
-    const members = children(node).flatMap((keyword) => {
+    const members = children(node).flatMap((keyword): Array<readonly [JsonText, JsonText]> => {
       const name = memberName(keyword);
       if (isChoice && name === 'type') return [];
       if (tuple && (name === 'items' || name === 'prefixItems')) return [];
-      return [`${JSON.stringify(name)}:${this.#fitKeyword(name, keyword, isChoice ? jsonText(type) : null)}`];
+      return [[keyText(keyword), this.#fitKeyword(name, keyword, isChoice ? jsonText(type) : null)]];
     });
-    if (tuple) members.push(this.#joinItems(node));
+    if (tuple) members.push(['"items"', this.#joinItems(node)]);
     if (isChoice || tuple) this.changed = true;
-    const text = `{${members.join(',')}}`;
+    const text = writeObject(members);
     return outer === null ? text : this.#fitBranch(text, node, outer);
   }
 
   #fitKeyword(name: string, node: JsonNode, type: JsonText | null): JsonText {
     if (NAMED.has(name) && node.kind === 'object') {
-      return `{${children(node)
-        .map((one) => `${JSON.stringify(memberName(one))}:${this.fit(one, null)}`)
-        .join(',')}}`;
+      return writeObject(children(node).map((one) => [keyText(one), this.fit(one, null)]));
     }
     if (LISTED.has(name) && node.kind === 'array') {
       const outer = name === 'anyOf' ? type : null;
@@ -97,7 +91,7 @@ class Fitting {
   }
 
   /** Any of the tuple's schemas at any place. */
-  #joinItems(node: JsonNode): string {
+  #joinItems(node: JsonNode): JsonText {
     const of = (keyword: string) => {
       const found = member(node, keyword);
       if (found?.kind === 'array') return elements(found);
@@ -105,7 +99,7 @@ class Fitting {
     };
     for (const keyword of ['prefixItems', 'items']) if (member(node, keyword)?.kind === 'array') this.lost.add(keyword);
     const [first = '{}', ...others] = new Set([...of('prefixItems'), ...of('items')].map((one) => this.fit(one, null)));
-    return `"items":${others.length === 0 ? first : `{"anyOf":[${[first, ...others].join(',')}]}`}`;
+    return others.length === 0 ? first : `{"anyOf":[${[first, ...others].join(',')}]}`;
   }
 }
 

@@ -1,27 +1,18 @@
-/** Holds what the renderers of one chat-completions request share: request, upstream, tool aliases and cache marks. */
+/** Holds what the renderers of one chat-completions request share beyond OpenAI's other format: ids and cache marks. */
 import type { CacheMark } from '../../../generation/part.ts';
-import type { Feature, GenerationRequest } from '../../../generation/request.ts';
-import type { WritableJson } from '../../../wire/json-writer.ts';
+import type { GenerationRequest } from '../../../generation/request.ts';
+import { callerWord, type Draft, type OpenaiContext } from '../../openai/render-context.ts';
 import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 
-/** A content part or a message under construction. */
-export type Draft = { [member: string]: WritableJson | undefined };
-
-export interface RenderContext {
-  readonly request: GenerationRequest;
-  readonly traits: UpstreamTraits;
-  readonly notes: TranslationNotes;
-  /** From upstream's tool name to the client's, for names that differ. */
-  readonly restored: Map<string, string>;
+export interface RenderContext extends OpenaiContext {
   /** The client's names of free-text tools that are sent as functions. */
   readonly custom: Set<string>;
   /** Parts with a breakpoint, in order. */
   readonly marked: Draft[];
 }
 
-const TOOL_NAME_CHARS_MAX = 64;
 const TOOL_ID_CHARS_MAX = 40;
 const MARKS_MAX = 4;
 const LOST_MARK = 'cannot be said there to the host behind this model';
@@ -32,23 +23,6 @@ export function startRendering(
   notes: TranslationNotes,
 ): RenderContext {
   return { request, traits, notes, restored: new Map(), custom: new Set(), marked: [] };
-}
-
-/** The member with which the caller requested the feature. */
-export function callerWord({ request }: RenderContext, feature: Feature): string {
-  return request.named[feature] ?? feature;
-}
-
-/** The model by the caller's name, for error messages. */
-export function modelWord({ request }: RenderContext): string {
-  return `the model ${JSON.stringify(request.model)}`;
-}
-
-/** The upstream name of a tool, recorded so that the answer's calls get the client's name. */
-export function upstreamName(name: string, { restored }: RenderContext): string {
-  const alias = aliasText(name, TOOL_NAME_CHARS_MAX);
-  if (alias !== name) restored.set(alias, name);
-  return alias;
 }
 
 /** The call id in the format that upstream accepts; the same for a call and its result. */

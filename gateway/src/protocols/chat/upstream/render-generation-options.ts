@@ -1,17 +1,14 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
 import type { ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
-import { renderEndUser } from '../../openai/end-user.ts';
+import { callerWord, type Draft, modelWord } from '../../openai/render-context.ts';
+import { renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
-import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import type { ChatTraits } from '../../upstream-traits.ts';
 import { fitPlainSchema } from './plain-schema.ts';
-import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
-
-const FORMAT_NAME = 'output';
-const FORMAT_NAME_CHARS_MAX = 64;
+import type { RenderContext } from './render-context.ts';
 
 /**
  * `reasoning_effort` and the provider's switch, or nothing if the request leaves it to the model. Wire reference C.5;
@@ -65,12 +62,8 @@ export function renderOutputFormat(context: RenderContext): Draft {
   if (format === null) return {};
   if (format.kind === 'json') return { response_format: { type: 'json_object' } };
   const word = callerWord(context, 'output_format');
-  if (context.traits.takes.structured_output === false) {
-    throw refuseMember(word, `${modelWord(context)} cannot answer to a schema; leave it out or use another model`);
-  }
   const json_schema = {
-    name: aliasText(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
-    description: format.description ?? undefined,
+    ...renderSchema(format, context),
     schema: new RawJson(fitPlainSchema(format.schema, `${word}.schema`, context)),
     strict: renderStrict(format, word, context),
   };
@@ -93,12 +86,10 @@ function renderStrict(
 /** OpenAI's own members. */
 export function renderOpenaiMembers(context: RenderContext): Draft {
   const { request, traits } = context;
-  const members: Draft = {
-    safety_identifier: request.end_user === null ? undefined : renderEndUser(request.end_user, request),
-    service_tier: request.service_tier === 'standard_only' ? 'default' : (request.service_tier ?? undefined),
-    verbosity: request.verbosity ?? undefined,
-  };
-  if (traits.chat.openaiMembers) return { ...members, web_search_options: renderWebSearch(context) };
+  if (traits.chat.openaiMembers) {
+    const verbosity = request.verbosity ?? undefined;
+    return { ...renderCaller(request), verbosity, web_search_options: renderWebSearch(context) };
+  }
   if (request.web_search !== null) {
     throw refuseMember(callerWord(context, 'web_search'), `${modelWord(context)} cannot search the web; leave it out`);
   }

@@ -4,18 +4,11 @@
  */
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
+import { callerWord, type Draft, modelWord } from '../../openai/render-context.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
-import {
-  callerWord,
-  type Draft,
-  dropMark,
-  limitMarks,
-  modelWord,
-  type RenderContext,
-  startRendering,
-} from './render-context.ts';
+import { dropMark, limitMarks, type RenderContext, startRendering } from './render-context.ts';
 import { renderOpenaiMembers, renderOutputFormat, renderReasoning } from './render-generation-options.ts';
 import { renderTools } from './render-tools.ts';
 import { renderTurns } from './render-turns.ts';

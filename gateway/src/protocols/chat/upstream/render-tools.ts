@@ -1,11 +1,12 @@
 /** Renders tools and tool choice. */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { callerWord, type Draft, modelWord, upstreamName } from '../../openai/render-context.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { FREE_TEXT } from '../../request/emulated-tools.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { fitPlainSchema } from './plain-schema.ts';
-import { callerWord, type Draft, dropMark, modelWord, type RenderContext, upstreamName } from './render-context.ts';
+import { dropMark, type RenderContext } from './render-context.ts';
 
 /** The members `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools. */
 export function renderTools(context: RenderContext): Draft {

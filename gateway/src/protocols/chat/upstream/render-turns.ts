@@ -3,21 +3,20 @@
  * after it, each in its own message, then other content. Refuses calls and results that do not match, and content that
  * the target does not accept.
  */
-import type { DocumentPart, MediaPart, Part, Source, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
+import type { DocumentPart, MediaPart, Part, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { unpackHostData } from '../../host-data.ts';
+import {
+  refuseMedia,
+  refuseSource,
+  renderDocumentText,
+  renderFile,
+  renderImageUrl,
+} from '../../openai/media-source.ts';
+import { type Draft, ERROR_PREFIX, modelWord, upstreamName } from '../../openai/render-context.ts';
 import { isAttribution } from '../../request/join-turns.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import {
-  type Draft,
-  dropMark,
-  markPart,
-  modelWord,
-  type RenderContext,
-  sendsMark,
-  upstreamId,
-  upstreamName,
-} from './render-context.ts';
+import { dropMark, markPart, type RenderContext, sendsMark, upstreamId } from './render-context.ts';
 
 interface OpenCall {
   readonly name: string;
@@ -264,64 +263,30 @@ function renderContent(parts: Draft[]): string | Draft[] {
   return plain && typeof only.text === 'string' ? only.text : parts;
 }
 
-function renderImage({ source, detail }: MediaPart, path: string, context: RenderContext): Draft {
-  if (context.traits.takes.image === false) throw refusal(path, 'an image', 'images', context);
-  if (source.kind !== 'base64' && source.kind !== 'url') throw badSource(path, 'an image', source, 'base64 or a URL');
-  const url = source.kind === 'url' ? source.url : dataUrl(source);
-  return { type: 'image_url', image_url: { url, detail: detail ?? undefined } };
+function renderImage(part: MediaPart, path: string, context: RenderContext): Draft {
+  const url = renderImageUrl(part, path, context);
+  return { type: 'image_url', image_url: { url, detail: part.detail ?? undefined } };
 }
 
 function renderAudio({ source }: MediaPart, path: string, context: RenderContext): Draft {
-  if (context.traits.takes.audio === false) throw refusal(path, 'sound', 'sound', context);
-  if (source.kind !== 'base64') throw badSource(path, 'sound', source, 'base64');
+  if (context.traits.takes.audio === false) throw refuseMedia(path, 'sound', 'sound', context);
+  if (source.kind !== 'base64') throw refuseSource(path, 'sound', source, 'base64');
   const format = source.media_type === 'audio/mpeg' ? 'mp3' : source.media_type.replace(/^audio\//, '');
   return { type: 'input_audio', input_audio: { data: source.base64, format } };
 }
 
-/** A text document is sent as text under its title. The context of a file is sent as a text part before it. */
+/** The context of a file is sent as a text part before it. */
 function renderDocument(part: DocumentPart, path: string, context: RenderContext): Draft[] {
-  const { source, title, context: about, cites, cache_mark } = part;
-  if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
-  if (source.kind === 'text') {
-    const text = [title === null ? null : `Document: ${title}`, about, source.text].filter((line) => line !== null);
-    return [markPart({ type: 'text', text: text.join('\n\n') }, cache_mark, context)];
-  }
-  if (source.kind !== 'base64') throw badSource(path, 'a document', source, 'base64 or text');
-  const { files } = context.traits.chat;
-  if (!files || context.traits.takes.pdf === false)
-    throw refusal(path, 'a document', 'documents; send its text', context);
-  const file: Draft = {
-    type: 'file',
-    file: { filename: fileName(title, source.media_type), file_data: dataUrl(source) },
-  };
+  const { source, title, context: about, cache_mark } = part;
+  const text = renderDocumentText(part, context);
+  if (text !== null) return [markPart({ type: 'text', text }, cache_mark, context)];
+  if (source.kind !== 'base64') throw refuseSource(path, 'a document', source, 'base64 or text');
+  if (!context.traits.chat.files || context.traits.takes.pdf === false)
+    throw refuseMedia(path, 'a document', 'documents; send its text', context);
   const before: Draft[] = about === null ? [] : [{ type: 'text', text: about }];
-  return [...before, markPart(file, cache_mark, context)];
+  return [...before, markPart({ type: 'file', file: renderFile(title, source) }, cache_mark, context)];
 }
 
-/** Upstream recognizes a PDF by its file extension. */
-function fileName(title: string | null, media_type: string): string {
-  if (media_type !== 'application/pdf') return title ?? 'document';
-  return title === null ? 'document.pdf' : title.toLowerCase().endsWith('.pdf') ? title : `${title}.pdf`;
-}
-
-function dataUrl({ media_type, base64 }: Extract<Source, { kind: 'base64' }>): string {
-  return `data:${media_type};base64,${base64}`;
-}
-
-function refusal(path: string, found: string, lacking: string, context: RenderContext) {
-  return refuseMember(path, `holds ${found}, but ${modelWord(context)} takes no ${lacking}`);
-}
-
-function badSource(path: string, found: string, source: Source, expected: string) {
-  const where =
-    source.kind === 'file'
-      ? `the file ${JSON.stringify(source.id)}, which only its own host knows`
-      : `a ${source.kind}`;
-  return refuseMember(path, `holds ${found} given as ${where}; send it as ${expected}`);
-}
-
-/** Chat completions has no member for a failed result, so the text says it. */
-const ERROR_PREFIX = '[tool error] ';
 const NO_TEXT = '(this result is in the next message)';
 
 interface RenderedResult {

@@ -198,7 +198,7 @@ export class OutputItems {
     return this.#context.callForms?.get(opening.name)?.kind === 'tool_search' ? FORMS.search : FORMS[opening.tool];
   }
 
-  /** What names the call, as the client knows its tool. */
+  /** The members that name the call, as the client knows its tool. */
   #called({ id, name }: Extract<PartOpening, { kind: 'tool_call' }>): JsonObject {
     const call_id = this.#takeCallId(id);
     const form = this.#context.callForms?.get(name);

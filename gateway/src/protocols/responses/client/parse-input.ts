@@ -14,7 +14,7 @@ import {
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
-import { parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
+import { parseAudioSource, parseFileSource, parseUrlSource } from '../../openai/media-source.ts';
 import {
   given,
   parseCacheMark,
@@ -49,7 +49,7 @@ const ROLES = 'one of user, assistant, system, developer';
 function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestReading): void {
   const type = typeOf(item) ?? 'message';
   if (isHostedItem(item, type)) {
-    reading.notes.drop(`input[].${type}`, 'what a tool of another provider did cannot be carried');
+    reading.notes.drop(`input[].${type}`, 'the work of a tool that another provider ran cannot be carried');
     return;
   }
   switch (type) {
@@ -86,7 +86,7 @@ function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestRe
   }
 }
 
-/** Items of tools that a provider ran; the answer after them says what they found. */
+/** Items of tools that a provider ran; the answer after them has their findings. */
 const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -231,11 +231,9 @@ function parsePart(part: JsonNode, path: string, reading: RequestReading): Conte
     case 'input_file':
       return { ...parseFile(part, path), cache_mark };
     case 'input_audio': {
-      const audio = readObject(given(part, 'input_audio'), `${path}.input_audio`, 'an object with data and format');
-      const base64 = readText(given(audio, 'data'), `${path}.input_audio.data`, 'the sound in base64');
-      const format = readName(given(audio, 'format'), `${path}.input_audio.format`, 'mp3 or wav');
-      const media_type = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`;
-      return { kind: 'audio', source: { kind: 'base64', media_type, base64 }, detail: null, cache_mark };
+      const at = `${path}.input_audio`;
+      const audio = readObject(given(part, 'input_audio'), at, 'an object with data and format');
+      return { kind: 'audio', source: parseAudioSource(audio, at), detail: null, cache_mark };
     }
     default:
       throw refuse(`${path}.type`, given(part, 'type') ?? null, PART_TYPES);

@@ -1,10 +1,10 @@
-/** Tests parse-request.ts, parse-input.ts and parse-tools.ts: what each member becomes, is dropped for, or refused for. */
+/** Tests parse-request.ts, parse-input.ts and parse-tools.ts: the fate of each member, item and tool. */
 import { describe, expect, test } from 'bun:test';
-import { loadRecordings } from '../../../../test/fake-upstream/recordings.ts';
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { textPart } from '../../../generation/part.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
 import { CONTEXT, outlineOf } from '../../testing/outline-of.ts';
+import { RECORDED_REQUESTS } from '../testing/recorded.ts';
 import { responsesClient } from './client-protocol.ts';
 import { parseRequest } from './parse-request.ts';
 
@@ -100,7 +100,7 @@ describe('input', () => {
   });
 
   // Vectors 12 to 15.
-  test('reasoning of others is dropped, and that with nothing to keep without a word', () => {
+  test('reasoning of others is dropped and named, and unnamed if it is empty', () => {
     const items = (reasoning: object) =>
       parse({
         input: [
@@ -119,7 +119,7 @@ describe('input', () => {
     }
   });
 
-  test('what tools of a provider did is dropped', () => {
+  test('items of tools that a provider ran are dropped', () => {
     const { dropped, request } = parse({
       input: [
         { type: 'web_search_call', id: 'ws_1' },
@@ -172,7 +172,7 @@ describe('options', () => {
       service_tier: 'flex',
       named: { output_limit: 'max_output_tokens', output_format: 'text.format', reasoning: 'reasoning.effort' },
     });
-    expect(dropped).toEqual([]);
+    expect(dropped).toEqual(['user']);
   });
 
   test('of reasoning may be off, and the last update of the configuration holds', () => {
@@ -294,16 +294,12 @@ describe('tools', () => {
   });
 });
 
-const recorded = loadRecordings({ api: 'openai-responses' })?.flatMap(({ request, response }) =>
-  request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200 ? [request.body] : [],
-);
-
-test.skipIf(recorded === undefined)(
+test.skipIf(RECORDED_REQUESTS === null)(
   'recorded requests that pass the check are read, or refused with a path (needs the recordings)',
   () => {
     const refused = new Map<string, number>();
     let read = 0;
-    for (const body of recorded ?? []) {
+    for (const { body } of RECORDED_REQUESTS ?? []) {
       const outline = outlineOf(body);
       try {
         responsesClient.checkRequest(outline, CONTEXT);

@@ -1,37 +1,29 @@
 /** Parses a checked Responses body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
+import type { GenerationRequest, ReasoningRequest } from '../../../generation/request.ts';
 import {
-  EFFORT_ORDER,
-  type GenerationRequest,
-  type OutputFormat,
-  type ReasoningRequest,
-} from '../../../generation/request.ts';
-import {
-  children,
   elements,
   type JsonNode,
   type JsonOutline,
-  jsonText,
   member,
-  memberName,
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { refuseBlocking } from '../../openai/moderation.ts';
+import { createMemberJudge } from '../../openai/judge-members.ts';
+import { parseEffort, parseEndUser, parseOutputFormat, parseSchema } from '../../openai/parse-options.ts';
 import {
   dropUnknown,
   given,
-  isVoid,
   type RequestReading,
+  readBooleanFeature,
   readIntegerFeature,
   readName,
   readNumberFeature,
   readObject,
-  readOptionalBoolean,
   readOptionalText,
   readTextFeature,
 } from '../../openai/read-member.ts';
-import { checkBoolean, refuse } from '../../request/request-facts.ts';
-import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import { checkBoolean } from '../../request/request-facts.ts';
+import type { MemberRow, TranslationNotes } from '../../request/translation-notes.ts';
 import { parseTurns, updatedEffort } from './parse-input.ts';
 import { parseToolChoice, parseTools } from './parse-tools.ts';
 
@@ -86,23 +78,22 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'client_metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
 ];
 
-const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
-
-/** Values that request the behavior that applies anyway. */
-const HARMLESS = new Map<string, (node: JsonNode) => boolean>([
-  ['top_logprobs', (node) => numberValue(node) === 0],
-  ['truncation', (node) => stringValue(node) === 'disabled'],
+const MEMBERS = createMemberJudge(REQUEST_MEMBERS, {
+  top_logprobs: (node) => numberValue(node) === 0,
+  truncation: (node) => stringValue(node) === 'disabled',
   // The answer says `store: false`, whatever was requested.
-  ['store', () => true],
-  ['stream_options', () => true],
-  ['include', (node) => elements(node).every((value) => stringValue(value) === 'reasoning.encrypted_content')],
-]);
+  store: () => true,
+  stream_options: () => true,
+  include: (node) => elements(node).every((value) => stringValue(value) === 'reasoning.encrypted_content'),
+});
+
+export const firstRefusedMember = MEMBERS.firstRefused;
 
 /** Throws CallFailure `invalid_request` that names the member. */
 export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };
-  judgeMembers(root, reading);
+  MEMBERS.judge(root, notes);
   const streamNode = member(root, 'stream');
   const parsed = parseTools(root, reading);
   return {
@@ -112,7 +103,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     tools: parsed.tools,
     ...(parsed.callForms.size > 0 && { callForms: parsed.callForms }),
     tool_choice: parseToolChoice(root, reading),
-    parallel_tool_calls: parseParallel(root, reading),
+    parallel_tool_calls: readBooleanFeature(root, 'parallel_tool_calls', reading),
     outputTokensMax: readIntegerFeature(root, 'max_output_tokens', 'output_limit', 1, reading),
     stop: [],
     temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
@@ -123,49 +114,13 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     seed: null,
     reasoning: parseReasoningOptions(root, reading),
     ...parseText(root, reading),
-    end_user:
-      readTextFeature(root, 'safety_identifier', 'end_user', reading) ??
-      readTextFeature(root, 'user', 'end_user', reading),
+    end_user: parseEndUser(root, reading),
     service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: null,
     web_search: null,
     logprobs: null,
     named: reading.named,
   };
-}
-
-/** Checks every top-level member. Throws CallFailure for a refused one. */
-function judgeMembers(root: JsonNode, { notes }: RequestReading): void {
-  for (const node of children(root)) {
-    const name = memberName(node);
-    const row = ROWS.get(name);
-    if (row === undefined) {
-      if (node.kind !== 'null') notes.drop(name, 'is no member that can be carried to the model behind this name');
-    } else if (row.becomes === null && !asksForNothing(name, node)) {
-      if (name === 'moderation') refuseBlocking(node);
-      if (row.fate === 'refused') throw refuseMember(name, `${row.note}; leave it out`);
-      notes.drop(name, row.note);
-    }
-  }
-}
-
-function asksForNothing(name: string, node: JsonNode): boolean {
-  return isVoid(node) || (HARMLESS.get(name)?.(node) ?? false);
-}
-
-/** The first top-level member that no other format can carry; null: none. */
-export function firstRefusedMember(root: JsonNode): string | null {
-  for (const node of children(root)) {
-    const name = memberName(node);
-    if (ROWS.get(name)?.fate === 'refused' && !asksForNothing(name, node)) return name;
-  }
-  return null;
-}
-
-function parseParallel(root: JsonNode, reading: RequestReading): boolean | null {
-  const parallel = readOptionalBoolean(root, 'parallel_tool_calls', 'parallel_tool_calls');
-  if (parallel !== null) reading.named.parallel_tool_calls = 'parallel_tool_calls';
-  return parallel;
 }
 
 const REASONING_MEMBERS = new Set(['effort', 'summary', 'generate_summary', 'context']);
@@ -177,18 +132,12 @@ function parseReasoningOptions(root: JsonNode, reading: RequestReading): Reasoni
   if (options !== undefined) dropUnknown(options, REASONING_MEMBERS, 'reasoning', reading);
   const found = updatedEffort(root) ?? (options === undefined ? undefined : given(options, 'effort'));
   if (found === undefined) return null;
-  const word = stringValue(found);
   reading.named.reasoning = 'reasoning.effort';
-  const nothing = { mode: null, budgetTokens: null, effort: null, display: null };
-  if (word === 'none') return { ...nothing, mode: 'off' };
-  const effort = EFFORT_ORDER.find((known) => known === word);
-  if (effort === undefined) throw refuse('reasoning.effort', found, `one of none, ${EFFORT_ORDER.join(', ')}`);
-  return { ...nothing, effort };
+  return parseEffort(found, 'reasoning.effort');
 }
 
 const TEXT_MEMBERS = new Set(['format', 'verbosity']);
 const FORMAT_MEMBERS = new Set(['type', 'name', 'description', 'schema', 'strict']);
-const FORMATS = 'one of text, json_object, json_schema';
 
 function parseText(root: JsonNode, reading: RequestReading): Pick<GenerationRequest, 'output_format' | 'verbosity'> {
   const node = given(root, 'text');
@@ -197,24 +146,8 @@ function parseText(root: JsonNode, reading: RequestReading): Pick<GenerationRequ
   dropUnknown(text, TEXT_MEMBERS, 'text', reading);
   const verbosity = readOptionalText(text, 'verbosity', 'text.verbosity');
   if (verbosity !== null) reading.named.verbosity = 'text.verbosity';
-  return { output_format: parseFormat(given(text, 'format'), reading), verbosity };
-}
-
-function parseFormat(node: JsonNode | undefined, reading: RequestReading): OutputFormat | null {
-  if (node === undefined) return null;
-  const path = 'text.format';
-  const format = readObject(node, path, 'an object with a type');
-  dropUnknown(format, FORMAT_MEMBERS, path, reading);
-  const type = readName(given(format, 'type'), `${path}.type`, FORMATS);
-  if (type === 'text') return null;
-  reading.named.output_format = path;
-  if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') throw refuse(`${path}.type`, given(format, 'type') ?? null, FORMATS);
-  return {
-    kind: 'json_schema',
-    name: readOptionalText(format, 'name', `${path}.name`),
-    description: readOptionalText(format, 'description', `${path}.description`),
-    schema: jsonText(readObject(given(format, 'schema'), `${path}.schema`, 'a JSON Schema (an object)')),
-    strict: readOptionalBoolean(format, 'strict', `${path}.strict`),
-  };
+  const output_format = parseOutputFormat(given(text, 'format'), 'text.format', FORMAT_MEMBERS, reading, (format) =>
+    parseSchema(format, 'text.format'),
+  );
+  return { output_format, verbosity };
 }

@@ -2,19 +2,27 @@
 import type { CallForm, Tool, ToolChoice } from '../../../generation/request.ts';
 import { elements, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import {
+  CHOICE_FORMS,
+  parseAllowedTools,
+  parseChoiceWord,
+  parseFunction,
+  parseGrammarFormat,
+  parseParameters,
+  TOOL_NAME,
+} from '../../openai/parse-tools.ts';
+import {
   dropUnknown,
   given,
   type RequestReading,
   readList,
   readName,
   readObject,
-  readOptionalBoolean,
   readOptionalText,
 } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 
-/** Their members are those of the format, not of a call; a tool of theirs runs at the client. */
+/** Types of tools that the client runs. */
 const CLIENT_RUN: ReadonlySet<string> = new Set([
   'function',
   'custom',
@@ -37,7 +45,6 @@ const DROPPED: ReadonlyArray<readonly [start: string, why: string]> = [
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading']);
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format']);
-const TOOL_NAME = 'the name of the tool';
 /** The function that stands for a search for tools. */
 export const TOOL_SEARCH = 'tool_search';
 
@@ -81,7 +88,10 @@ export function joinNames(namespace: string | null, name: string): string {
 function parseTool(node: JsonNode, path: string, forms: Map<string, CallForm>, reading: RequestReading): Tool[] {
   const tool = readObject(node, path, 'a tool definition (an object)');
   const type = readName(given(tool, 'type'), `${path}.type`, 'the type of the tool, such as function');
-  if (type === 'function') return [parseFunction(tool, path, reading)];
+  if (type === 'function') {
+    dropUnknown(tool, FUNCTION_MEMBERS, 'tools[]', reading);
+    return [parseFunction(tool, path)];
+  }
   if (type === 'custom') return [parseCustom(tool, path, reading)];
   if (type === 'namespace') return parseNamespace(tool, path, forms, reading);
   if (type === 'tool_search') return parseToolSearch(tool, path, forms, reading);
@@ -114,48 +124,31 @@ function parseToolSearch(tool: JsonNode, path: string, forms: Map<string, CallFo
     reading.notes.drop('tools.tool_search', 'the model behind this name gets all tools at once');
     return [];
   }
-  const parameters = given(tool, 'parameters');
   forms.set(TOOL_SEARCH, { kind: 'tool_search' });
   return [
     {
       kind: 'function',
       name: TOOL_SEARCH,
       description: readOptionalText(tool, 'description', `${path}.description`) ?? 'Finds more tools.',
-      parameters:
-        parameters === undefined
-          ? null
-          : jsonText(readObject(parameters, `${path}.parameters`, 'a JSON Schema (an object)')),
+      parameters: parseParameters(tool, path),
       strict: null,
       cache_mark: null,
     },
   ];
 }
 
-function parseFunction(tool: JsonNode, path: string, reading: RequestReading): Tool {
-  dropUnknown(tool, FUNCTION_MEMBERS, 'tools[]', reading);
-  const parameters = given(tool, 'parameters');
-  if (parameters !== undefined) readObject(parameters, `${path}.parameters`, 'a JSON Schema (an object)');
-  return {
-    kind: 'function',
-    name: readName(given(tool, 'name'), `${path}.name`, TOOL_NAME),
-    description: readOptionalText(tool, 'description', `${path}.description`),
-    parameters: parameters === undefined ? null : jsonText(parameters),
-    strict: readOptionalBoolean(tool, 'strict', `${path}.strict`),
-    cache_mark: null,
-  };
-}
-
 function parseCustom(tool: JsonNode, path: string, reading: RequestReading): Tool {
   dropUnknown(tool, CUSTOM_MEMBERS, 'tools[]', reading);
   const name = readName(given(tool, 'name'), `${path}.name`, TOOL_NAME);
   const description = readOptionalText(tool, 'description', `${path}.description`);
-  const grammar = parseGrammar(tool, `${path}.format`);
+  const at = `${path}.format`;
+  const grammar = parseGrammarFormat(tool, at);
   if (grammar === null) return { kind: 'custom', name, description, grammar };
-  reading.notes.drop(
-    'tools[].format.grammar',
-    'the model behind this name is only told the grammar, and not held to it',
-  );
-  const words = `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  const definition = readName(given(grammar, 'definition'), `${at}.definition`, 'the grammar as a string');
+  const syntax = readName(given(grammar, 'syntax'), `${at}.syntax`, 'lark or regex');
+  const dropped = 'the model behind this name only reads the grammar and is not held to it';
+  reading.notes.drop('tools[].format.grammar', dropped);
+  const words = `The input must follow this ${syntax} grammar:\n${definition}`;
   return {
     kind: 'custom',
     name,
@@ -164,51 +157,21 @@ function parseCustom(tool: JsonNode, path: string, reading: RequestReading): Too
   };
 }
 
-interface Grammar {
-  readonly syntax: string;
-  readonly definition: string;
-}
-
-/** Null: free text. */
-function parseGrammar(tool: JsonNode, path: string): Grammar | null {
-  const node = given(tool, 'format');
-  if (node === undefined) return null;
-  const format = readObject(node, path, 'an object with a type');
-  const type = readName(given(format, 'type'), `${path}.type`, 'text or grammar');
-  if (type === 'text') return null;
-  if (type !== 'grammar') throw refuse(`${path}.type`, given(format, 'type') ?? null, 'text or grammar');
-  const definition = readName(given(format, 'definition'), `${path}.definition`, 'the grammar as a string');
-  const syntax = readName(given(format, 'syntax'), `${path}.syntax`, 'lark or regex');
-  return { syntax, definition };
-}
-
-const WORDS = 'none, auto, required, or an object that names a tool';
-
 /** Null: absent. Throws CallFailure for a form that only the format's own provider knows. */
 export function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | null {
   const choice = given(root, 'tool_choice');
   if (choice === undefined) return null;
   reading.named.tool_choice = 'tool_choice';
-  if (choice.kind === 'string') {
-    const word = stringValue(choice);
-    if (word === 'none' || word === 'auto' || word === 'required') return { kind: word };
-    throw refuse('tool_choice', choice, WORDS);
-  }
-  const form = readObject(choice, 'tool_choice', WORDS);
-  if (readOptionalText(form, 'type', 'tool_choice.type') !== 'allowed_tools')
-    return { kind: 'tool', name: parseNamed(form, 'tool_choice') };
-  const modeNode = given(form, 'mode');
-  const mode = readName(modeNode, 'tool_choice.mode', 'auto or required');
-  if (mode !== 'auto' && mode !== 'required') throw refuse('tool_choice.mode', modeNode ?? null, 'auto or required');
-  const tools = given(form, 'tools');
-  if (tools === undefined) throw refuse('tool_choice.tools', null, 'an array of tools');
-  const list = readList(tools, 'tool_choice.tools', 'an array of tools');
-  return { kind: 'allowed', mode, names: list.map((tool, index) => parseNamed(tool, `tool_choice.tools.${index}`)) };
+  if (choice.kind === 'string') return parseChoiceWord(choice, 'tool_choice');
+  const form = readObject(choice, 'tool_choice', CHOICE_FORMS);
+  if (readOptionalText(form, 'type', 'tool_choice.type') === 'allowed_tools')
+    return parseAllowedTools(form, 'tool_choice', parseNamed);
+  return { kind: 'tool', name: parseNamed(form, 'tool_choice') };
 }
 
 /** `{type, name}` of a function or a custom tool. */
 function parseNamed(node: JsonNode, path: string): string {
-  const tool = readObject(node, path, WORDS);
+  const tool = readObject(node, path, CHOICE_FORMS);
   const type = given(tool, 'type');
   const word = type === undefined ? undefined : stringValue(type);
   if (word !== 'function' && word !== 'custom')

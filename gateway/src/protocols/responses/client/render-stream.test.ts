@@ -239,7 +239,7 @@ describe('a stream', () => {
     expect(response.usage).toMatchObject({ input_tokens: 6, output_tokens: 2, total_tokens: 8 });
   });
 
-  test('that ends with its reasoning, or has nothing, is whole nevertheless', () => {
+  test('that ends with its reasoning, or is empty, is still complete', () => {
     for (const events of [
       [START, finish('stop'), ...END],
       [START, ...part(0, THINKS, 'hm'), finish('stop'), ...END],

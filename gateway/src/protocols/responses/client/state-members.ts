@@ -10,7 +10,7 @@ import { OWN_ID } from '../shared/response-object.ts';
 
 const WHOLE = 'send the whole input with each request, with "store": false';
 
-/** Members of the body, and the reason for the refusal with what to do. */
+/** Members of the body, each with the reason for the refusal and the remedy. */
 const MEMBERS: ReadonlyMap<string, string> = new Map([
   ['previous_response_id', `found the id of an earlier response, and none is stored here; ${WHOLE}`],
   ['conversation', `found a conversation, and none is stored here; ${WHOLE}`],
@@ -38,14 +38,14 @@ export function refuseStateMember(node: JsonNode, name: string): void {
   if (why !== undefined) throw invalidRequest(`${name}: ${why}`, name);
 }
 
-/** Items that the provider completes from what it stored, unless this member has their content. */
+/** Items that the provider completes from its store, unless this member has their content. */
 const CONTENT_OF: ReadonlyMap<string | null, string> = new Map([
   ['reasoning', 'encrypted_content'],
   ['image_generation_call', 'result'],
 ]);
 
 /**
- * Throws CallFailure `invalid_request` for an item of the input that stands for a stored one, `not_found` for an item or
+ * Throws CallFailure `invalid_request` for an item of the input that refers to a stored one, `not_found` for an item or
  * one of its tools that names something stored.
  */
 export function refuseStoredItem(item: JsonNode, path: string): void {

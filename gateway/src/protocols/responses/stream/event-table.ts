@@ -1,4 +1,4 @@
-/** Lists the events of a Responses stream: what each does, and to which part of which item. Source: responses, D.2. */
+/** Lists the events of a Responses stream: the effect of each, and the item or part that it changes. Source: responses, D.2. */
 
 /** The texts that a stream sends in pieces. `item`: the item's own (arguments, input, code). */
 export type TextPlace = 'content' | 'summary' | 'item';

@@ -141,7 +141,7 @@ export class ResponsesStreamObserver implements StreamObserver {
     this.#response ??= { id: asText(response.id) ?? '', createdSeconds, model: this.#model };
   }
 
-  /** Counts what did not come in pieces, such as arguments that came whole. */
+  /** Counts texts without deltas, such as arguments that came whole. */
   #endItem(item: JsonObject | null): void {
     this.begun = true;
     this.#skimmer.forget();

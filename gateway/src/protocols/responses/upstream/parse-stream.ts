@@ -83,7 +83,7 @@ class ResponsesStreamParser implements StreamParser {
 
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
-/** What came of an item before its end. */
+/** The state of an item before its `done` event. */
 interface OpenItem {
   /** The number of its open part; null: none is open. */
   part: number | null;
@@ -140,7 +140,7 @@ class ResponseReader {
     this.#events.push({ kind: 'arguments_delta', part: open.part, text });
   }
 
-  /** `json`: the item as written. What did not come in pieces comes now. */
+  /** `json`: the item as written. Adds the content that no delta brought. */
   endItem(index: unknown, item: JsonObject, json: JsonText): void {
     if (!this.#items.has(index)) this.beginItem(index, item);
     const open = this.#itemAt(index);

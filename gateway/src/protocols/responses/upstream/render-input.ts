@@ -2,38 +2,44 @@
  * Renders turns as the items of a Responses request: instructions as messages of the developer, calls and their results
  * as items of their own, sealed reasoning where it was. Source: specification of the Responses API, F.4.
  */
-import type { DocumentPart, MediaPart, Part, Source, ToolResultPart } from '../../../generation/part.ts';
+import type { DocumentPart, MediaPart, Part, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import {
+  refuseMedia,
+  refuseSource,
+  renderDocumentText,
+  renderFile,
+  renderImageUrl,
+} from '../../openai/media-source.ts';
+import {
+  callerWord,
+  type Draft,
+  ERROR_PREFIX,
+  modelWord,
+  type OpenaiContext,
+  upstreamName,
+} from '../../openai/render-context.ts';
 import { isAttribution } from '../../request/join-turns.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { callerWord, type Draft, modelWord, type RenderContext, upstreamName } from './render-context.ts';
 
 const CALL_ID_CHARS_MAX = 64;
-const ERROR_PREFIX = '[tool error] ';
 
 /** Calls by id, to know the form of their results. */
 type Calls = Map<string, 'function' | 'custom'>;
 
 /** Throws CallFailure that names the turn for content that the target does not take. */
-export function renderInput(context: RenderContext): WritableJson[] {
+export function renderInput(context: OpenaiContext): WritableJson[] {
   const items: WritableJson[] = [];
   const calls: Calls = new Map();
   for (const turn of context.request.turns) {
     if (turn.role === 'assistant') items.push(...renderAssistant(turn, calls, context));
     else if (turn.role === 'user') items.push(...renderUser(turn, calls, context));
-    else
-      items.push(
-        ...message(
-          'developer',
-          renderParts(
-            turn.parts.filter((part) => !isAttribution(part)),
-            turn.path,
-            context,
-          ),
-        ),
-      );
+    else {
+      const parts = turn.parts.filter((part) => !isAttribution(part));
+      items.push(...message('developer', renderParts(parts, turn.path, context)));
+    }
   }
   return items;
 }
@@ -43,14 +49,14 @@ function message(role: string, content: Draft[]): Draft[] {
 }
 
 /** Results come first, whatever precedes them in the turn. */
-function renderUser(turn: Turn, calls: Calls, context: RenderContext): Draft[] {
+function renderUser(turn: Turn, calls: Calls, context: OpenaiContext): Draft[] {
   const results = turn.parts.filter((part) => part.kind === 'tool_result');
   const others = turn.parts.filter((part) => part.kind !== 'tool_result');
   const rendered = results.map((result) => renderResult(result, turn.path, calls, context));
   return [...rendered, ...message('user', renderParts(others, turn.path, context))];
 }
 
-function renderResult(result: ToolResultPart, path: string, calls: Calls, context: RenderContext): Draft {
+function renderResult(result: ToolResultPart, path: string, calls: Calls, context: OpenaiContext): Draft {
   const form = calls.get(result.call_id);
   if (form === undefined) {
     const id = JSON.stringify(result.call_id.slice(0, 64));
@@ -66,7 +72,7 @@ function renderResult(result: ToolResultPart, path: string, calls: Calls, contex
 }
 
 /** Texts that nothing separates are one message. */
-function renderAssistant(turn: Turn, calls: Calls, context: RenderContext): WritableJson[] {
+function renderAssistant(turn: Turn, calls: Calls, context: OpenaiContext): WritableJson[] {
   const items: WritableJson[] = [];
   let spoken: Draft[] = [];
   const flush = () => {
@@ -108,7 +114,7 @@ function renderAssistant(turn: Turn, calls: Calls, context: RenderContext): Writ
   return items;
 }
 
-function renderParts(parts: readonly Part[], path: string, context: RenderContext): Draft[] {
+function renderParts(parts: readonly Part[], path: string, context: OpenaiContext): Draft[] {
   return parts.flatMap((part): Draft[] => {
     if ('cache_mark' in part) dropMark(part, context);
     switch (part.kind) {
@@ -126,40 +132,22 @@ function renderParts(parts: readonly Part[], path: string, context: RenderContex
   });
 }
 
-function renderImage({ source, detail }: MediaPart, path: string, context: RenderContext): Draft {
-  if (context.traits.takes.image === false)
-    throw refuseMember(path, `holds an image, but ${modelWord(context)} takes no images`);
-  if (source.kind !== 'base64' && source.kind !== 'url') throw badSource(path, 'an image', 'base64 or a URL');
-  return { type: 'input_image', image_url: addressOf(source), detail: detail ?? undefined };
+function renderImage(part: MediaPart, path: string, context: OpenaiContext): Draft {
+  return { type: 'input_image', image_url: renderImageUrl(part, path, context), detail: part.detail ?? undefined };
 }
 
-/** A text document is sent as text under its title. */
-function renderDocument(
-  { source, title, context: about, cites }: DocumentPart,
-  path: string,
-  context: RenderContext,
-): Draft[] {
-  if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
-  if (source.kind === 'text') {
-    const text = [title === null ? null : `Document: ${title}`, about, source.text].filter((line) => line !== null);
-    return [{ type: 'input_text', text: text.join('\n\n') }];
-  }
-  if (context.traits.takes.pdf === false)
-    throw refuseMember(path, `holds a document, but ${modelWord(context)} takes no documents; send its text`);
+/** The context of a file is sent as a text part before it. */
+function renderDocument(part: DocumentPart, path: string, context: OpenaiContext): Draft[] {
+  const { source, title, context: about } = part;
+  const text = renderDocumentText(part, context);
+  if (text !== null) return [{ type: 'input_text', text }];
+  if (context.traits.takes.pdf === false) throw refuseMedia(path, 'a document', 'documents; send its text', context);
   const before: Draft[] = about === null ? [] : [{ type: 'input_text', text: about }];
   if (source.kind === 'url') return [...before, { type: 'input_file', file_url: source.url }];
-  if (source.kind !== 'base64') throw badSource(path, 'a document', 'base64, a URL or text');
-  return [...before, { type: 'input_file', filename: title ?? 'document.pdf', file_data: addressOf(source) }];
+  if (source.kind !== 'base64') throw refuseSource(path, 'a document', source, 'base64, a URL or text');
+  return [...before, { type: 'input_file', ...renderFile(title, source) }];
 }
 
-function addressOf(source: Extract<Source, { kind: 'base64' | 'url' }>): string {
-  return source.kind === 'url' ? source.url : `data:${source.media_type};base64,${source.base64}`;
-}
-
-function badSource(path: string, found: string, expected: string) {
-  return refuseMember(path, `holds ${found} by an id that only its own host knows; send it as ${expected}`);
-}
-
-function dropMark({ cache_mark }: { readonly cache_mark: unknown }, context: RenderContext): void {
+function dropMark({ cache_mark }: { readonly cache_mark: unknown }, context: OpenaiContext): void {
   if (cache_mark !== null) context.notes.drop(callerWord(context, 'cache_marks'), 'the provider caches by itself');
 }

@@ -2,21 +2,18 @@
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { parseObject } from '../../json.ts';
-import { renderEndUser } from '../../openai/end-user.ts';
+import { callerWord, type Draft, modelWord, type OpenaiContext, upstreamName } from '../../openai/render-context.ts';
+import { renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { requireTools } from '../../request/emulated-tools.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
-import { aliasText } from '../../request/tool-names.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
-import { callerWord, type Draft, modelWord, type RenderContext, upstreamName } from './render-context.ts';
 import { renderInput } from './render-input.ts';
 
 /** The least that OpenAI takes. */
 const OUTPUT_TOKENS_MIN = 16;
-const FORMAT_NAME = 'output';
-const FORMAT_NAME_CHARS_MAX = 64;
 
 /** Throws CallFailure `invalid_request`, with the caller's member names, for what cannot be carried. */
 export function renderRequest(
@@ -24,7 +21,7 @@ export function renderRequest(
   traits: UpstreamTraits,
   notes: TranslationNotes,
 ): RenderedRequest {
-  const context: RenderContext = { request, traits, notes, restored: new Map() };
+  const context: OpenaiContext = { request, traits, notes, restored: new Map() };
   if (request.logprobs !== null) {
     throw refuseMember(
       callerWord(context, 'logprobs'),
@@ -43,8 +40,7 @@ export function renderRequest(
     ...renderSampling(context),
     ...renderReasoning(context),
     text: renderText(context),
-    safety_identifier: request.end_user === null ? undefined : renderEndUser(request.end_user, request),
-    service_tier: request.service_tier === 'standard_only' ? 'default' : (request.service_tier ?? undefined),
+    ...renderCaller(request),
     ...(request.stream && { stream: true, stream_options: { include_obfuscation: false } }),
   };
   return {
@@ -56,7 +52,7 @@ export function renderRequest(
   };
 }
 
-function renderOutputLimit(context: RenderContext): number | undefined {
+function renderOutputLimit(context: OpenaiContext): number | undefined {
   const { outputTokensMax: asked } = context.request;
   if (asked === null) return undefined;
   const word = callerWord(context, 'output_limit');
@@ -67,7 +63,7 @@ function renderOutputLimit(context: RenderContext): number | undefined {
   return sent;
 }
 
-function renderSampling(context: RenderContext): Draft {
+function renderSampling(context: OpenaiContext): Draft {
   const sampling: Draft = {};
   for (const name of ['temperature', 'top_p'] as const) {
     const value = context.request[name];
@@ -79,7 +75,7 @@ function renderSampling(context: RenderContext): Draft {
 }
 
 /** Sealed reasoning is always requested: the gateway gives it back with the calls after it. */
-function renderReasoning(context: RenderContext): Draft {
+function renderReasoning(context: OpenaiContext): Draft {
   const { request, traits } = context;
   const reasons = traits.takes.reasoning === true || !traits.chat.sampling;
   const include = reasons ? { include: ['reasoning.encrypted_content'] } : {};
@@ -90,7 +86,7 @@ function renderReasoning(context: RenderContext): Draft {
   const isOff = requested === 'none';
   if (!reasons || (requested !== null && sent === null)) {
     if (!isOff)
-      context.notes.drop(callerWord(context, 'reasoning'), `${modelWord(context)} cannot be told how to reason`);
+      context.notes.drop(callerWord(context, 'reasoning'), `${modelWord(context)} takes no effort of reasoning`);
     return include;
   }
   const isNamed = isOff || request.reasoning.effort === requested;
@@ -102,37 +98,30 @@ function renderReasoning(context: RenderContext): Draft {
   return { ...include, reasoning: { effort: sent ?? undefined, summary } };
 }
 
-function renderText(context: RenderContext): Draft | undefined {
+function renderText(context: OpenaiContext): Draft | undefined {
   const { output_format: format, verbosity } = context.request;
   if (format === null && verbosity === null) return undefined;
   return { format: renderFormat(context), verbosity: verbosity ?? undefined };
 }
 
-function renderFormat(context: RenderContext): Draft | undefined {
+function renderFormat(context: OpenaiContext): Draft | undefined {
   const format = context.request.output_format;
   if (format === null) return undefined;
   if (format.kind === 'json') return { type: 'json_object' };
   const word = callerWord(context, 'output_format');
-  if (context.traits.takes.structured_output === false)
-    throw refuseMember(word, `${modelWord(context)} cannot answer to a schema; leave it out or use another model`);
-  return {
-    type: 'json_schema',
-    name: aliasText(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
-    description: format.description ?? undefined,
-    schema: new RawJson(format.schema),
-    strict: renderStrict(format.strict, format.schema, word, context),
-  };
+  const schema = renderSchema(format, context);
+  return { type: 'json_schema', ...schema, strict: renderStrict(format.strict, format.schema, word, context) };
 }
 
 /** Always explicit, because the provider makes a schema strict that can be. */
-function renderStrict(strict: boolean | null, schema: string | null, word: string, context: RenderContext): boolean {
+function renderStrict(strict: boolean | null, schema: string | null, word: string, context: OpenaiContext): boolean {
   if (!strict) return false;
   if (schema !== null && isStrictSchema(schema)) return true;
   context.notes.drop(`${word}.strict`, `${modelWord(context)} cannot promise to keep this schema`);
   return false;
 }
 
-function renderTools(context: RenderContext): Draft {
+function renderTools(context: OpenaiContext): Draft {
   const { request, traits } = context;
   const { tools, tool_choice, parallel_tool_calls } = request;
   const search = renderSearch(context);
@@ -148,7 +137,7 @@ function renderTools(context: RenderContext): Draft {
   };
 }
 
-function renderSearch({ request: { web_search } }: RenderContext): Draft[] {
+function renderSearch({ request: { web_search } }: OpenaiContext): Draft[] {
   if (web_search === null) return [];
   const { context_size, location } = web_search;
   const user_location = location === null ? undefined : { type: 'approximate', ...parseObject(location) };
@@ -161,7 +150,7 @@ function renderSearch({ request: { web_search } }: RenderContext): Draft[] {
   ];
 }
 
-function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
+function renderTool(tool: Tool, path: string, context: OpenaiContext): Draft {
   if (tool.kind === 'opaque') {
     const type = JSON.stringify(tool.type);
     const why = `found a tool of type ${type}, which ${modelWord(context)} does not have; leave it out or send a function`;
@@ -179,7 +168,7 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
   return { type: 'function', ...described, parameters: parameters === null ? null : new RawJson(parameters), strict };
 }
 
-function renderChoice(choice: ToolChoice, context: RenderContext): WritableJson {
+function renderChoice(choice: ToolChoice, context: OpenaiContext): WritableJson {
   const named = (name: string): Draft => {
     const isCustom = context.request.tools.some((tool) => tool.kind === 'custom' && tool.name === name);
     return { type: isCustom ? 'custom' : 'function', name: upstreamName(name, context) };

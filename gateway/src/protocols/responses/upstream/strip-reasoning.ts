@@ -1,6 +1,6 @@
 /**
  * Removes sealed reasoning from the input of a Responses body, because another organization cannot read it, and the ids of
- * the assistant's items after it, which name what came with that reasoning. The caller decides which reasoning that is.
+ * the assistant's items after it, which refer to that reasoning. `strips` chooses the reasoning.
  * Source: specification of the Responses API, 0.9.
  */
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
@@ -11,7 +11,7 @@ const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 
 
 /**
  * The body without the reasoning items whose `encrypted_content` `strips` matches; the same bytes without such items. The
- * items that stay keep their text, save those ids.
+ * items that stay keep their text, except those ids.
  */
 export function stripReasoning(body: Uint8Array, strips: (sealed: string) => boolean): Uint8Array {
   const outline = scanJson(body, SCAN_LIMITS);
