@@ -42,7 +42,7 @@ export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
   );
 }
 
-/** The cost of a failed attempt, of which only operators get the members; null: the provider bills nothing. */
+/** The cost of a failed attempt, whose members only operators get; null: the provider bills nothing. */
 function costText({ billed, cost_nano_usd: cost }: Attempt): string | null {
   if (billed === undefined) return null;
   const isKnown = cost !== undefined && cost !== null;

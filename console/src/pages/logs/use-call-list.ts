@@ -2,7 +2,7 @@
  * Fetches the list of requests: the first page, older ones on demand, and new ones while live. New requests wait while
  * the list must not move.
  */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
@@ -12,7 +12,7 @@ const TAIL_MS = 2_000;
 /** Refetch interval of the range's histogram while live. */
 const COUNT_MS = 4_000;
 const TAIL_LIMIT = 200;
-/** A list that begins with fewer calls goes on by itself: the server ends a page early when reading takes long. */
+/** A shorter list fetches more pages by itself, because the server ends a page early when reading takes long. */
 const FIRST_CALLS = 50;
 const FIRST_PAGES_MAX = 5;
 
@@ -96,17 +96,16 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     }
   }
 
-  const pages = useRef({ key, count: 0 });
-  if (pages.current.key !== key) pages.current = { key, count: 0 };
-  const isShort = list !== null && list.next !== null && list.calls.length < FIRST_CALLS;
-  // A search reads on when it is told to: it may find little in a long time.
-  const goesOn = isShort && filters.q === undefined && !older.isFetching && older.error === null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that leaves the list short asks for the next
+  const isShort =
+    list !== null && list.next !== null && list.calls.length < FIRST_CALLS && list.pages <= FIRST_PAGES_MAX;
+  // A search continues only on demand: it may find little in a long time.
+  const continues = isShort && filters.q === undefined && !older.isFetching && older.error === null;
+  // Each page that leaves the list short requests the next one.
+  const shortPages = continues ? list.pages : 0;
+  const fetchNext = useEffectEvent(() => void fetchOlder());
   useEffect(() => {
-    if (!goesOn || pages.current.count === FIRST_PAGES_MAX) return;
-    pages.current.count += 1;
-    void fetchOlder();
-  }, [goesOn, list]);
+    if (shortPages > 0) fetchNext();
+  }, [shortPages]);
 
   return {
     list,
@@ -126,6 +125,8 @@ export type CallView = LogsReply['calls'][number];
 interface CallList {
   /** Newest first. */
   readonly calls: readonly CallView[];
+  /** The first page and those of older calls. */
+  readonly pages: number;
   /** Newer than `calls`, not shown yet. */
   readonly waiting: readonly CallView[];
   /** Cursor for older calls; null at the end of the list. */
@@ -143,12 +144,13 @@ interface CallList {
 const LIVE_MAX = 2_000;
 
 export function startList(page: LogsReply): CallList {
-  return { calls: page.calls, waiting: [], next: page.next, newest: page.newest, isCut: false };
+  return { calls: page.calls, pages: 1, waiting: [], next: page.next, newest: page.newest, isCut: false };
 }
 
 /** Appends the next page of older calls. */
 export function addOlder(list: CallList, page: LogsReply): CallList {
-  return { ...list, calls: [...list.calls, ...newTo(list, page.calls)], next: page.next };
+  const calls = [...list.calls, ...newTo(list, page.calls)];
+  return { ...list, calls, pages: list.pages + 1, next: page.next };
 }
 
 /** Adds a page of calls newer than `newest`. `holds`: they wait, so that the shown rows do not move. */

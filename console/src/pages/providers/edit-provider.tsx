@@ -6,16 +6,7 @@ import { changesOf, isEmpty } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import {
-  addressIn,
-  BaseUrlField,
-  type Entered,
-  filledIn,
-  type Kind,
-  KindSettings,
-  membersOf,
-  SecretFields,
-} from './provider-fields.tsx';
+import { bodyOf, type Kind, membersOfProvider, ProviderFields, type ProviderTexts } from './provider-fields.tsx';
 import { type ProviderView, TOUCHES } from './provider-form.ts';
 import { TestResult } from './test-result.tsx';
 
@@ -30,27 +21,19 @@ interface EditProviderProps {
 export function EditProvider({ provider, kind, credentials, onClose }: EditProviderProps) {
   const { account } = useAccount();
   const path = { account, provider: provider.name };
-  const [settings, setSettings] = useState<Entered>(provider.settings);
-  const [baseUrl, setBaseUrl] = useState(provider.entered_base_url ?? '');
-  const [secrets, setSecrets] = useState<Entered>({});
+  const [texts, setTexts] = useState<ProviderTexts>({
+    settings: provider.settings,
+    secrets: {},
+    baseUrl: provider.entered_base_url ?? '',
+  });
   const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
   const error = change.error ?? test.error;
-  const given = filledIn(secrets);
+  const { settings, base_url, credentials: given } = bodyOf(texts);
   const changes = {
-    ...changesOf(
-      { settings: provider.settings, base_url: provider.entered_base_url },
-      { settings: filledIn(settings), base_url: addressIn(baseUrl) },
-    ),
+    ...changesOf({ settings: provider.settings, base_url: provider.entered_base_url }, { settings, base_url }),
     ...(isEmpty(given) ? {} : { credentials: given }),
   };
-  /** A result is that of the fields as they were. */
-  const edit =
-    <Value,>(set: (value: Value) => void) =>
-    (value: Value) => {
-      set(value);
-      test.reset();
-    };
   const submit = () => {
     if (isEmpty(changes)) return onClose();
     test.reset();
@@ -71,11 +54,7 @@ export function EditProvider({ provider, kind, credentials, onClose }: EditProvi
       submitLabel="Save changes"
       busy={change.isPending}
       error={error}
-      members={[
-        ...['base_url', 'credentials'],
-        ...membersOf(kind?.settings ?? [], 'settings'),
-        ...membersOf(kind?.secrets ?? [], 'credentials'),
-      ]}
+      members={membersOfProvider(kind)}
       extra={
         <>
           <p role="status" className={test.data === undefined ? 'sr-only' : 'basis-full text-sm text-ink-2'}>
@@ -97,33 +76,29 @@ export function EditProvider({ provider, kind, credentials, onClose }: EditProvi
       onSubmit={submit}
       onClose={onClose}
     >
-      <KindSettings kind={kind} entered={settings} error={error} onChange={edit(setSettings)} />
-      <BaseUrlField
+      <ProviderFields
         kind={kind}
-        current={blankAddress(provider, kind, changes.settings !== undefined)}
-        value={baseUrl}
+        texts={texts}
+        address={blankAddress(provider, kind, changes.settings !== undefined)}
+        secretsHint={secretsHint(provider, credentials)}
         error={error}
-        onChange={edit(setBaseUrl)}
-      />
-      <SecretFields
-        kind={kind}
-        member="credentials"
-        entered={secrets}
-        error={error}
-        hint={secretsHint(provider, credentials)}
-        onChange={edit(setSecrets)}
+        onChange={(entered) => {
+          setTexts(entered);
+          // The result is that of the fields as they were.
+          test.reset();
+        }}
       />
     </FormDialog>
   );
 }
 
-/** The address while the field is blank; null: the default of the kind; empty: only the gateway can tell. */
+/** The address while the field is blank; null: the default of the kind; empty: only the gateway knows it. */
 function blankAddress(provider: ProviderView, kind: Kind | undefined, isChanged: boolean): string | null {
   if (provider.entered_base_url === null && !isChanged) return provider.base_url;
   return kind?.derives_base_url === true ? '' : null;
 }
 
-/** Credentials are sent to the address only that they were entered for. */
+/** Credentials are only sent to the address that they were entered for. */
 function secretsHint({ last4 }: ProviderView, credentials: number): string {
   if (last4 === null) return 'Encrypted; can’t be viewed again.';
   const kept = `Leave blank to keep ${last4 === '' ? 'the current one' : `…${last4}`}. Another address needs it again`;

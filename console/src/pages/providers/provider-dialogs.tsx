@@ -6,16 +6,7 @@ import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import {
-  addressIn,
-  BaseUrlField,
-  type Entered,
-  filledIn,
-  type Kind,
-  KindSettings,
-  membersOf,
-  SecretFields,
-} from './provider-fields.tsx';
+import { bodyOf, type Kind, membersOfProvider, NO_TEXTS, ProviderFields } from './provider-fields.tsx';
 import { freeName, parseModelLines, TOUCHES } from './provider-form.ts';
 import { linesError, MODELS_HINT } from './provider-models.tsx';
 
@@ -29,9 +20,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   const { account } = useAccount();
   const [kind, setKind] = useState(kinds[0]);
   const [name, setName] = useState(() => freeName(kinds[0]?.kind ?? '', taken));
-  const [baseUrl, setBaseUrl] = useState('');
-  const [settings, setSettings] = useState<Entered>({});
-  const [secrets, setSecrets] = useState<Entered>({});
+  const [texts, setTexts] = useState(NO_TEXTS);
   const [models, setModels] = useState('');
   const add = useAction('POST /accounts/{account}/providers', TOUCHES);
   const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
@@ -52,9 +41,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
     const body = {
       name,
       kind: kind.kind,
-      base_url: addressIn(baseUrl),
-      settings: filledIn(settings),
-      credentials: filledIn(secrets),
+      ...bodyOf(texts),
       models: [...parseModelLines(models).models],
     };
     add.mutate(
@@ -74,11 +61,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       submitLabel="Add and test"
       busy={add.isPending}
       error={error}
-      members={[
-        ...['kind', 'name', 'base_url', 'models'],
-        ...membersOf(kind?.settings ?? [], 'settings'),
-        ...membersOf(kind?.secrets ?? [], 'credentials'),
-      ]}
+      members={['kind', 'name', 'models', ...membersOfProvider(kind)]}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -89,9 +72,8 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           error={memberError(error, 'kind')}
           onChange={(event) => {
             setKind(kinds.find((one) => one.kind === event.target.value));
-            setSettings({});
-            setSecrets({});
-            // A name that was entered stays.
+            setTexts({ ...NO_TEXTS, baseUrl: texts.baseUrl });
+            // An entered name stays.
             if (name === freeName(kind?.kind ?? '', taken)) setName(freeName(event.target.value, taken));
           }}
         >
@@ -109,16 +91,14 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           onChange={(event) => setName(event.target.value)}
         />
       </div>
-      <KindSettings kind={kind} entered={settings} error={error} onChange={setSettings} />
-      <SecretFields
+      <ProviderFields
         kind={kind}
-        member="credentials"
-        entered={secrets}
+        texts={texts}
+        address={null}
+        secretsHint={secretsHint(kind)}
         error={error}
-        hint={secretsHint(kind)}
-        onChange={setSecrets}
+        onChange={setTexts}
       />
-      <BaseUrlField kind={kind} current={null} value={baseUrl} error={error} onChange={setBaseUrl} />
       <TextAreaField
         label="Models"
         rows={5}

@@ -1,4 +1,4 @@
-/** Renders the fields of a kind of provider from its descriptor: its settings, and the secrets of one credential. */
+/** Renders the fields of a provider from the descriptor of its kind: settings, the secrets of one credential, address. */
 import type { ApiError } from '../../lib/api.ts';
 import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
@@ -19,6 +19,67 @@ export function membersOf(fields: readonly { readonly name: string }[], member: 
   return fields.map(({ name }) => `${member}.${name}`);
 }
 
+/** The texts of a provider's fields. */
+export interface ProviderTexts {
+  readonly settings: Entered;
+  readonly secrets: Entered;
+  readonly baseUrl: string;
+}
+
+export const NO_TEXTS: ProviderTexts = { settings: {}, secrets: {}, baseUrl: '' };
+
+/** The texts as members of the body. */
+export function bodyOf({ settings, secrets, baseUrl }: ProviderTexts) {
+  return { settings: filledIn(settings), credentials: filledIn(secrets), base_url: baseUrl.trim() || null };
+}
+
+/** The members of the body that `ProviderFields` has fields for. */
+export function membersOfProvider(kind: Kind | undefined): readonly string[] {
+  const settings = membersOf(kind?.settings ?? [], 'settings');
+  return ['base_url', 'credentials', ...settings, ...membersOf(kind?.secrets ?? [], 'credentials')];
+}
+
+interface ProviderFieldsProps {
+  readonly kind: Kind | undefined;
+  readonly texts: ProviderTexts;
+  /** The address while its field is blank; null: the default of the kind; empty: unknown here. */
+  readonly address: string | null;
+  /** Below the last secret. */
+  readonly secretsHint: string;
+  readonly error: ApiError | null;
+  readonly onChange: (texts: ProviderTexts) => void;
+}
+
+export function ProviderFields({ kind, texts, address, secretsHint, error, onChange }: ProviderFieldsProps) {
+  return (
+    <>
+      <KindSettings
+        kind={kind}
+        entered={texts.settings}
+        error={error}
+        onChange={(settings) => onChange({ ...texts, settings })}
+      />
+      <SecretFields
+        kind={kind}
+        member="credentials"
+        entered={texts.secrets}
+        error={error}
+        hint={secretsHint}
+        onChange={(secrets) => onChange({ ...texts, secrets })}
+      />
+      <TextField
+        label="Base URL"
+        type="url"
+        placeholder={address ?? kind?.base_url ?? 'https://host.example/v1'}
+        hint={addressHint(kind)}
+        value={texts.baseUrl}
+        error={memberError(error, 'base_url')}
+        onChange={({ target }) => onChange({ ...texts, baseUrl: target.value })}
+      />
+    </>
+  );
+}
+
 interface FieldsProps {
   readonly kind: Kind | undefined;
   readonly entered: Entered;
@@ -26,7 +87,7 @@ interface FieldsProps {
   readonly onChange: (entered: Entered) => void;
 }
 
-export function KindSettings({ kind, entered, error, onChange }: FieldsProps) {
+function KindSettings({ kind, entered, error, onChange }: FieldsProps) {
   return (kind?.settings ?? []).map(({ name, title, hint, options }) => {
     const field = {
       label: title,
@@ -50,34 +111,6 @@ export function KindSettings({ kind, entered, error, onChange }: FieldsProps) {
   });
 }
 
-interface BaseUrlFieldProps {
-  readonly kind: Kind | undefined;
-  /** The address while the field is blank; null: the default of the kind. */
-  readonly current: string | null;
-  readonly value: string;
-  readonly error: ApiError | null;
-  readonly onChange: (text: string) => void;
-}
-
-export function BaseUrlField({ kind, current, value, error, onChange }: BaseUrlFieldProps) {
-  return (
-    <TextField
-      label="Base URL"
-      type="url"
-      placeholder={current ?? kind?.base_url ?? 'https://host.example/v1'}
-      hint={addressHint(kind)}
-      value={value}
-      error={memberError(error, 'base_url')}
-      onChange={(event) => onChange(event.target.value)}
-    />
-  );
-}
-
-/** The text of the field as the API takes it. */
-export function addressIn(text: string): string | null {
-  return text.trim() === '' ? null : text.trim();
-}
-
 function addressHint(kind: Kind | undefined): string {
   if (kind?.derives_base_url === true) return 'Leave blank to derive it from the fields above.';
   if (kind !== undefined && kind.base_url !== null) return 'Leave blank for the default.';
@@ -87,7 +120,7 @@ function addressHint(kind: Kind | undefined): string {
 interface SecretFieldsProps extends FieldsProps {
   /** The member of the body that has the secrets. */
   readonly member: string;
-  /** Of all of them, below the last. */
+  /** Below the last one. */
   readonly hint: string;
 }
 
@@ -100,7 +133,7 @@ export function SecretFields({ kind, member, entered, error, hint: common, onCha
       autoComplete: 'off',
       spellCheck: false,
       value: entered[name] ?? '',
-      // The first field shows what is said of all.
+      // The first field shows the error of all.
       error: memberError(error, `${member}.${name}`) ?? (at === 0 ? memberError(error, member) : null),
       onChange: ({ target }: { readonly target: { readonly value: string } }) =>
         onChange({ ...entered, [name]: target.value }),
