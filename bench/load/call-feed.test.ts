@@ -34,7 +34,7 @@ describe('a feed', () => {
     expect(due).toEqual([...due].sort((one, other) => one - other));
   });
 
-  test('calls that nobody takes wait, and keep the time at which they were due', async () => {
+  test('calls that no client takes wait, and keep the time at which they were due', async () => {
     const arrivals = startArrivals(1000);
     while (arrivals.waiting === 0) await new Promise(setImmediate);
     const cameBefore = performance.now();

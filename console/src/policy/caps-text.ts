@@ -72,7 +72,7 @@ export type Layered = Pick<Reply<'GET /accounts/{account}/limits'>['nodes'][numb
 
 const NO_CAPS: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
-/** The caps of each layer, regardless of which one the reader may change. */
+/** The caps of each layer, including those that the reader may not change. */
 export function capsByLayer({ layer, caps, other_caps }: Layered): { readonly operator: Caps; readonly account: Caps } {
   const other = other_caps ?? NO_CAPS;
   return layer === 'operator' ? { operator: caps, account: other } : { operator: other, account: caps };

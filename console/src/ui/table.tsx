@@ -1,5 +1,5 @@
 /**
- * Renders tables: sticky header, sortable and resizable columns, keyboard navigation, and virtual rows, of which only
+ * Renders tables: sticky header, sortable and resizable columns, keyboard navigation, and virtual rows: only
  * the visible ones and some around them exist. All rows have the same height.
  */
 

@@ -64,7 +64,7 @@ describe('a child that is kept running', () => {
     expect(children.signals).toEqual(['SIGINT', 'SIGKILL']);
   });
 
-  test('that ended alone is told of, and comes back with the next restart', async () => {
+  test('that ended by itself is reported, and starts again with the next restart', async () => {
     const children = nursery(true);
     const statuses: number[] = [];
     const kept = keepRunning(children.start, (status) => statuses.push(status));

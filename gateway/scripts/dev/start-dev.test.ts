@@ -33,7 +33,7 @@ function parseCurls(text: string): Request[] {
 
 const countStarts = (text: string) => [...text.matchAll(/^Tollgate listens on /gm)].length;
 
-test('what is printed works as pasted, also after a changed source started it anew', async () => {
+test('the printed lines work as pasted, also after a changed source restarted it', async () => {
   const sources = join(home, 'sources');
   const folder = join(sources, 'deep');
   mkdirSync(folder, { recursive: true });
@@ -84,7 +84,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   40_000,
 );
 
-test('a port that is none is refused with what was expected', async () => {
+test('an invalid port is refused with the expected form', async () => {
   const started = Bun.spawn([process.execPath, SCRIPT, '--port', '99999'], { stdout: 'ignore', stderr: 'pipe' });
   expect(await started.exited).toBe(1);
   expect(await new Response(started.stderr).text()).toContain(

@@ -56,7 +56,7 @@ test('a good run of two workspaces passes', () => {
   expect({ status, last }).toEqual({ status: 0, last: '2 passed, 0 failed, 0 skipped' });
 });
 
-test('many files are run two at a time, and what one of them prints stands together', () => {
+test('many files are run two at a time, and the output of each stays together', () => {
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [
       `gateway/src/${String(at).padStart(2, '0')}.test.ts`,
@@ -107,7 +107,7 @@ test('groups are taken from both ends, each once, no more at a time than allowed
   expect(most).toBe(2);
 });
 
-test('a passed test whose name has several lines is not shown, and what follows it is', () => {
+test('a passed test whose name has several lines is not shown, but the lines after it are', () => {
   const named = "test('one\\ntwo\\nthree', () => expect(1).toBe(1));";
   const { output } = drive({ 'gateway/a.test.ts': `${named} test('bad', () => expect(1).toBe(2));` });
   expect(output).not.toMatch(/two|three/);

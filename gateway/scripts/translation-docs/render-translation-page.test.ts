@@ -20,7 +20,7 @@ test('docs/translation.md is what the generator makes: run `npm run docs`', asyn
   expect(page).toBe(renderTranslationPage());
 });
 
-test("what becomes a feature has the upstream format's fate, with the notes of both", () => {
+test("a member that becomes a feature has the upstream format's fate, with the notes of both", () => {
   const upstream: FeatureFates = { ...UPSTREAM, stop: 'emulated: looked for | by us', top_k: 'carried' };
   const members = [
     { member: 'stop', becomes: 'stop', fate: null, note: 'at most four' },
@@ -36,7 +36,7 @@ test("what becomes a feature has the upstream format's fate, with the notes of b
   ]);
 });
 
-test('what becomes nothing has its own fate, and turns, model and stream are carried', () => {
+test('a member that becomes nothing has its own fate, and turns, model and stream are carried', () => {
   const members = [
     { member: 'audio', becomes: null, fate: 'refused', note: 'no sound' },
     { member: 'messages', becomes: 'turns', fate: null, note: 'in order' },

@@ -66,7 +66,7 @@ describe('a cloud without a date of its own has that of the vendor', () => {
     expect(found).toEqual({ on: entry?.shutdown ?? 'no model of this cloud has a date', by: 'provider' });
   });
 
-  test('and none where it is not known whose model it is', () => {
+  test('and none if the vendor of the model is unknown', () => {
     expect(findRetirement({ catalogProvider: null, kind: bedrock }, 'amazon.nova-pro-v1:0')).toBeNull();
     expect(findRetirement({ catalogProvider: null, kind: vertex }, 'meta/llama-5-maas')).toBeNull();
   });

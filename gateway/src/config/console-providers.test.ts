@@ -1,4 +1,4 @@
-/** Tests what is shown of a secret. */
+/** Tests which characters of a secret are shown. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import { lastFour } from './console-providers.ts';
@@ -11,6 +11,6 @@ test.each([
   expect(lastFour({ first: new Secret(text), second: new Secret('sk-0123456789-77cc') })).toBe(shown);
 });
 
-test('of no secret: nothing', () => {
+test('nothing is shown without a secret', () => {
   expect(lastFour({})).toBeNull();
 });

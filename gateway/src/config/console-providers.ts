@@ -270,7 +270,7 @@ function resolveEntry(
   };
 }
 
-/** Builds a provider from what was entered. It reaches public addresses only, unless the file allows its origin. */
+/** Builds a provider from its entered settings. It reaches public addresses only, unless the file allows its origin. */
 export function buildConsoleProvider(
   { server, timeouts }: Config,
   { kind, preset }: ConsoleKind,

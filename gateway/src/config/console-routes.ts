@@ -93,8 +93,8 @@ export function renderRouteFault({ member, found, expected, advice }: RouteFault
 }
 
 /**
- * The models with those of the routes, which replace models that no one configured. A route whose name, or one of whose
- * aliases, the file has is not used. A target whose provider is gone is left out.
+ * The models with those of the routes, which replace models that no one configured. A route with a name or alias that the
+ * file has is not used. A target whose provider is gone is left out.
  */
 export function addConsoleRoutes(
   config: Config,

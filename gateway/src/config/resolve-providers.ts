@@ -111,7 +111,7 @@ function resolveProvider(
   });
 }
 
-/** The given settings and, for those that are missing, what all credentials of the provider agree on. */
+/** The given settings and, for missing ones, the values that all credentials of the provider agree on. */
 export function completeSettings(
   kind: RemoteKind,
   given: Settings,

@@ -96,7 +96,7 @@ test.each([
   { OTEL_TRACES_SAMPLER_ARG: '2' },
   { OTEL_EXPORTER_OTLP_CERTIFICATE: '/a.pem' },
   { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'ftp://secret@c' },
-])('what this version cannot do stops the start: %j', (variables) => {
+])('an unsupported setting stops the start: %j', (variables) => {
   const { config, problems } = load('', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', ...(variables as object) });
   expect(config).toBeNull();
   expect(problems).toHaveLength(1);

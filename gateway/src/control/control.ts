@@ -24,7 +24,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...CREDENTIAL_COMMANDS,
 ]);
 
-/** Commands that take no turn, so that no other waits for what they wait for. */
+/** Commands that take no turn, because they may wait long for other servers. */
 const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map(PROVIDER_COMMANDS);
 
 export interface Control {

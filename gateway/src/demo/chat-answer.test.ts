@@ -127,7 +127,7 @@ describe('tools', () => {
     expect(calls(ask({ tools, parallel_tool_calls: false }, question))).toHaveLength(1);
   });
 
-  test('are not called when the message is about something else, or the choice is none', () => {
+  test('are not called when the message is about something else, or the choice is “none”', () => {
     expect(calls(ask({ tools }, user('Tell me a joke')))).toEqual([]);
     expect(calls(ask({ tools, tool_choice: 'none' }, user('weather?')))).toEqual([]);
   });

@@ -51,7 +51,7 @@ describe('a message', () => {
     });
   });
 
-  test('thinks first when thinking is on, and hides it when it is to be omitted', () => {
+  test('thinks first when thinking is on, and hides it when it must be omitted', () => {
     const shown = ask({ thinking: { type: 'adaptive' } });
     expect(shown.content.map((block: { type: string }) => block.type)).toEqual(['thinking', 'text']);
     expect(shown.content[0].signature).toMatch(/^[A-Za-z0-9+/]{80,}={0,2}$/);

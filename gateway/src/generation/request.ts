@@ -130,7 +130,7 @@ export interface GenerationRequest {
   /** A mark on the whole prompt, in addition to those on parts and tools. */
   readonly cache_mark: CacheMark | null;
   readonly web_search: WebSearchRequest | null;
-  /** The answer's tokens with their probabilities, and beside each as many of the likeliest; null: not requested. */
+  /** Log probabilities of the answer's tokens, each with the `top` likeliest in its place; null: not requested. */
   readonly logprobs: { readonly top: number } | null;
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };

@@ -105,7 +105,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
   ): Promise<void> | void {
     const { api_key } = credential.secrets;
     if (api_key !== undefined) {
-      // Anthropic's header beside Azure's, which every request has.
+      // Anthropic's header in addition to Azure's, which every request has.
       if (protocol === 'messages') request.headers.push(['x-api-key', api_key.reveal()]);
       return;
     }
@@ -193,7 +193,7 @@ function audienceFor(protocol: UpstreamProtocolName, { project, door }: Settings
   return protocol === 'messages' || project !== undefined || door === MODELS ? 'ai' : 'cognitiveservices';
 }
 
-/** The older path has no list: it tells of the model that answers where none is named. */
+/** The older path has no list: it names the model that answers if the request names none. */
 function readInfo(answer: unknown): readonly OfferedModel[] | null {
   const model = asObject(answer)?.model_name;
   return typeof model === 'string' ? [{ model }] : null;

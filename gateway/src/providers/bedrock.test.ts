@@ -360,7 +360,7 @@ test('an OpenAI model with a version is spoken to in chat completions at the run
 });
 
 describe('a refused signature', () => {
-  test('by a wrong clock is made anew once with the time of AWS, and then right at once', async () => {
+  test('by a wrong clock is repeated once with the time of AWS, and then correct at once', async () => {
     const { send, surroundings } = make();
     serverMs = START_MS + 20 * 60_000;
     const first = await send(CLAUDE);
@@ -373,7 +373,7 @@ describe('a refused signature', () => {
     expect(await send(CLAUDE)).toMatchObject({ status: 200, exchanges: 2 });
   });
 
-  test('of each of 20 requests at a time by a wrong clock is made anew', async () => {
+  test('by a wrong clock is repeated for each of 20 concurrent requests', async () => {
     const { send, surroundings } = make();
     serverMs = START_MS + 20 * 60_000;
     const all = await Promise.all(Array.from({ length: 20 }, () => send(CLAUDE)));
@@ -381,7 +381,7 @@ describe('a refused signature', () => {
     expect(surroundings.warnings).toHaveLength(1);
   });
 
-  test('for another reason is not made anew', async () => {
+  test('for another reason is not repeated', async () => {
     const secrets = { ...KEYS, secret_access_key: new Secret('wrong') };
     expect(await make({ secrets }).send(CLAUDE)).toMatchObject({ status: 403, exchanges: 1 });
   });
@@ -413,7 +413,7 @@ describe('keys that are found', () => {
     expect(all[0]?.secrets.map((secret) => secret.reveal())).toEqual(['t+R1']);
   });
 
-  test('vector 44: that expired are replaced, and the request is signed anew once', async () => {
+  test('vector 44: that expired are replaced, and the request is signed again once', async () => {
     const { send, surroundings } = make({ source: 'chain', machine: machine(['R1', 'R2']) });
     await send(CLAUDE);
     surroundings.now += 60_000;
@@ -433,7 +433,7 @@ describe('keys that are found', () => {
     expect([status, exchanges, JSON.parse(body).error.code]).toEqual([403, 2, 'ExpiredTokenException']);
   });
 
-  test('that AWS does not know although they are new are not looked for again at each request', async () => {
+  test('that AWS refuses although they are new are not looked up again at each request', async () => {
     const { send, surroundings } = make({ source: 'chain', machine: machine(['R1', 'R2', 'R3']) });
     play = () => refuse(403, 'UnrecognizedClientException', 'The security token included in the request is invalid');
     for (let turn = 0; turn < 3; turn++) expect(await send(CLAUDE)).toMatchObject({ status: 403, exchanges: 1 });
@@ -448,7 +448,7 @@ describe('keys that are found', () => {
     expect(count.failure?.kind).toBe('authorization');
   });
 
-  test('nowhere are not looked for again for the second service', async () => {
+  test('that were not found are not looked up again for the second service', async () => {
     const { send, surroundings } = make({ source: 'chain' });
     expect(await send(BARE)).toMatchObject({ failure: { kind: 'authorization' }, exchanges: 1 });
     expect(surroundings.asked).toHaveLength(1);

@@ -227,7 +227,7 @@ export function findRegionSetting(usesMachine: boolean, surroundings: Surroundin
   return region === null || !REGION.pattern.test(region) ? {} : { [REGION.name]: region };
 }
 
-/** What is wrong with a credential of AWS: an API key, an access key, or AWS's own sources. */
+/** The faults of a credential of AWS: an API key, an access key, or AWS's own sources. */
 export function findKeyFaults({ members, secrets, source }: GivenProvider): readonly MemberFault[] {
   const faults: MemberFault[] = [];
   const fault = (member: string, found: string, expected: string, advice: string) =>

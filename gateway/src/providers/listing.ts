@@ -1,4 +1,4 @@
-/** Defines what the pages of a provider's list of models say. */
+/** Defines the pages of a provider's list of models. */
 
 /** A model in a provider's own list. */
 export interface OfferedModel {
@@ -14,6 +14,6 @@ export type NextPage = readonly [name: string, cursor: unknown] | null;
 export interface ListPages {
   /** The models in a page, which is JSON; null: it is no list. Absent: `data[].id`. */
   read?(page: unknown): readonly OfferedModel[] | null;
-  /** What follows a page. Absent: as OpenAI pages lists, `has_more` and `after`. */
+  /** The page after a page. Absent: as OpenAI pages lists, `has_more` and `after`. */
   next?(page: unknown): NextPage;
 }

@@ -1,4 +1,4 @@
-/** Provides the kind `openai`: OpenAI's chat completions and Responses, and what its models refuse, by model name. */
+/** Provides the kind `openai`: OpenAI's chat completions and Responses, and the members that its models refuse. */
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import { API_KEY, COMPATIBLE, missingSecrets, openaiCompatible } from './openai-compatible.ts';
 import type { RemoteKind } from './provider.ts';

@@ -127,7 +127,7 @@ export interface UpstreamRequest {
   readonly atMs: number;
   /** It goes out on a new connection, because an idle one was closed; else on an idle one, if there is any. */
   readonly fresh?: boolean;
-  /** The caller's key refuses requests of which something would be dropped. Absent: it does not. */
+  /** The caller's key refuses a request if any of its members would be dropped. Absent: it does not. */
   readonly strict?: boolean;
   /** When the time of the whole call is over, on the `performance.now()` clock; null: `total` counts from now. */
   readonly endMs?: number | null;
@@ -161,7 +161,7 @@ interface KindBase {
   readonly speaks: string;
   /** All formats that it speaks. */
   readonly protocols: readonly UpstreamProtocolName[];
-  /** Those of one of its models, of which at least one. Absent: all of them. */
+  /** The formats of one of its models, at least one. Absent: all of them. */
   protocolsOf?(model: string, settings: Settings): readonly UpstreamProtocolName[];
   /** Its deviations, unless a preset lists others. */
   readonly quirks: ProviderQuirks;
@@ -353,7 +353,7 @@ export interface ProviderModel {
 
 /** A credential as the choice among several sees it. */
 export interface UpstreamCredential extends Pick<Credential, 'name' | 'weight' | 'organisation'> {
-  /** The credential in what is learned about it: with another secret, address or setting, another one. Not a secret. */
+  /** Identifies the credential in the states of routing: it changes with the secret, address and settings. Not a secret. */
   readonly key: string;
 }
 
@@ -369,7 +369,7 @@ export interface Upstream {
   readonly protocolFor: UpstreamProtocols;
   /** How the records of a response are cut. */
   framing(protocol: UpstreamProtocolName, operation: Operation): Framing;
-  /** The target in what is learned about it. Another address or setting of the provider: another one, with no bench. */
+  /** Identifies the target in the states of routing: with another address or setting of the provider, no bench remains. */
   readonly key: string;
   /** Where its connections go (`https://host:port`); the provider's name for one inside the gateway. */
   readonly origin: string;

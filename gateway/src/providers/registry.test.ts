@@ -1,4 +1,4 @@
-/** Tests what the kinds of providers say of their members, for the form and the documentation. */
+/** Tests the descriptions of members by the kinds of providers, for the form and the documentation. */
 import { expect, test } from 'bun:test';
 import { KINDS } from './registry.ts';
 

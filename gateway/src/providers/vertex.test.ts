@@ -153,7 +153,7 @@ describe('a project that is not given', () => {
     ]);
   });
 
-  test('is only what the JSON text says for the console, and only the id of a project', () => {
+  test('comes only from the JSON text for the console, and only as the id of a project', () => {
     const machine = { environment: { GOOGLE_CLOUD_PROJECT: 'of-variable' }, files: { '/a.json': OF_P9 } };
     expect(find({ ...machine, document: OF_P9 }, false)).toEqual({ project: 'p9' });
     expect(find({ ...machine, document: SERVICE_ACCOUNT }, false)).toEqual({});
@@ -162,7 +162,7 @@ describe('a project that is not given', () => {
     expect(find({})).toEqual({});
   });
 
-  test('completes the configuration; what is given precedes, and credentials must agree', () => {
+  test('completes the configuration; given settings precede it, and credentials must agree', () => {
     expect(resolve({ credentials: OF_P9 }).provider?.settings).toEqual({ project: 'p9' });
     expect(resolve({ project: 'p1', credentials: OF_P9 }).provider?.settings).toEqual({ project: 'p1' });
     const pool = (other: string) => [

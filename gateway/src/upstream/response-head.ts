@@ -1,6 +1,6 @@
 /**
  * Parses the head of a response, strictly: refuses anything ambiguous about where the body ends. Header lines are checked
- * at once, and copied out of the text only when they are read: providers send dozens, of which few are.
+ * at once, and copied out of the text only when they are read: providers send dozens, and few are read.
  */
 
 /** Names are lower case; values are trimmed Latin-1 text without control characters. */

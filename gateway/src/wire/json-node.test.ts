@@ -101,7 +101,7 @@ describe('isInteger', () => {
     '1e-99999999999999999999',
   ];
   test.each(integers)('%s is one', (text) => expect(isInteger(rootOf(text))).toBe(true));
-  test.each(fractions)('%s is none', (text) => expect(isInteger(rootOf(text))).toBe(false));
+  test.each(fractions)('%s is not an integer', (text) => expect(isInteger(rootOf(text))).toBe(false));
 
   test('agrees with exact arithmetic', () => {
     fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Checks the words of comments, documentation pages, messages in gateway/src and the console's interface: no phrase
- * that is not plain modern English, and no coined term for which the field has a word. Each finding names the
+ * Checks the words of comments, test names, documentation pages, messages in gateway/src and the console's interface:
+ * no phrase that is not plain modern English, and no coined term for which the field has a word. Each finding names the
  * replacement.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const PHRASES: readonly Phrase[] = [
     found: /\b(is|are|was|pays?|gets?) what (came|is|was|were|has)\b/i,
     use: 'the noun: “the output so far”, “the charge”',
   },
-  { found: /\beach of which\b/i, use: 'two clauses: “…; each …”' },
+  { found: /\bof wh(ich|ose)\b/i, use: 'two clauses: “…; each …”, or “with …”' },
   { found: /\b(is|are) to be\b/i, use: '“must be” or the plain verb' },
   { found: /\bborne?\b/i, use: '“paid by” or “written off”' },
   { found: /\banew\b/i, use: '“again”, “resets” or “restarts”' },
@@ -38,6 +38,11 @@ const PHRASES: readonly Phrase[] = [
     use: '“reports”, “distinguished” or “as reported”',
   },
   { found: /\bdone without\b/i, use: '“omitted”' },
+];
+
+/** Phrases that no name of a test uses, in addition to `PHRASES`. */
+const TEST_NAMES: readonly Phrase[] = [
+  { found: /^what (?!if\b)/i, use: 'the noun: “a request that …”, “the size of …”' },
 ];
 
 /** Terms of our own for which the field has a word: as identifiers and in words. */
@@ -144,8 +149,10 @@ function judgeSource({ path, lines, test }: Source): Violation[] {
   return lines.flatMap((line, index) => {
     const where = `${path}:${index + 1}`;
     const messages = hasMessages ? messagesOf(line) : [];
+    const names = test ? testNamesOf(line) : [];
     return [
       ...[commentOf(line), ...messages].flatMap((words) => judge(where, words, PHRASES)),
+      ...names.flatMap((words) => judge(where, words, [...PHRASES, ...TEST_NAMES])),
       ...judge(where, line, COINED),
     ];
   });
@@ -195,6 +202,12 @@ function judge(where: string, words: string, phrases: readonly Phrase[]): Violat
 /** The words of a line's comment; empty where it has none. */
 function commentOf(line: string): string {
   return unquoted(/^\s*(?:\/\*\*?|\*|\/\/)(?!\/)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1] ?? '');
+}
+
+/** The name that a line gives to a test, a group of tests or a table of them. */
+function testNamesOf(line: string): string[] {
+  const found = /(?:\b(?:test|describe)(?:\.\w+(?:\(.*?\))?)*|^\s*\]\)|^\s*\]\s*as .*\))\(\s*(['"`])(.*?)\1/.exec(line);
+  return found?.[2] === undefined ? [] : [found[2]];
 }
 
 /** String literals of a line that are sentences or parts of one: they have a space. */

@@ -198,9 +198,15 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
   ],
   [
     'a coined phrase in the comment of a test',
-    { 'gateway/test/rig.ts': `${OPENING}// A key of which nothing is known.\nexport const x = 1; // he waits\n` },
+    { 'gateway/test/rig.ts': `${OPENING}// A key of an unknown account.\nexport const x = 1; // he waits\n` },
     'words are plain English',
     'rig.ts:3: “he”; use “they”',
+  ],
+  [
+    'a clause as the name of a test',
+    { 'gateway/src/lib/mine.test.ts': `${OPENING}test('the last answer is anew', () => {});\n` },
+    'words are plain English',
+    'mine.test.ts:2: “anew”; use “again”',
   ],
   [
     'a coined phrase on a page',

@@ -10,7 +10,7 @@ export interface PageNames {
   readonly request: string;
   /** A request of several attempts. Default: `request`. */
   readonly retried?: string;
-  /** Tokens of one-time links. Default: links that no longer work, of which one address may try ten. */
+  /** Tokens of one-time links. Default: links that no longer work; one address may try ten. */
   readonly invitation?: string;
   readonly reset?: string;
 }

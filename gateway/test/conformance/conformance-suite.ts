@@ -77,7 +77,7 @@ function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fa
       expect(judged(judgeRecord)).toEqual([]);
     });
 
-    test('what our own checks refuse is refused with 400, names the member, and never reaches upstream', () => {
+    test('a request that our own checks refuse gets a 400 that names the member, and never reaches upstream', () => {
       const refused = replays.filter(({ seen }) => !forwarded(seen.call.recording.id));
       const found = refused.map(({ seen, served, record }) => ({
         id: seen.call.recording.id,
@@ -94,7 +94,7 @@ function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fa
       expect([...kinds.values()]).toEqual(expected);
     });
 
-    test('what stands after the protocol’s own end is listed here by name', () => {
+    test('records after the protocol’s own end are listed here by name', () => {
       const followed = calls.filter((call) => /\S/.test(expectedAnswer(call, 'req_x', false).unsaid ?? ''));
       expect(followed.map((call) => call.recording.id)).toEqual([...fates.goOnAfterEnd]);
     });

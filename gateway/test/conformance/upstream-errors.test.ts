@@ -1,6 +1,6 @@
 /**
- * Tests what the errors of Gemini and Bedrock mean: whose fault, for how long, and what the caller is told. Codes and
- * words come before the status: provider reference A.8 and C.6, vectors 20, 21, 36 and 45, and all recorded errors.
+ * Tests how errors of Gemini and Bedrock are classified: the fault, the pause, the message. Codes and words come before
+ * the status: provider reference A.8 and C.6, vectors 20, 21, 36 and 45, and all recorded errors.
  */
 import { describe, expect, test } from 'bun:test';
 import {

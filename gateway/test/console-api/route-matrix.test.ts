@@ -137,7 +137,7 @@ function accessOf({ status, text, json }: Answered): string {
 }
 
 describe.each([DEFAULT, OTHER])('of the account %s', (account) => {
-  test.each(ROUTES)('%s lets in whom the tables say', async (route) => {
+  test.each(ROUTES)('%s admits the callers that the tables say', async (route) => {
     const row = rowOf(route);
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};

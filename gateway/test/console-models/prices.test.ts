@@ -96,7 +96,7 @@ test('a future price is shown and does not apply yet', async () => {
   expect(shown.price?.input).toBe('4');
 });
 
-describe('what is refused', () => {
+describe('a refused price', () => {
   test.each([
     ['file-priced', {}, 409, null],
     ['nothing', {}, 404, null],

@@ -258,7 +258,7 @@ describe('settings', () => {
       expect(refused).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } });
       expect(refused.text).toContain('read-only here; change it there');
     }
-    expect(await rig.admin.ask('PATCH', `${PROVIDERS}/nobody`, { settings: {} })).toMatchObject({ status: 404 });
+    expect(await rig.admin.ask('PATCH', `${PROVIDERS}/missing`, { settings: {} })).toMatchObject({ status: 404 });
   });
 
   test('survive a restart', async () => {

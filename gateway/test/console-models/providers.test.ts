@@ -134,7 +134,7 @@ describe('a provider entered in the console', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a refused change', () => {
   test.each([
     ['filed', {}, 409, 'name'],
     ['entered', {}, 409, 'name'],

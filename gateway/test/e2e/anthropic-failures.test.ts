@@ -290,7 +290,7 @@ describe('retries of the SDK', () => {
     }
   });
 
-  test.concurrent('what cannot become better is not sent again', async () => {
+  test.concurrent('a failure that a repetition cannot mend is not sent again', async () => {
     const wrongKey = retrying({ apiKey: 'sk-ant-wrong' });
     expect(await rejection(wrongKey.client.messages.create(ask('m-ok')))).toBeInstanceOf(Anthropic.AuthenticationError);
     expect(wrongKey.replies.map(({ status, headers }) => [status, headers.get('x-should-retry')])).toEqual([

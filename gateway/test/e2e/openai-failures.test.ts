@@ -252,7 +252,7 @@ describe('retries of the SDK', () => {
     }
   });
 
-  test.concurrent('what cannot become better is not sent again', async () => {
+  test.concurrent('a failure that a repetition cannot mend is not sent again', async () => {
     const { fetch, replies } = watchedFetch();
     const wrongKey = openAi(pair, { fetch, maxRetries: 2, apiKey: 'sk-wrong' });
     expect(await rejection(wrongKey.chat.completions.create(ask('ok')))).toBeInstanceOf(OpenAI.AuthenticationError);

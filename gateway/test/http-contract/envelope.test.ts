@@ -78,7 +78,7 @@ describe('header lines', () => {
   });
 });
 
-describe('what HTTP/1.1 forbids never reaches a route', () => {
+describe('requests that HTTP/1.1 forbids never reach a route', () => {
   const served = () => pair.fake.served().length;
   const chunked = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
   const lines = () => goodLines(pair.gateway.key);
@@ -124,7 +124,7 @@ describe('what HTTP/1.1 forbids never reaches a route', () => {
   });
 });
 
-describe('what HTTP/1.1 allows is served', () => {
+describe('requests that HTTP/1.1 allows are served', () => {
   test('HTTP/1.0 without a host, then the connection is closed', async () => {
     const lines = [...goodLines(pair.gateway.key).slice(1), `content-length: ${BODY.length}`];
     const client = await connectRaw(pair.gateway.url);

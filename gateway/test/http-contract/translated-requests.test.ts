@@ -57,7 +57,7 @@ test('a part of the body with more than a million values is refused', async () =
   expect(pair.fake.served()).toEqual([]);
 });
 
-describe('what cannot be carried', () => {
+describe('members that cannot be carried', () => {
   interface Loss {
     readonly side: Side;
     readonly model: string;

@@ -229,7 +229,7 @@ const LIES: readonly unknown[] = [
 
 describe('an upstream that lies about usage', () => {
   for (const [index, usage] of LIES.entries()) {
-    test(`${JSON.stringify(usage)}: the answer arrives, the customer pays something and never more than he has`, async () => {
+    test(`${JSON.stringify(usage)}: the answer arrives, the customer pays something and never more than the balance`, async () => {
       const customer = await newPrepaid(pair.gateway, BALANCE);
       const response = await post({ url: pair.gateway.url, key: customer.key }, 'chat', bodyOf(`lies-${index}`));
       expect([response.status, await response.text()]).toEqual([200, JSON.stringify(chatAnswer(usage))]);

@@ -117,7 +117,7 @@ test('holds: the key’s setting, else its account’s, else the file’s', asyn
   await reload({});
 });
 
-test('what hides its reasoning is held as strict where less than two slices are left', async () => {
+test('a model that hides its reasoning is held at its maximum cost if less than two slices are left', async () => {
   const little = await newPrepaid(pair.gateway, LITTLE);
   expect([await statusOf(little), await statusOf(little, 'reasoner')]).toEqual([200, 429]);
   const plenty = await newPrepaid(pair.gateway, 2n * LITTLE);

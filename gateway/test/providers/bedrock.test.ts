@@ -300,7 +300,7 @@ describe('a count of tokens at the runtime service', () => {
     expect(arrived).toHaveLength(3);
   });
 
-  test('is refused as the request would be, without what our account is told', async () => {
+  test('is refused as the request would be, without details of our account', async () => {
     play = () => refuse(403, 'UnrecognizedClientException', 'The security token is invalid');
     const reply = await ask('/v1/messages/count_tokens', { model: 'apart-6', ...counted });
     expect([reply.status, (await errorOf(reply)).type]).toEqual([500, 'api_error']);

@@ -88,7 +88,7 @@ describe('a list of several pages', () => {
   });
 });
 
-describe('a list that goes on is cut, and says so', () => {
+describe('a list that is longer is cut, and says so', () => {
   test('after 20 pages', async () => {
     page = () => ({ models: named(`gemini-${asked.length}`), nextPageToken: `page-${asked.length}` });
     const found = await probe(gemini);
@@ -96,7 +96,7 @@ describe('a list that goes on is cut, and says so', () => {
     expect(found).toMatchObject({
       ok: true,
       isCut: true,
-      message: 'It has 20 models or more: its list goes on after these.',
+      message: 'It has 20 models or more: its list continues after these.',
     });
   });
 

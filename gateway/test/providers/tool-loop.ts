@@ -22,7 +22,7 @@ interface LoopPlan {
 export const LOOP_TURNS = 10;
 const TURNS_MAX = 20;
 
-/** What a loop of one call per turn is told. `name`: of the calls, before the number of the turn. */
+/** The instruction for a loop of one call per turn. `name`: of the calls, before the number of the turn. */
 export function loopTold(name: string): LoopTurn[] {
   const turns = Array.from({ length: LOOP_TURNS }, (_, turn) => ({ calls: [`${name}_${turn}`], text: '' }));
   return [...turns, { calls: [], text: 'All looked at.' }];

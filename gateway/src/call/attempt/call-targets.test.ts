@@ -136,7 +136,7 @@ describe('a target that cannot express the request', () => {
     expect([call.target.name, targets.plan.why, targets.plan.made]).toEqual(['b', 'fallback', 1]);
   });
 
-  test('is told of where no other can', async () => {
+  test('is reported if no other target is left', async () => {
     const alone = open([...PLANS.slice(0, 1), { ...PLANS[0], name: 'c' }], undefined, undefined, planFirst);
     expect(await alone.catch(({ kind }: CallFailure) => kind)).toBe('invalid_request');
   });

@@ -64,7 +64,7 @@ test.each<[string, typeof gemini, Secrets, Settings, string]>([
   ['Bedrock', bedrock, KEYS, { region: 'us-east-1' }, '/v1/chat/completions'],
   ['its runtime service', bedrock, KEYS, { region: 'us-east-1', door: 'runtime' }, '/model/tollgate-check/converse'],
   ['Gemini', gemini, { api_key: new Secret('k') }, {}, '/v1beta/models/tollgate-check:generateContent'],
-])('%s without a list is asked what it must refuse', async (_, kind, secrets, settings, path) => {
+])('%s without a list gets a request that it must refuse', async (_, kind, secrets, settings, path) => {
   const url = `http://127.0.0.1:${host.port}`;
   const address = { url, origin: url };
   const pool = singleCredential(secrets);

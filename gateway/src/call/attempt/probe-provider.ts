@@ -25,7 +25,7 @@ export interface Probe {
   readonly durationMs: number;
   /** In the provider's order. */
   readonly models: readonly ProbedModel[];
-  /** The list goes on after them: not all of its pages were read. */
+  /** The list continues after them: not all of its pages were read. */
   readonly isCut: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function probeProvider(provider: Provider, credential?: Credential)
 
 type Outcome = Omit<Probe, 'durationMs'>;
 
-/** What a probe without a list says besides its sentence. */
+/** The members of a probe without a list. */
 const NONE = { models: [], isCut: false } as const;
 
 async function ask(provider: RemoteProvider, credential: Credential): Promise<Outcome> {
@@ -138,7 +138,7 @@ function isRedirect({ head: { status } }: CollectedAnswer): boolean {
 function judgeTaken(answer: CollectedAnswer, secrets: readonly Secret[], listed: number): Outcome {
   const refusal = judgeRefusal(answer, scrubText(readErrorWords(answer.body), secrets).trim());
   // The request itself is refused as it must be, with a status such as 400 or 422; some hosts answer all with 200, which
-  // does not take back what they said of the list.
+  // does not outweigh their refusal of the list.
   const isAsked = refusal.trouble === 'other' || refusal.trouble === 'address';
   const isTaken = answer.head.status === 200 ? listed !== 403 : isAsked;
   if (!isTaken) return { ...refusal, ok: false, ...NONE };
@@ -195,7 +195,7 @@ function listOutcome(provider: RemoteProvider, found: readonly OfferedModel[], g
     retires: retiresOn === undefined ? findRetirement(provider, model) : ({ on: retiresOn, by: 'provider' } as const),
   }));
   const count = models.length === 1 ? 'one model' : `${models.length} models`;
-  const message = isCut ? `It has ${count} or more: its list goes on after these.` : `It has ${count}.`;
+  const message = isCut ? `It has ${count} or more: its list continues after these.` : `It has ${count}.`;
   return { ok: true, trouble: null, message, models, isCut };
 }
 

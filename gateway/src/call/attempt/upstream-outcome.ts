@@ -55,7 +55,7 @@ export function failureOf(error: unknown): CallFailure {
     : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
 }
 
-/** A strict key refuses what this target would drop, before anything was sent; another target may take all of it. */
+/** A strict key refuses members that this target would drop, before anything was sent; another may take all of them. */
 export function failureOfSending(error: unknown): CallFailure {
   const failure = failureOf(error);
   if (failure.kind !== 'invalid_request') return failure;

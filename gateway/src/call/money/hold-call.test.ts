@@ -29,7 +29,7 @@ async function hold(billing: BillingDeps, plan: CallPlan = {}) {
   return { call, refusal };
 }
 
-describe('what is held', () => {
+describe('the size of a hold', () => {
   // 400 bytes are 100 input tokens, held with 15% more; a token costs one nano-dollar.
   const WORST = 115n + 1_000n;
 
@@ -252,7 +252,7 @@ describe('a stream whose reasoning does not show', () => {
   });
 });
 
-test('a model without a price is served where the operator lets it pass, holds nothing, and is told of', async () => {
+test('a model without a price is served if the operator allows it, holds nothing, and is reported', async () => {
   const told: string[] = [];
   const plan: CallPlan = { ...UNPRICED, defaults: { unpriced: 'allow' }, onUnpriced: (model) => told.push(model) };
   const { billing, ledger } = openDesk([[KEY, budgetOf(0n)]]);
@@ -300,7 +300,7 @@ describe('a plain call whose worst case its money does not cover', () => {
   });
 });
 
-test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
+test('each rule that names the call applies to it: by any name of the model, and for any end user', async () => {
   const subjects: readonly Subject[] = [
     KEY,
     { kind: 'workspace', id: 'default' },

@@ -123,7 +123,7 @@ describe('an answer above its limit', () => {
     expect(told).toMatchObject([{ provider: 'groq', model: 'm', limit: 40, output: 41, calls: 1 }]);
   });
 
-  test('is told of once an hour for each target, with how many there were', () => {
+  test('is reported once an hour for each target, with the number of answers', () => {
     const { proofs, told } = openProofs();
     for (const atMs of [0, 1, 3_599_999, 3_600_000]) proofs.note(answer(limitOf(1), 9), atMs);
     expect(told.map(({ calls }) => calls)).toEqual([1, 3]);

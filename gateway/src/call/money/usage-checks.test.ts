@@ -128,7 +128,7 @@ describe('the most that may be said', () => {
   });
 });
 
-test('what the numbers say against each other comes first; without numbers there is nothing', () => {
+test('contradictions between the numbers come first, and need numbers', () => {
   expect(flagsOf({ inputBytes: 4_000 }, { ...usage(9_000), usageFlags: ['sum'] })).toEqual(['sum', 'far_input']);
   expect(flagsOf({ inputBytes: 90_000 }, { usage: null, usageFlags: ['sum'] })).toEqual([]);
 });

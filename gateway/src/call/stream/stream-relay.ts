@@ -1,6 +1,6 @@
 /**
  * Relays the stream of one attempt: observes upstream's records, keeps them back until the first content event, and
- * passes them on as bytes from then on. Until then every end of it is an outcome of the attempt, of which the client has
+ * passes them on as bytes from then on. Until then every end of it is an outcome of the attempt, and the client has
  * nothing.
  */
 import { CallFailure } from '../../errors/call-failure.ts';

@@ -27,7 +27,7 @@ test('servers that answer are listed with the lines that add them', async () => 
   expect(JSON.parse(await detect(VLLM, ['--json']))).toMatchObject({ preset: 'vllm', models: ['tide-1'] });
 });
 
-test('a server at the usual port of another is named as it is, with its address', async () => {
+test('a server at the usual port of another is named correctly, with its address', async () => {
   const [models] = Object.values(VLLM);
   const out = await detect({
     'http://127.0.0.1:8080/v1/models': models,

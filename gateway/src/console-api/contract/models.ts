@@ -211,7 +211,7 @@ export const modelRoutes = {
       message: z.string(),
       duration_ms: z.number(),
       models: z.array(offeredModelView),
-      /** The provider's list goes on after `models`, as `message` says. */
+      /** The provider's list continues after `models`, as `message` says. */
       cut: z.boolean(),
     }),
   },

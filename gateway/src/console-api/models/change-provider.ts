@@ -59,7 +59,7 @@ export async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateR
   );
 }
 
-/** Changes a provider; what is not given stays. Throws `invalid` or `conflict`; then nothing changes. */
+/** Changes the given members of a provider. Throws `invalid` or `conflict`; then nothing changes. */
 export async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>): Promise<void> {
   const found = findEntry(parts, call.path.provider);
   const { entry } = found;

@@ -70,7 +70,7 @@ export function providerHandlers(parts: ModelDeps) {
   } satisfies Partial<Handlers>;
 }
 
-/** What a test asks, and what is recorded of it. */
+/** The provider and the credential to test, and the members of the audit entry. */
 interface PlannedTest {
   readonly provider: Provider;
   readonly credential: Credential | undefined;

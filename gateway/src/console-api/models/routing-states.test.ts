@@ -117,7 +117,7 @@ test('an open breaker, a pause and a bench are told with their end and reason; u
   expect(readStates(refused.parts).credentials[0]).toMatchObject({ state: 'benched', why: 'credential' });
 });
 
-test('what is out of rotation is told, and nothing that belongs to it is a target of calls', () => {
+test('a target that is out of rotation is shown, and gets no calls', () => {
   const { parts, settings } = open([
     { kind: 'target', owner: 'pair', name: 'first', sinceMs: 1 },
     { kind: 'credential', owner: 'two', name: 'main', sinceMs: 1 },

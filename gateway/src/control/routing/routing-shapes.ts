@@ -240,12 +240,12 @@ export const offeredModelView = z.object({
   retires: z.object({ on: z.string(), by: z.enum(['provider', 'vendor']) }).nullable(),
 });
 
-/** What a provider offers. */
+/** The models that a provider offers, and a sentence about them. */
 export const providerModelsView = z.object({
   provider: z.string(),
   message: z.string(),
   models: z.array(offeredModelView),
-  /** The provider's list goes on after them, as `message` says. */
+  /** The provider's list continues after them, as `message` says. */
   cut: z.boolean(),
 });
 

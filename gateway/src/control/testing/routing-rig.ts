@@ -42,7 +42,7 @@ export interface RoutingRig extends ControlRig {
   readonly closed: string[];
   /** The requests that were explained. */
   readonly explained: readonly RoutePreview[];
-  /** What probes of providers wait for. */
+  /** Probes of providers wait for it. */
   readonly probing: { until: Promise<void> };
   served(): Promise<Served>;
 }

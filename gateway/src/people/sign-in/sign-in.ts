@@ -42,7 +42,7 @@ export interface GivenPassword {
 export interface SignIn {
   /**
    * Tries each user of the address. @throws ConsoleFailure `wrong_credential` (without a reason), `too_many`, `invalid`
-   * for an account of which none of several users with the password is a member
+   * for an account without a member among several users with the password
    */
   byPassword(arrival: Arrival, given: GivenPassword, outgoing: Headers): Promise<PasswordState>;
   /** Signs in a user who was just created with a password. */

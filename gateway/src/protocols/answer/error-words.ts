@@ -23,7 +23,7 @@ const RECORDED = 'recorded, read 2026-11-22';
 const ZAI = 'https://docs.z.ai/api-reference/api-code (2026-11-23)';
 
 /** Words are checked from the top of each table; the codes and words of a row are alternatives. */
-/** What the caller sent, refused with a 403. */
+/** A fault of the request, refused with a 403. */
 const OF_CONTENT: readonly Recognizer[] = [
   {
     host: 'OpenRouter',
@@ -349,7 +349,7 @@ const WORDS_CHARS_MAX = 500;
 /**
  * What an error means by the start of its message, else by its code (`error.code`, else `error.type`): trouble of the
  * operator, or the status that says what happened; null: its own status does. Words are more exact than codes: a code of
- * a rate stands beside words about a balance, and Google's code of a missing permission beside words about one model.
+ * a rate comes with words about a balance, and Google's code of a missing permission with words about one model.
  */
 export function readMeaning(message: string, code: string | null): Meaning | null {
   const words = message.slice(0, WORDS_CHARS_MAX);

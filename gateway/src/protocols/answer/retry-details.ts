@@ -1,6 +1,6 @@
 /**
  * Reads the details of a `google.rpc.Status`, which Google's errors have in each of its formats: the delay before a
- * retry, and which quota is used up, of which model. https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-22.
+ * retry, and the model whose quota is used up. https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-22.
  */
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import type { UpstreamError } from './error-body.ts';

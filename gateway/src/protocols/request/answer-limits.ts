@@ -1,4 +1,4 @@
-/** Renders what limits an answer, where formats treat it alike: the number of tokens, stop sequences, verbosity. */
+/** Renders the limits of an answer that formats treat alike: tokens, stop sequences, verbosity. */
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import type { TranslationNotes } from './translation-notes.ts';

@@ -17,7 +17,7 @@ const DEFAULT = 1;
 /** The lowest value that Anthropic accepts with thinking. */
 const THINKING_TOP_P_MIN = 0.95;
 
-/** What `renderSampling` does with them; `top_k` also depends on the format. */
+/** The fates that `renderSampling` implements; that of `top_k` also depends on the format. */
 export const SAMPLING_FATES = {
   temperature: 'carried: lowered to 1 above 1, and named; dropped if the model does not support it or thinks',
   top_p: 'carried: dropped if the model does not support it; with thinking only from 0.95 on',

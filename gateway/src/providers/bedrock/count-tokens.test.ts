@@ -12,7 +12,7 @@ const BARE = 'anthropic.claude-opus-4-8';
 const NOVA = 'amazon.nova-pro-v1:0';
 const MANTLE = '/anthropic/v1/messages/count_tokens';
 const runtimeOf = (id: string) => `/model/${encodeURIComponent(id)}/count-tokens`;
-/** What is learned belongs to a credential. */
+/** The memory of refusals is kept by credential. */
 const SECRETS = { access_key_id: new Secret('AKIA1'), secret_access_key: new Secret('canary-1') };
 const HOUR_MS = 3_600_000;
 
@@ -140,7 +140,7 @@ describe('a count of Claude at the runtime service', () => {
     expect(paths()).toEqual([runtimeOf('anthropic.claude-haiku-4-5-20251001-v1:0')]);
   });
 
-  test('that is none is left to the gateway', async () => {
+  test('without a number is left to the gateway', async () => {
     play = () => ({ status: 200, body: { tokens: 42 } });
     expect(await count(VERSIONED)).toEqual({ status: 501, text: '' });
   });
@@ -208,7 +208,7 @@ test.each([
   refusal(400, 'ValidationException', 'messages: odd'),
   refusal(403, 'UnrecognizedClientException', 'The security token is invalid'),
   refusal(429, 'ThrottlingException', 'Too many requests'),
-])('the refusal %j is told, and the next count asks again', async (played) => {
+])('the refusal %j reaches the caller, and the next count asks again', async (played) => {
   play = () => played;
   for (const asks of [1, 2]) {
     expect((await count(VERSIONED))?.status).toBe(played.status);

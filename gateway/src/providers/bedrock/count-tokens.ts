@@ -46,7 +46,7 @@ export function refusesToCount(refusal: Refusal): boolean {
   return (status === 401 || status === 403) && ['', 'AccessDeniedException'].includes(exceptionOf(refusal));
 }
 
-/** Passes a count on as Anthropic writes it, and what is no count as `NO_COUNT`; a refusal as it is. */
+/** Renders a count as Anthropic writes it, and any other answer as `NO_COUNT`; a refusal passes unchanged. */
 export class CountReader implements ExchangeListener {
   readonly #listener: ExchangeListener;
   /** Null: a refusal passes. */

@@ -1,5 +1,5 @@
 /**
- * Changes the tools of a messages request to what InvokeModel takes: it refuses `eager_input_streaming`, for which it
+ * Changes the tools of a messages request to those that InvokeModel takes: it refuses `eager_input_streaming`, for which it
  * has a beta, and the first versions of the computer-use tools. Sources: provider reference C.2, AI SDK 5.0.101.
  */
 import { elements, jsonText, member, stringValue } from '../../wire/json-node.ts';
@@ -20,7 +20,7 @@ const UPGRADED_BETA = 'computer-use-2025-01-24';
 
 export interface AdaptedTools {
   readonly body: Uint8Array;
-  /** The betas that the tools need now, and the members that each stands for: without it, these are not honored. */
+  /** The betas that the tools need now, each with the members that are not honored without it. */
   readonly betas: ReadonlyMap<string, readonly string[]>;
   /** The members that have another value now. */
   readonly changed: readonly string[];

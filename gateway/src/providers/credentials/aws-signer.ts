@@ -16,7 +16,7 @@ const SKEW_MS_MIN = 60_000;
 const ABOUT_KEYS = new Set(['ExpiredTokenException', 'ExpiredToken', 'UnrecognizedClientException']);
 const ABOUT_TIME = new Set(['InvalidSignatureException', 'SignatureDoesNotMatch', 'RequestExpired', ...ABOUT_KEYS]);
 
-/** What a request was signed with. */
+/** The keys and the clock that signed a request. */
 export interface Signed {
   readonly keys: FoundKeys;
   /** Added to this machine's clock. */
@@ -30,7 +30,7 @@ export class AwsSigner {
   readonly #bearer: Secret | null;
   #skewMs = 0;
 
-  /** `bearer`: a key that precedes what else is found; null: none. */
+  /** `bearer`: a key that precedes all others; null: none. */
   constructor(
     surroundings: Surroundings,
     { secrets, source }: RequestCredential,

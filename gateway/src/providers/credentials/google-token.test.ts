@@ -185,7 +185,7 @@ describe('an external account', () => {
     expect(subject).not.toContain('canary');
   });
 
-  test('without a token where it should be is told so', async () => {
+  test('without a token in its place is an error that says so', async () => {
     await expect(exchange(EXTERNAL, { files: { '/var/token': ' \n' } })).rejects.toThrow(
       '/var/token has no subject token',
     );

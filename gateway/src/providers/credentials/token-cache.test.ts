@@ -88,7 +88,7 @@ describe('a token', () => {
     expect([await again, count()]).toEqual(['t2', 3]);
   });
 
-  test('that the provider refuses is exchanged anew, unless it is new', async () => {
+  test('that the provider refuses is exchanged again, unless it is new', async () => {
     const { cache, machine, answer, count } = openCache();
     const asked = cache.get();
     answer('t1');
@@ -102,7 +102,7 @@ describe('a token', () => {
     expect([await next, count()]).toEqual(['t2', 2]);
   });
 
-  test('that the provider refuses to 200 requests at a time is exchanged anew once, for all of them', async () => {
+  test('that the provider refuses to 200 concurrent requests is exchanged again once, for all of them', async () => {
     const { cache, machine, answer, count } = openCache();
     const asked = cache.get();
     answer('t1');
@@ -117,7 +117,7 @@ describe('a token', () => {
     expect(cache.discard(await cache.get())).toBe(false);
   });
 
-  test('is as old as it is, though the clock was set back since', async () => {
+  test('keeps its age when the clock is set back', async () => {
     const { cache, machine, answer } = openCache();
     const asked = cache.get();
     answer('t1');

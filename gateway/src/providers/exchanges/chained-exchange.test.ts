@@ -103,7 +103,7 @@ describe('a refusal', () => {
     expect(outer.heard).toEqual(['500', 'cut']);
   });
 
-  test('that an exchange which sends nothing follows leaves nothing that the provider may bill', () => {
+  test('that are refused before an exchange that sends nothing leave nothing to bill', () => {
     const [first, second, outer] = [new Played(), new Played(), new Outer()];
     const tap = openResending(first.open, (ending) => ('head' in ending ? second.open : ending), outer);
     first.sentAtMs = 5;

@@ -9,7 +9,7 @@ import type { ResponseHead } from '../../upstream/response-head.ts';
 /** Starts one exchange. */
 export type OpenExchange = (listener: ExchangeListener) => UpstreamTap;
 
-/** The exchanges of one attempt, of which one runs at a time. After `abort` no listener is called. */
+/** The exchanges of one attempt, one at a time. After `abort` no listener is called. */
 export class ChainedExchange implements UpstreamTap {
   /** Of the response whose head went to the outer listener. */
   headAtMs = 0;

@@ -75,7 +75,7 @@ describe('a plain answer', () => {
     expect([heard, bodies.length]).toEqual([['200', body, 'end'], 1]);
   });
 
-  test('that cannot be continued is what came before', () => {
+  test('that cannot be continued ends with the parts so far', () => {
     const refused = attempt('plain');
     refused.play(0, 200, hop('At ', 'T1'));
     refused.listeners[0]?.onEnd();

@@ -14,7 +14,7 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 
 /**
  * The refusal as Anthropic would have written it; the same one if it has a type and a message, or no JSON. The cloud's
- * own word for the error is its `code`. `said`: what the cloud says elsewhere.
+ * own word for the error is its `code`. `said`: the cloud's words outside the body.
  */
 export function asAnthropic(refusal: Refusal, said: { readonly words?: string; readonly code?: string } = {}): Refusal {
   const { message, code: own, error } = readErrorBody(refusal.body);

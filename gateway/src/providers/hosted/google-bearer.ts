@@ -1,4 +1,4 @@
-/** Authorizes the requests of kinds at Google Cloud with access tokens: their members, the tokens, what is wrong. */
+/** Authorizes the requests of kinds at Google Cloud with access tokens: their members, tokens and faults. */
 import { readFileSync } from 'node:fs';
 import { exchangeDefault, exchangeDocument, findProject, type GoogleToken, isPath } from '../credentials/google-adc.ts';
 import { isExternal, parseGoogleCredentials } from '../credentials/google-credentials.ts';
@@ -91,7 +91,7 @@ function authorizeBy({ secret, quotaProject }: GoogleToken, request: FinalReques
   if (quotaProject !== null) request.headers.push(['x-goog-user-project', quotaProject]);
 }
 
-/** What is wrong with the credential. `also`: what the kind takes in its place, in words. */
+/** The faults of the credential. `also`: in words, the alternative that the kind takes. */
 export function findCredentialFaults({ secrets, source }: GivenProvider, also = ''): readonly MemberFault[] {
   const document = secrets[DOCUMENT.name];
   if (document === undefined) {
@@ -104,7 +104,7 @@ export function findCredentialFaults({ secrets, source }: GivenProvider, also = 
   return found === null ? [] : [{ member: DOCUMENT.name, found, expected, advice: 'Correct it.' }];
 }
 
-/** What is wrong with the document; null: nothing. The file is read again whenever a token is needed. */
+/** The fault of the document; null: none. The file is read again whenever a token is needed. */
 function findDocumentFault(text: string): string | null {
   try {
     parseGoogleCredentials(isPath(text) ? readFileSync(text, 'utf8') : text);
@@ -123,7 +123,7 @@ export function isForeign(secrets: Secrets): boolean {
   try {
     return isExternal(parseGoogleCredentials(text));
   } catch {
-    // `findCredentialFaults` says what is wrong.
+    // `findCredentialFaults` reports the fault.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Tests that each local server is told from the others by its own answers, at its usual port and at those of others. */
+/** Tests that each local server is recognized by its own answers, at its usual port and at those of others. */
 import { expect, test } from 'bun:test';
 import { detectLocalServers } from './detect-local.ts';
 import { LOCAL_SERVERS } from './local.ts';
@@ -19,7 +19,7 @@ const listOf = (owned_by?: string) => ({
   data: [{ id: 'tide-1', owned_by }, { id: 7 }, { id: 'bad\nname' }],
 });
 
-/** What each answers, its imitations of others included. */
+/** The answers of each server, including its imitations of others. */
 const SERVERS: ReadonlyArray<readonly [preset: string, usual: string, answers: Readonly<Record<string, unknown>>]> = [
   ['ollama', 'http://127.0.0.1:11434', { '/api/version': { version: '0.14.0' }, '/v1/models': listOf('library') }],
   ['vllm', 'http://127.0.0.1:8000', { '/version': { version: '0.12.0' }, '/v1/models': listOf('vllm') }],
@@ -83,7 +83,7 @@ test('several servers are found at once', async () => {
   expect((await detectLocalServers(ask)).map(({ preset }) => preset)).toEqual(['ollama', 'vllm']);
 });
 
-test('every local preset has a sign, and a strange or silent service is none', async () => {
+test('every local preset has a sign, and an unknown or silent service is not found', async () => {
   expect(new Set(SERVERS.map(([preset]) => preset))).toEqual(new Set(LOCAL_SERVERS.map(({ name }) => name)));
   const { ask } = machineWith({
     // A gateway or another service of OpenAI's format, with a version.

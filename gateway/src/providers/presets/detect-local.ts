@@ -1,6 +1,6 @@
 /**
- * Finds the servers of models that run on this machine, on request: asks the usual ports on 127.0.0.1, each for what only
- * one server answers, whichever port is usual for it. Nothing else is asked, and no redirect is followed.
+ * Finds the servers of models that run on this machine, on request: asks the usual ports on 127.0.0.1, each for the
+ * answers of every known server. Nothing else is asked, and no redirect is followed.
  */
 import { asArray, asObject, asText, type JsonObject } from '../../protocols/json.ts';
 import { LOCAL_SERVERS } from './local.ts';
@@ -17,9 +17,9 @@ export interface LocalServer {
 }
 
 /**
- * What tells a server from all others: a path, and what its answer there has. The first that matches wins: LocalAI and
- * llama.cpp imitate the paths of others, and many servers have a version at `/version`. Sources, beside those of the
- * presets: https://localai.io/features/api-discovery and https://localai.io/docs/reference/system-info (older releases);
+ * The path and the answer that only one server has. The first that matches wins: LocalAI and llama.cpp imitate the paths
+ * of others, and many servers have a version at `/version`. Sources, in addition to those of the presets:
+ * https://localai.io/features/api-discovery and https://localai.io/docs/reference/system-info (older releases);
  * `owned_by` in the sources of llama.cpp (`tools/server`), SGLang and vLLM (`entrypoints/openai`); all 2026-11-23.
  */
 const SIGNS: ReadonlyArray<readonly [preset: string, path: string, isIts: (answer: JsonObject) => boolean]> = [

@@ -168,7 +168,7 @@ describe('hard filters', () => {
   });
 });
 
-describe('what only orders', () => {
+describe('preferences that only order', () => {
   test.each([
     ['reasoning', { takes: { reasoning: false } }, { needs: { ...NO_NEEDS, reasoning: true } }],
     ['a schema', { takes: { structured_output: false } }, { needs: { ...NO_NEEDS, schema: true } }],

@@ -58,7 +58,7 @@ const FIRSTS = 0;
 const RETRIES = 1;
 
 const CONFIG_BENCH_MS = 300_000;
-/** A told pause longer than this is a used-up quota of the model. */
+/** A requested pause longer than this means that the quota of the model is used up. */
 const QUOTA_FROM_MS = 3_600_000;
 /** A time limit above this was set by hand for a slow model: its calls are never overdue. */
 const OVERDUE_FIRST_BYTE_MAX_MS = 300_000;

@@ -136,7 +136,7 @@ export function idempotencyContract(
   });
 
   describe(`${name}: the time that a run is remembered`, () => {
-    test('ends to the millisecond; then its name begins anew, with any body', async () => {
+    test('ends to the millisecond; then its name is free for any body', async () => {
       const store = await start();
       const run = runOf();
       await store.begin(run, NOW);
@@ -145,7 +145,7 @@ export function idempotencyContract(
       expect(await store.begin(runOf({ bodyHash: 'cc' }), AFTER)).toEqual({ kind: 'began' });
     });
 
-    test('of many that begin anew at the same time one begins', async () => {
+    test('of many that begin again at the same time one begins', async () => {
       const store = await start();
       const run = runOf();
       await store.begin(run, NOW);
@@ -195,7 +195,7 @@ export function idempotencyContract(
       expect((await keep(SHARE_BYTES_MAX, 'key_2')).outcome).toBe('kept');
     });
 
-    test('make room when they go: by the sweep, and where a name begins anew', async () => {
+    test('make room when they go: by the sweep, and where a name is used again', async () => {
       const store = await start();
       const keep = async (nameHash: string, atMs: number) => {
         const run = runOf({ nameHash });

@@ -115,7 +115,7 @@ export function testProviders(name: string, openRig: () => Promise<StoreRig<'pro
       expect(await providers.readCredentials()).toEqual([]);
     });
 
-    test('what is out of rotation stays so over a restart, since its first time, until it is put back', async () => {
+    test('a target out of rotation stays so over a restart, since its first time, until it is put back', async () => {
       const rig = await open();
       const credential = { kind: 'credential', owner: 'lab', name: 'spare', sinceMs: 8 } as const;
       await rig.store.providers.save([

@@ -56,7 +56,7 @@ export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' 
     let usage: UsageReader;
     const ids = [0, 1, 2, 3].map((hour) => requestIdFloor(START_MS + hour * HOUR_MS));
 
-    /** One call an hour: `small` thrice, of which one failed, then `large`. A token costs 2 nano-USD. */
+    /** One call an hour: `small` thrice, once failed, then `large`. A token costs 2 nano-USD. */
     beforeAll(async () => {
       rig = await openRig();
       usage = rig.store.usage;

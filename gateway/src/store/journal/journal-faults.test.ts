@@ -63,7 +63,7 @@ test('whatever room the disk has, nothing confirmed is lost, and the journal goe
   }
 });
 
-test('what a start finds after a failed sync stays, though the power goes off later', async () => {
+test('blocks that a start finds after a failed sync stay after a later power loss', async () => {
   const fail: Step = { do: 'fail', after: 1, calls: 1, code: 'EIO' };
   for (let seed = 0; seed < (EXHAUSTIVE ? 20 : 5); seed++) {
     const steps: Step[] = [append(10), turns(4), fail, append(900), turns(4), { do: 'kill' }, { do: 'powerLoss' }];

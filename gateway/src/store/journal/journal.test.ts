@@ -104,7 +104,7 @@ test('frames of several starts and segments are read back in order, and read seg
   expect(recoverJournal(folder, end).end).toEqual(end);
 });
 
-test('what is written without a waiter while a slow sync is under way becomes durable by itself', async () => {
+test('a block that is written without a waiter during a slow sync becomes durable by itself', async () => {
   jest.useFakeTimers();
   const trial = new JournalTrial();
   await trial.open();

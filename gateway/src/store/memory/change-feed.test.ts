@@ -7,7 +7,7 @@ import { createChangeFeed, publishChanges } from './change-feed.ts';
 
 testChangeFeed(createChangeFeed);
 
-describe('what a store keeps is in force once its write resolves', () => {
+describe('a change is in force once its write resolves', () => {
   let told: (readonly Change[])[];
   let outcome: () => Promise<boolean>;
   const open = () => {
@@ -92,7 +92,7 @@ describe('what a store keeps is in force once its write resolves', () => {
     expect(told).toEqual([]);
   });
 
-  test('not for memberships of everybody: that change is refused before it is kept', async () => {
+  test('not for memberships of all users: that change is refused before it is stored', async () => {
     outcome = () => Promise.reject(new Error('it was written'));
     await expect(open().people.save([{ of: 'membership', remove: [], rows: null }])).rejects.toThrow('name its member');
   });

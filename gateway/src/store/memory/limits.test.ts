@@ -29,7 +29,7 @@ test('end users without number leave nothing behind', () => {
   expect(store.size()).toEqual({ subjects: 0, calls: 0 });
 });
 
-test('what runs, what is owed and what was settled a moment ago is not forgotten', () => {
+test('running, owed and just settled amounts are not forgotten', () => {
   const store = open();
   const [running, indebted, spent] = [
     bind({ concurrency: 1 }, endUser(1)),
@@ -54,7 +54,7 @@ test('what runs, what is owed and what was settled a moment ago is not forgotten
   expect(store.acquire(claim('another', [running]), START_MS + 600_000).kind).toBe('refused');
 });
 
-test('what the operator named is not read again for having been idle', () => {
+test('a limit that the operator named is not read again after being idle', () => {
   const store = open();
   const budgets = (['key', 'workspace', 'account', 'model'] as const).map((kind) => bind(totalOf(10n), { kind }));
   for (const budget of budgets) store.seedBudget(budget, 0n);

@@ -75,7 +75,7 @@ test('a failed turn fails its readers, and not those of the next', async () => {
   stop();
 });
 
-test('what no one reads is taken over soon, and a fault that is not the disk’s is told once', async () => {
+test('blocks that no one reads are applied soon, and a fault that is not the disk’s is reported once', async () => {
   const { asked, state, journal, faults, stop } = watched();
   state.fault = new Error('does not fit');
   journal.durableSeq = 2;

@@ -205,7 +205,7 @@ test('grounding becomes annotations by its UTF-8 offsets, and its searches are c
   }
 });
 
-test('audio and image tokens are told apart, without those from the cache', () => {
+test('audio and image tokens are counted separately, without those from the cache', () => {
   const usage = usageOf(100, 20, {
     cachedContentTokenCount: 30,
     promptTokensDetails: [

@@ -22,7 +22,7 @@ describe('an array of answers', () => {
 });
 
 describe('usage', () => {
-  test('never has more media than tokens: what the cache holds is not told', () => {
+  test('never has more media than tokens, because cached media are not reported', () => {
     const usage = usageOf(130, 10, {
       cachedContentTokenCount: 90,
       promptTokensDetails: ['AUDIO', 'IMAGE'].map((modality) => ({ modality, tokenCount: 60 })),

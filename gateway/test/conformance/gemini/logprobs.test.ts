@@ -56,7 +56,7 @@ describe('log probabilities', () => {
     expect(foldGeneration(unfoldGeneration(generation))).toEqual(generation);
   });
 
-  test('of a plain answer are those of the whole text; what is no token is left out', () => {
+  test('of a plain answer are those of the whole text, without malformed tokens', () => {
     const candidate = {
       content: { parts: [{ text: 'At' }] },
       finishReason: 'STOP',
@@ -76,7 +76,7 @@ describe('log probabilities', () => {
         tools: [{ type: 'function', function: { name: 'look' } }],
       },
     ],
-  ])('are refused beside %s, of whose text they would tell more than the client gets', (_, members) => {
+  ])('are refused with %s, because they would reveal text that the client does not get', (_, members) => {
     let found: unknown;
     try {
       writeFor(MODEL, 'chat', { ...ASKED, ...members });

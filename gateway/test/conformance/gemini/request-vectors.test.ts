@@ -218,7 +218,7 @@ test('media of a result stand inside of it from Gemini 3 on, and beside it befor
   expect(at('gemini-2.5-pro')).toEqual([{ functionResponse: result }, inline]);
 });
 
-test('media beside results are in the order of the calls, as the results are', () => {
+test('media after results are in the order of the calls, as the results are', () => {
   const resultOf = (id: string, data: string) => ({
     type: 'tool_result',
     tool_use_id: id,
@@ -268,7 +268,7 @@ test.each([
   'https://generativelanguage.googleapis.com/v1beta/files/abc',
   'https://eu-aiplatform.googleapis.com./v1/files/abc',
   'files/abc',
-])('what Google would read with the credential of the operator is refused: %s', (url) => {
+])('an address that Google would read with the operator’s credential is refused: %s', (url) => {
   const content = [{ type: 'document', source: { type: 'url', url } }];
   const messages = [{ role: 'user', content }];
   expect(() => writeFor('gemini-3-pro', 'messages', { messages })).toThrow('no public URL');

@@ -1,5 +1,5 @@
 /**
- * Tests what clouds get where they differ from the vendor of their format: addresses, credentials, and members that they
+ * Tests requests to clouds that differ from the vendor of their format: addresses, credentials, and members that they
  * refuse. Source: provider reference, B.4, C.2, F and G (Databricks).
  */
 import { describe, expect, test } from 'bun:test';

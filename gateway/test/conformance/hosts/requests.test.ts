@@ -1,5 +1,5 @@
 /**
- * Tests what each host's deviations do to a translated request. Each case is also run without the host's quirks, and must
+ * Tests the effect of each host's deviations on a translated request. Each case is also run without the host's quirks, and must
  * then differ. Source: provider reference, G.
  */
 import { expect, test } from 'bun:test';
@@ -16,7 +16,7 @@ import { type Preset, singleCredential } from '../../../src/providers/provider.t
 import type { ChatQuirks } from '../../../src/providers/quirks.ts';
 import { traitsOf } from '../../../src/routing/upstream-traits.ts';
 
-/** The body for a reasoning model of the host, and what else the gateway does for it. */
+/** The body for a reasoning model of the host, and the other traits of the plan. */
 function render({ kind, baseUrl }: Preset, chat: ChatQuirks, model: string, changes: Partial<GenerationRequest>) {
   const provider = buildRemoteProvider({
     name: 'lab',

@@ -44,7 +44,7 @@ describe.each(HOST_STREAMS)('$preset: $quirk', ({ preset, chunks, becomes }) => 
   });
 });
 
-test('a failure of MiniMax in one piece is an error, and its status 0 is none', () => {
+test('a failure of MiniMax in one piece is an error, but its status 0 is not', () => {
   const chat = UPSTREAM_PROTOCOLS.chat;
   const failed = { id: 'x', choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } };
   expect(chat.readAnswer(failed, 80)).toMatchObject({ kind: 'error', type: 'minimax_1008', status: 402 });

@@ -26,7 +26,7 @@ const LIMITS: { readonly [family in TokenFamily]?: Limits } = {
   // Two of six are the same article in simple English, three the same set of 21 tools; all estimates are 3 to 9 % too
   // high.
   gpt: { promptsMin: 6, median: 0.08, p95: 0.15 },
-  // Learned from three large prompts of two providers, one of which adds 60 tokens around its tools.
+  // Learned from three large prompts of two providers; one adds 60 tokens around its tools.
   llama: { promptsMin: 5, median: 0.09, p95: 0.15 },
   // Claude 3 Opus, now retired, adds 1.5 times as many tokens before its tools as the rest of the family.
   claude_3: { promptsMin: 8, median: 0.04, p95: 0.33 },

@@ -1,6 +1,6 @@
 /**
  * Tests Responses through a running gateway: to upstreams of the format and of the others, from clients of the others to
- * upstreams of the format, and what clients get when an upstream fails. OpenAI's own SDK reads the answers.
+ * upstreams of the format, and the answers to clients when an upstream fails. OpenAI's own SDK reads the answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
@@ -337,7 +337,7 @@ test('a silent upstream leaves the stream alive with events, and its numbers wit
 
 describe('a failure', () => {
   // Vector 22.
-  test('of a stream that was cut is told in the stream, which continues', async () => {
+  test('of a cut stream continues the stream with error events', async () => {
     const answer = await respond('cut', { stream: true });
     const events = eventsIn(answer.text);
     expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
@@ -373,7 +373,7 @@ describe('a failure', () => {
     expect((await respond('gone')).status).toBe(500);
   });
 
-  test('of a rate limit, of the request and of our account are told as such', async () => {
+  test('of a rate limit, of the request and of our account each have their status and code', async () => {
     const limited = await respond('limited', { stream: true });
     expect([limited.status, limited.headers.get('retry-after'), JSON.parse(limited.text).error.code]).toEqual([
       429,

@@ -73,7 +73,7 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
 
   const answered = () => replays.filter(({ status }) => status === 200);
 
-  test('are answered, save those that name stored state', () => {
+  test('are answered, except those that name stored state', () => {
     expect(replays.length).toBeGreaterThan(400);
     const refused = replays.filter(({ status }) => status !== 200);
     expect(refused.length).toBeLessThan(40);
@@ -91,7 +91,7 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
   test('the client gets the recorded bytes, up to the terminal event', () => {
     for (const { recording, body } of answered()) {
       const whole = Buffer.from(recordingBytes(recording)).toString();
-      // OpenRouter goes on after its end.
+      // OpenRouter sends more after the end.
       const wanted = whole.replace(/data: \[DONE\]\s*$/, '');
       expect([recording.id, body.toString() === wanted]).toEqual([recording.id, true]);
     }

@@ -167,7 +167,7 @@ function lessStream({ stream: _, stream_options: __, ...body }: Json): Json {
 describe.each(sets)('answers of $name in both formats', ({ name: set, recorded, read, answered }) => {
   const expected = EXPECTED[set];
 
-  test('are many, and those of status 200 that are none are known', () => {
+  test('are many, and the bodies of status 200 that are no answers are known', () => {
     const streams = answered.filter(({ exchange }) => exchange.streamed).length;
     console.log(
       `translated answers: ${answered.length} read whole (${streams} streams), ${read.length - answered.length} are none`,

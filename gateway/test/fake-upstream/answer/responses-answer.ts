@@ -3,7 +3,7 @@ import { type Answer, jsonAnswer, streamAnswer } from './answer.ts';
 import { type BodyPart, recordPart } from './body-part.ts';
 import { isWordless, type Speech, type ToolCall } from './speech.ts';
 
-/** What seals every reasoning item. */
+/** The sealed content of every reasoning item. */
 export const SEAL = 'ZmFrZS1zZWFs';
 
 function usageOf(speech: Speech): Record<string, unknown> {

@@ -16,7 +16,7 @@ export const GPT_OSS = 'openai.gpt-oss-120b-1:0';
 export const MISTRAL = 'mistral.mistral-large-3-675b-instruct';
 export const LLAMA = 'us.meta.llama4-maverick-17b-instruct-v1:0';
 
-/** A model of which only its name is known. */
+/** A model with a known name only. */
 export function traitsOf(model: string, changes: Partial<UpstreamTraits> = {}): UpstreamTraits {
   return { ...CAPABLE, model, takes: { ...CAPABLE.takes, structured_output: null }, ...changes };
 }

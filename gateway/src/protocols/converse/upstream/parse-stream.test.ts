@@ -71,7 +71,7 @@ describe('vector 39: reasoning, signature, then text', () => {
   });
 });
 
-test('vector 40: blocks of server tools are shown to nobody, and the others are numbered without gaps', () => {
+test('vector 40: blocks of server tools are not shown, and the others are numbered without gaps', () => {
   const url = 'https://harbor.example/';
   const events = parseFrames([
     START,

@@ -2,7 +2,7 @@
 import type { TokenLogprob } from '../../../generation/event.ts';
 import { asArray, asObject, type JsonObject } from '../../json.ts';
 
-/** The chosen tokens, each with the likeliest in its place; skips what is no token. `result`: a `logprobsResult`. */
+/** The chosen tokens, each with the likeliest in its place; skips anything else. `result`: a `logprobsResult`. */
 export function parseLogprobs(result: JsonObject | null): TokenLogprob[] {
   const likeliest = asArray(result?.topCandidates);
   return asArray(result?.chosenCandidates).flatMap((chosen, index) =>

@@ -310,7 +310,7 @@ export class AnswerReader {
   }
 }
 
-/** What a generated medium is (image, audio, video), by its type; null: the part is no medium. */
+/** The kind of a generated medium (image, audio, video); null: the part is no medium. */
 function mediumOf({ inlineData, fileData }: JsonObject): string | null {
   const medium = asObject(inlineData) ?? asObject(fileData);
   return medium === null ? null : (asText(asText(medium.mimeType)?.split('/', 1)[0]) ?? null);

@@ -41,7 +41,7 @@ export function renderConversation(
   return { system: [], contents };
 }
 
-/** The results of a turn's calls stand together, before the media of those that take none inside. */
+/** The results of a turn's calls come first, then the media that a result cannot contain. */
 function resultsFirst(parts: WrittenPart[]): WrittenPart[] {
   if (!parts.some(isResult)) return parts;
   return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))];

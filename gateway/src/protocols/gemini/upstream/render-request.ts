@@ -88,15 +88,15 @@ function renderConfig(
   };
 }
 
-/** Throws where the gateway cuts the answer's text, of which the probabilities would tell more. */
+/** Throws if the gateway cuts the answer's text: the probabilities would reveal the rest of it. */
 function requireWholeText(
   { logprobs, named }: GenerationRequest,
   form: OutputForm,
   stopTexts: readonly string[],
 ): void {
   if (logprobs === null || (stopTexts.length === 0 && !form.extractsJson && form.tool === null)) return;
-  const beside = stopTexts.length > 0 ? `more than ${STOP_MAX} stop sequences` : 'an output format and these tools';
-  throw refuseMember(named.logprobs ?? 'logprobs', `cannot be carried beside ${beside}; leave one of them out`);
+  const other = stopTexts.length > 0 ? `more than ${STOP_MAX} stop sequences` : 'an output format and these tools';
+  throw refuseMember(named.logprobs ?? 'logprobs', `cannot be carried together with ${other}; leave one of them out`);
 }
 
 function fitOutputSchema({ named }: GenerationRequest, schema: string, notes: TranslationNotes): string {

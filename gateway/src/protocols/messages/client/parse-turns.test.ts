@@ -127,7 +127,7 @@ test('bug: CLIProxyAPI #1670, images and documents in a result are read', () => 
   ]);
 });
 
-test('vector 22: thinking without text keeps its signature, and an empty signature is none', () => {
+test('vector 22: thinking without text keeps its signature, and an empty signature is dropped', () => {
   expect(
     partsOf(
       'assistant',

@@ -149,7 +149,7 @@ function placeOf(credential: PooledCredential, pinned: PooledCredential | undefi
   return credential.weight > 0 ? NEW_SESSIONS : OLD;
 }
 
-/** Two at random by weight, of which the one with more headroom: calls at the same moment do not all take one. */
+/** The one with more headroom of two at random by weight: calls at the same moment do not all take one. */
 function pickOfTwo(scored: readonly Scored[], dice: Dice): Scored | undefined {
   const weights = scored.map(({ weight }) => weight);
   const one = dice.pick(weights);

@@ -113,7 +113,7 @@ test('random sequences keep every invariant, and the ledger decides as a model d
           model.endAll();
           continue;
         }
-        // An id names one call for ever: ids are made by the server, and the ledger does not look for ended ones.
+        // An id names one call only: ids are made by the server, and the ledger does not look for ended ones.
         if (step.does === 'hold' && model.ended.has(step.call)) continue;
         // A checkpoint that comes before its call's hold is durable may be lost: the next one replaces it.
         if (step.does === 'checkpoint') await Promise.all(outcomes);

@@ -125,7 +125,7 @@ describe('migrate', () => {
     expect(() => requireCurrentSchema(database, later)).toThrow('Start the server once');
   });
 
-  test("refuses another program's database, and a file that is none", async () => {
+  test("refuses another program's database, and a file that is not a database", async () => {
     const [foreign, garbage, nothing] = [newFolder(), newFolder(), newFolder()];
     const database = new Database(`${foreign}/tollgate.db`);
     database.run('CREATE TABLE theirs (id INTEGER)');

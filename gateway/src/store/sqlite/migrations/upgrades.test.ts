@@ -111,7 +111,7 @@ test('records that were not rolled up yet keep that; the others need no block', 
   expect(() => database.run('UPDATE call_record SET block = 1')).toThrow('never changes');
 });
 
-test('what the journal has brought never changes, and its mark never goes back', () => {
+test('applied blocks of the journal never change, and their mark never goes back', () => {
   const database = new Database(':memory:', { strict: true });
   migrate(database, 1);
   const zeros = (bytes: number) => `zeroblob(${bytes})`;

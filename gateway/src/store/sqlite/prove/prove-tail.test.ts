@@ -28,7 +28,7 @@ function end(id: string): Frame {
   };
 }
 
-/** A data folder with a block for each of these calls in its journal, of which the database has some. */
+/** A data folder with a block for each of these calls in its journal, and some of them in the database. */
 async function fill(calls: number | readonly string[], ingested: number): Promise<string> {
   const ids = typeof calls === 'number' ? Array.from({ length: calls }, (_, call) => `call-${call}`) : calls;
   const dataDir = newFolder();
