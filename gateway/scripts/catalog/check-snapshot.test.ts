@@ -57,6 +57,7 @@ describe('checkSnapshot', () => {
           audio_output: 12_000_000n,
           image_input: 4_000_000n,
           image_output: 12_000_000n,
+          cache_write_30m: 4_000_000n,
         },
       },
     ]);

@@ -10,6 +10,7 @@ import { probeProvider } from '../call/attempt/probe-provider.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
+import { createReasoningSeal } from '../call/plan/reasoning-seal.ts';
 import { RefusedMembers } from '../call/plan/refused-members.ts';
 import { findModel } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
@@ -221,6 +222,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       sampleTrace: telemetry.sampleTrace,
       openCalls: new OpenSet(),
       reasoningMark: createReasoningMark(masterKey.key),
+      reasoningSeal: createReasoningSeal(masterKey.key),
       keptReasoning: new KeptReasoning(),
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),

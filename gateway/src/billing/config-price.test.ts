@@ -17,6 +17,7 @@ describe('parseConfigPrice', () => {
       audio_output: 2_000_000n,
       image_input: 250_000n,
       image_output: 2_000_000n,
+      cache_write_30m: 250_000n,
       tiers: [],
       fees: new Map(),
       markUpPpm: 0n,

@@ -109,6 +109,15 @@ describe('costNanoUsd', () => {
     expect(costNanoUsd(usage({ output: most }), price)).toBe((BigInt(most) + 500n) / 1000n);
   });
 
+  test('bills cache writes for 30 minutes at their own price, else as the 5-minute ones', () => {
+    const written = usage({ cache_write_5m: 100, cache_write_1h: 1, extras: { cache_write_30m: 40 } });
+    const rates = { input: 1, output: 5, cache_write_5m: 2, cache_write_1h: 3 };
+    const price = parseConfigPrice({ ...rates, cache_write_30m: 7 });
+    expect(costNanoUsd(written, price)).toBe(60n * 2000n + 40n * 7000n + 3000n);
+    expect(costNanoUsd(written, parsePriceVersion(price.version))).toBe(60n * 2000n + 40n * 7000n + 3000n);
+    expect(costNanoUsd(written, parseConfigPrice(rates))).toBe(100n * 2000n + 3000n);
+  });
+
   test.each<[Partial<Usage>, string]>([
     [{ input: -1 }, 'usage input: found -1, expected a whole number of tokens, 0 or more'],
     [{ cache_read: 1.5 }, 'usage cache_read: found 1.5'],
@@ -118,6 +127,7 @@ describe('costNanoUsd', () => {
     [{ output: 1, reasoning: -1 }, 'usage reasoning: found -1'],
     [{ input: 3, extras: { audio_input: 2, image_input: 2 } }, 'usage input - audio_input - image_input: found -1'],
     [{ input: 3, extras: { audio_cache_read: 1 } }, 'usage cache_read - audio_cache_read: found -1'],
+    [{ cache_write_5m: 1, extras: { cache_write_30m: 2 } }, 'usage cache_write_5m - cache_write_30m: found -1'],
     [
       { output: 3, reasoning: 1, extras: { audio_output: 2, image_output: 1 } },
       'usage output - reasoning - audio_output - image_output: found -1',

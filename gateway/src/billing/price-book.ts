@@ -260,11 +260,13 @@ function tokenPicoUsd(usage: Usage, price: Price): bigint {
   return usage.extras === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.extras, rates);
 }
 
-/** The extra cost of audio and images over a sum at the rates of their whole; below 0 where they cost less. */
+/** The extra cost of audio, images and 30-minute cache writes over a sum at the rates of their whole; below 0 where they cost less. */
 function mediaPicoUsd(usage: Usage, extras: MediaAndToolUsage, rates: Rates): bigint {
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = extras;
+  const { cache_write_30m = 0 } = extras;
   tokens(usage.input - audio_input - image_input, 'input - audio_input - image_input');
   tokens(usage.cache_read - audio_cache_read, 'cache_read - audio_cache_read');
+  tokens(usage.cache_write_5m - cache_write_30m, 'cache_write_5m - cache_write_30m');
   tokens(
     usage.output - usage.reasoning - audio_output - image_output,
     'output - reasoning - audio_output - image_output',

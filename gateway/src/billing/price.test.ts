@@ -40,6 +40,7 @@ describe('fillPrice', () => {
       audio_output: 15n,
       image_input: 3n,
       image_output: 15n,
+      cache_write_30m: 3n,
     });
     expect(fillPrice({ input: 3n, output: 15n, audio_input: 40n }, 'x').audio_cache_read).toBe(40n);
     expect(fillPrice({ input: 3n, output: 15n, audio_input: 40n, cache_read: 1n }, 'x').audio_cache_read).toBe(1n);

@@ -111,9 +111,9 @@ export type PublishedPrice = { readonly [Member in PriceMember]?: PicoUsdPerToke
 };
 
 /**
- * Fills missing rates, so that nothing is billed 0 by omission: cache reads and writes cost as input, the 1-hour cache
- * write as the 5-minute one where given, reasoning as output, audio and images as the counter they are part of. Cached
- * audio costs as cache reads, or where that is not given, as audio.
+ * Fills missing rates, so that nothing is billed 0 by omission: cache reads and writes cost as input, cache writes for 30
+ * minutes and for an hour as the 5-minute one where given, reasoning as output, audio and images as the counter they are
+ * part of. Cached audio costs as cache reads, or where that is not given, as audio.
  */
 function fillRates(published: PublishedPrice): Rates {
   const { input, output, cache_write_5m } = published;
@@ -130,11 +130,12 @@ function fillRates(published: PublishedPrice): Rates {
     audio_output: published.audio_output ?? output,
     image_input: published.image_input ?? input,
     image_output: published.image_output ?? output,
+    cache_write_30m: published.cache_write_30m ?? cache_write_5m ?? input,
   };
 }
 
 /**
- * Six rates joined by `_`, then `,audio_input=40` for each kind of audio or image whose rate differs from its whole.
+ * Six rates joined by `_`, then `,audio_input=40` for each part (`MEDIA_PARTS`) whose rate differs from its whole.
  */
 function renderRates(rates: Rates): string {
   const six = PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');

@@ -242,6 +242,7 @@ test('a hold covers the cost of any call whose input was estimated at most 15% t
     audio_output: rate,
     image_input: rate,
     image_output: rate,
+    cache_write_30m: rate,
   });
   const fee = fc.nat(1000);
   const anyExtras = fc.record({
@@ -287,6 +288,7 @@ test('a hold covers the cost of any call whose input was estimated at most 15% t
             audio_cache_read: half(counters.cache_read),
             audio_output: half(output - counters.reasoning),
             image_output: half(output - counters.reasoning),
+            cache_write_30m: Math.floor(counters.cache_write_5m / 2),
           },
           toolRequests,
         );

@@ -139,7 +139,13 @@ function heldFees({ price: { fees }, extras }: HoldRequest): bigint {
   return fees === null || fees.size === 0 ? 0n : mostFees(fees, extras?.toolRequests) * 1000n;
 }
 
-const TEXT_INPUT: readonly PriceMember[] = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h'];
+const TEXT_INPUT: readonly PriceMember[] = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'cache_write_30m',
+];
 const MEDIA_INPUT: readonly PriceMember[] = [...TEXT_INPUT, 'audio_input', 'audio_cache_read', 'image_input'];
 const TEXT_OUTPUT: readonly PriceMember[] = ['output', 'reasoning'];
 const MEDIA_OUTPUT: readonly PriceMember[] = [...TEXT_OUTPUT, 'audio_output', 'image_output'];

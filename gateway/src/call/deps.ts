@@ -17,6 +17,7 @@ import type { ContentRecorder } from './content/content-recorder.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
 import type { BillingDeps } from './money/billing-deps.ts';
 import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
+import type { ReasoningSeal } from './plan/reasoning-seal.ts';
 import type { RefusedMembers } from './plan/refused-members.ts';
 
 /** Replaced as a whole by a reload; a running call keeps the settings it started with. */
@@ -52,6 +53,8 @@ export interface CallDeps {
   readonly openCalls: OpenSet<Interruptible>;
   /** Identifies the provider of reasoning that a client sends back in a history. */
   readonly reasoningMark: ReasoningMark;
+  /** Seals and opens reasoning that Responses clients carry. */
+  readonly reasoningSeal: ReasoningSeal;
   readonly keptReasoning: KeptReasoning;
   /** Members of translated requests that upstreams do not know. */
   readonly refusedMembers: RefusedMembers;

@@ -142,6 +142,7 @@ export interface RatesText {
   readonly audio_output?: string;
   readonly image_input?: string;
   readonly image_output?: string;
+  readonly cache_write_30m?: string;
 }
 
 /** Rates for a whole call with more input than `above` tokens. */

@@ -13,7 +13,14 @@ import { CONSOLE_ROUTES, type Reply } from './contract/contract.ts';
 import { NOW_MS, openUsageRig } from './testing/usage-rig.ts';
 
 const USAGE = { input: 900, cache_read: 30, cache_write_5m: 2, cache_write_1h: 1, output: 45, reasoning: 10 };
-const SOUND = { audio_input: 12, audio_cache_read: 3, audio_output: 4, image_input: 5, image_output: 6 };
+const SOUND = {
+  audio_input: 12,
+  audio_cache_read: 3,
+  audio_output: 4,
+  image_input: 5,
+  image_output: 6,
+  cache_write_30m: 1,
+};
 const REFUSED = { usage: ZERO_USAGE, usage_source: 'void', finish_reason: null, ttfb_ms: null } as const;
 const price_version = 'config@1_1_1_1_1_1;web_search=10/1000';
 

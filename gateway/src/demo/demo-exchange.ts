@@ -182,6 +182,7 @@ function answerRequest(
     wantsUsage: true,
     estimatedInputTokens: inputTokens,
     sign: signReasoning,
+    seal: (content) => signReasoning(JSON.stringify(content)),
   };
   const prompt = readPrompt(request);
   const composed = Array.from({ length: call.answers }, (_, answer) =>

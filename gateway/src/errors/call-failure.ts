@@ -15,6 +15,8 @@ export interface TokenCounts {
 interface Details {
   /** The path of the invalid request member (`messages.2.content`). */
   readonly param?: string;
+  /** The code that OpenAI's formats have for this failure, if its kind has several. */
+  readonly code?: string;
   /** For the log and the record only; never shown to a client. */
   readonly cause?: unknown;
   /** Whole seconds, 1 to 60. */

@@ -47,7 +47,10 @@ export type GenerationEvent =
   /** Signature of a reasoning part; replaces an earlier one. */
   | { readonly kind: 'signature'; readonly part: number; readonly signature: string }
   | { readonly kind: 'citation'; readonly part: number; readonly citation: Citation }
-  /** Provider data of a text or tool call that the provider expects back with it. May come after the part's end. */
+  /**
+   * Provider data of a text or tool call that the provider expects back with it. Of a call: before its arguments, if it
+   * is known then. May come after the part's end.
+   */
   | { readonly kind: 'host_data'; readonly part: number; readonly native: Native }
   | { readonly kind: 'part_end'; readonly part: number }
   /** The next tokens of the answer, where they were requested. Not empty. */

@@ -153,11 +153,13 @@ export function unfoldGeneration(generation: Generation): GenerationEvent[] {
 function unfoldPart(index: number, part: Part): GenerationEvent[] {
   const events: GenerationEvent[] = [{ kind: 'part_start', part: index, opening: openingOf(part) }];
   if (part.kind === 'tool_call') {
+    // Formats that carry the data apart from the call put it before the call.
+    if (part.host_data !== undefined) events.push({ kind: 'host_data', part: index, native: part.host_data });
     if (part.arguments !== '') events.push({ kind: 'arguments_delta', part: index, text: part.arguments });
   } else if (part.kind !== 'opaque' && 'text' in part && part.text !== '') {
     events.push({ kind: 'text_delta', part: index, text: part.text });
   }
-  if ((part.kind === 'text' || part.kind === 'tool_call') && part.host_data !== undefined) {
+  if (part.kind === 'text' && part.host_data !== undefined) {
     events.push({ kind: 'host_data', part: index, native: part.host_data });
   }
   if (part.kind === 'text') {

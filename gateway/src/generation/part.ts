@@ -117,6 +117,15 @@ export interface OpaquePart {
   readonly returns?: true;
 }
 
+/**
+ * What a client carries sealed and sends back: reasoning, the data of the tool call after it, or the summary of an earlier
+ * conversation.
+ */
+export type SealedContent =
+  | { readonly kind: 'reasoning'; readonly part: ReasoningPart }
+  | { readonly kind: 'call_data'; readonly native: Native }
+  | { readonly kind: 'summary'; readonly text: string };
+
 export type Part =
   | TextPart
   | ReasoningPart
@@ -126,6 +135,19 @@ export type Part =
   | MediaPart
   | DocumentPart
   | OpaquePart;
+
+/** The origin of parts that this gateway made itself. */
+const GATEWAY = 'gateway';
+
+/** Stands for an earlier conversation: its summary in an answer, the sealed summary in a request. */
+export function summaryPart(text: string): OpaquePart {
+  return { kind: 'opaque', type: 'compaction', native: { origin: GATEWAY, json: JSON.stringify(text) }, words: null };
+}
+
+/** The text of a part that `summaryPart` made; null: another part. */
+export function summaryIn(part: Part): string | null {
+  return part.kind === 'opaque' && part.native.origin === GATEWAY ? (JSON.parse(part.native.json) as string) : null;
+}
 
 /** A text without marks or citations. */
 export function textPart(text: string): TextPart {

@@ -136,6 +136,8 @@ export interface GenerationRequest {
   readonly named: { readonly [feature in Feature]?: string };
   /** By the name of the tool; absent: calls of all tools are written by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm>;
+  /** The answer is to be a summary that stands for the conversation (`summaryRequest`). Absent: it is not. */
+  readonly summarizes?: true;
 }
 
 /** Whether the answer must call a tool. */

@@ -48,13 +48,17 @@ export const ZERO_USAGE: Usage = {
   reasoning: 0,
 };
 
-/** Maps each audio or image counter to the `Usage` counter that includes it. */
+/**
+ * Maps each counter that few calls have to the `Usage` counter that includes it: audio, images, and cache writes without a
+ * duration of their own, which OpenAI keeps for 30 minutes.
+ */
 export const MEDIA_PARTS = {
   audio_input: 'input',
   audio_cache_read: 'cache_read',
   audio_output: 'output',
   image_input: 'input',
   image_output: 'output',
+  cache_write_30m: 'cache_write_5m',
 } as const;
 
 export type MediaCounter = keyof typeof MEDIA_PARTS;
@@ -66,7 +70,8 @@ export type ServerTools = { readonly [kind: string]: number };
 
 /**
  * A member is present only if it is above 0. `audio_output` and `image_output` are parts of `output` that do not
- * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap.
+ * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap;
+ * `cache_write_30m` is part of `cache_write_5m`.
  */
 export type MediaAndToolUsage = { readonly [Counter in MediaCounter]?: number } & {
   readonly server_tools?: ServerTools;

@@ -2,6 +2,7 @@
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Generation } from '../generation/generation.ts';
+import type { SealedContent } from '../generation/part.ts';
 import type { CallForm, GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { ClientProtocolName } from './names.ts';
@@ -24,6 +25,8 @@ export interface AnswerContext {
   readonly callForms?: ReadonlyMap<string, CallForm> | undefined;
   /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
   sign(reasoning: string): string;
+  /** Seals what only this gateway reads when the client sends it back: `gw2.…`. */
+  seal(content: SealedContent): string;
 }
 
 /** Renders one client stream; synchronous. `ClientProtocol.renderStreamError` renders errors. */

@@ -160,6 +160,11 @@ export interface PassThrough {
    * Null: the format has no signatures.
    */
   readonly stripReasoning: ((body: Uint8Array, strips: (signature: string) => boolean) => Uint8Array) | null;
+  /**
+   * The body with summaries that the gateway sealed as text; the same bytes without them. `open` gives the text by the sealed
+   * content and its place; what it throws is thrown. Absent: the format has none.
+   */
+  readonly expandSummaries?: (body: Uint8Array, open: (sealed: string, path: string) => string) => Uint8Array;
   startObserver(settings: ObserverSettings): StreamObserver;
   /** `fallbackId`: as in `ObserverSettings`. */
   startFold(fallbackId: string): AnswerFold;

@@ -23,6 +23,7 @@ const KIND_LABELS: Readonly<Record<string, string>> = {
   audio_output: 'Audio output',
   image_input: 'Image input',
   image_output: 'Image output',
+  cache_write_30m: 'Cache write (30 min)',
   mark_up: 'Markup',
 };
 const LINES: readonly Column<CostLine>[] = [

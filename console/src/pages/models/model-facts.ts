@@ -20,6 +20,7 @@ export const MEDIA_RATES = [
   ['audio_output', 'Audio output'],
   ['image_input', 'Image input'],
   ['image_output', 'Image output'],
+  ['cache_write_30m', 'Cache write (30 min)'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
 export const ALL_RATES = [...RATES, ...MEDIA_RATES] as const;
 export type RateName = (typeof ALL_RATES)[number][0];

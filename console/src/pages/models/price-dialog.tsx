@@ -145,6 +145,7 @@ const FALLBACKS: Readonly<Partial<Record<RateName, string>>> = {
   audio_output: 'Same as output',
   image_input: 'Same as input',
   image_output: 'Same as output',
+  cache_write_30m: 'Same as 5 min',
 };
 
 interface RateFieldsProps {

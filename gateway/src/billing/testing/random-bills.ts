@@ -22,6 +22,7 @@ const RATES = [
   'audio_output',
   'image_input',
   'image_output',
+  'cache_write_30m',
 ] as const;
 type Written = Readonly<Record<(typeof RATES)[number], Digits>>;
 
@@ -94,16 +95,19 @@ function randomTerms(random: (below: number) => number) {
 function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigint {
   const { extras = {} } = usage;
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = extras;
+  const { cache_write_30m = 0 } = extras;
   const counts = {
     ...usage,
     input: usage.input - audio_input - image_input,
     cache_read: usage.cache_read - audio_cache_read,
+    cache_write_5m: usage.cache_write_5m - cache_write_30m,
     output: usage.output - usage.reasoning - audio_output - image_output,
     audio_input,
     audio_cache_read,
     audio_output,
     image_input,
     image_output,
+    cache_write_30m,
   };
   const tokens = RATES.reduce((sum, member) => sum + BigInt(counts[member]) * millionths(rates[member]), 0n);
   const requests = TOOLS.reduce(
@@ -140,6 +144,7 @@ function randomUsage(random: (below: number) => number): Usage {
       audio_output,
       image_input: random(usage.input - audio_input + 1),
       image_output: random(plain - audio_output + 1),
+      cache_write_30m: random(usage.cache_write_5m + 1),
     },
     TOOLS.map((kind) => [kind, random(20)]),
   );

@@ -8,6 +8,7 @@ import type { GenerationEvent } from '../../generation/event.ts';
 import type { Native, OpaquePart, Part, ReasoningPart, ToolCallPart } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { MARK_PREFIX } from '../../protocols/own-marks.ts';
 import { aliasText } from '../../protocols/request/tool-names.ts';
 
 const ENTRIES_MAX = 20_000;
@@ -184,8 +185,6 @@ function tidy(text: string): string {
     return text;
   }
 }
-
-export const MARK_PREFIX = 'gw1.';
 
 export interface ReasoningMark {
   /** `gw1.…` for a reasoning text of `issuer`. Never empty. */

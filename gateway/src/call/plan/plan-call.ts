@@ -3,9 +3,10 @@
  * what must change changed (contract, 7); to any other a translation, with reasoning sent back only to its issuer.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import type { ReasoningPart } from '../../generation/part.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
+import type { Principal } from '../../identity/principal.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import { isOwnMark } from '../../protocols/own-marks.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
@@ -17,8 +18,10 @@ import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import type { Routed } from '../call.ts';
-import { keepReasoningOf, MARK_PREFIX, type ReasoningOwner } from './kept-reasoning.ts';
+import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
+import { judgeReasoning, openSummary, ownerOfSummary } from './own-reasoning.ts';
+import type { ReasoningSeal, SealOwner } from './reasoning-seal.ts';
 import { translate } from './translate.ts';
 import {
   type Folding,
@@ -34,7 +37,7 @@ import {
  * `invalid_request` for features that upstream's format cannot express.
  */
 export function planCall(call: Routed, folds = false): UpstreamCall {
-  const { protocol, target, outline, facts } = call;
+  const { deps, protocol, target, outline, facts } = call;
   const { upstream } = target;
   const format = upstream.protocolFor[protocol.name];
   const own = format.name === protocol.name ? format.passThrough : null;
@@ -51,6 +54,8 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
       !target.refuses?.includes('stream_options') &&
       asksForUsage(format, folds ? { ...facts, stream: true } : facts, upstream),
     strips: isOfAnotherIssuer(call) ? 'all' : 'marked',
+    seal: deps.reasoningSeal,
+    principal: call.principal,
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(call, call.priced),
     folds,
@@ -92,8 +97,20 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     issuer: upstream.issuer ?? issuerOf(target.upstream, call.credential),
     model: upstream.signsReasoning ? null : target.upstream.model,
   };
-  const kept = withOwnReasoning(call, parsed, owner, upstream);
-  const request = deps.keptReasoning.restore(owner, kept, Date.now());
+  const sealOwner = sealOwnerOf(call, owner);
+  const judged = judgeReasoning(
+    parsed,
+    {
+      owner: sealOwner,
+      signs: upstream.signsReasoning,
+      isForeign: upstream.signsReasoning && isOfAnotherIssuer(call),
+      mark: deps.reasoningMark,
+      seal: deps.reasoningSeal,
+      member: protocol.reasoningMember,
+    },
+    notes,
+  );
+  const request = deps.keptReasoning.restore(owner, judged.request, Date.now());
   const estimatedInputTokens = estimateInput(call, request);
   checkContext(estimatedInputTokens, target.traits.inputTokensMax);
   return translate({
@@ -104,7 +121,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     request: folds ? { ...request, stream: true } : request,
     folds,
     refuses: target.refuses ?? NOTHING_DROPPED,
-    dropped: kept === parsed ? notes.dropped : [...notes.dropped, protocol.reasoningMember],
+    dropped: judged.isStripped ? [...notes.dropped, protocol.reasoningMember] : notes.dropped,
     context: {
       id: call.requestId.slice('req_'.length),
       createdSeconds: Math.floor(call.atMs / 1000),
@@ -113,9 +130,16 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
       estimatedInputTokens,
       callForms: request.callForms,
       sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
+      seal: (content) =>
+        deps.reasoningSeal.seal(content.kind === 'summary' ? ownerOfSummary(sealOwner) : sealOwner, content),
     },
     startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),
   });
+}
+
+function sealOwnerOf({ principal, target }: Routed, { issuer }: ReasoningOwner): SealOwner {
+  const { account, workspaceId: workspace } = principal;
+  return { account: account.id, workspace, issuer, model: target.upstream.model };
 }
 
 /** Counting takes time: done only if the client sees the estimate or the prompt may be too long. */
@@ -151,31 +175,6 @@ export function parseRequest({ protocol, outline }: Routed, notes: TranslationNo
   }
 }
 
-/**
- * The request with the signed reasoning that its issuer accepts; the same object if it is all of it. An issuer that signs
- * nothing knows its own by our mark; of the others, the history's issuer is that of the conversation's last answer.
- * Source: wire reference C.5.
- */
-function withOwnReasoning(
-  call: Routed,
-  request: GenerationRequest,
-  { issuer }: ReasoningOwner,
-  { signsReasoning }: UpstreamProtocol,
-): GenerationRequest {
-  if (signsReasoning && !isOfAnotherIssuer(call)) return request;
-  const { reasoningMark } = call.deps;
-  const isOwn = ({ signature, text }: ReasoningPart) =>
-    signature === null || (!signsReasoning && reasoningMark.isFrom(issuer, signature, text));
-  let isWhole = true;
-  const turns = request.turns.map((turn) => {
-    const parts = turn.parts.filter((part) => part.kind !== 'reasoning' || isOwn(part));
-    if (parts.length === turn.parts.length) return turn;
-    isWhole = false;
-    return { ...turn, parts };
-  });
-  return isWhole ? request : { ...request, turns };
-}
-
 interface PassThroughPlan {
   readonly client: ClientProtocol;
   readonly upstream: UpstreamProtocol;
@@ -190,6 +189,9 @@ interface PassThroughPlan {
   readonly asksForUsage: boolean;
   /** Reasoning to remove from the history: only reasoning with our mark, or all of it. */
   readonly strips: 'marked' | 'all';
+  /** Opens summaries of the caller's conversations. */
+  readonly seal: ReasoningSeal;
+  readonly principal: Principal;
   readonly requestId: string;
   /** Members that are not sent upstream; reported to the caller. */
   readonly drops: readonly string[];
@@ -212,10 +214,12 @@ class PassThroughCall implements UpstreamCall {
   constructor(plan: PassThroughPlan) {
     const { facts, drops } = plan;
     const { stripReasoning } = plan.own;
-    const body = renderUpstreamBody(plan);
+    const whole = renderUpstreamBody(plan);
+    const isMarked = stripReasoning !== null && holdsMark(whole);
+    const body = isMarked ? withSummaries(plan, whole) : whole;
     this.#plan = plan;
     this.protocol = plan.upstream;
-    this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips);
+    this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips, isMarked);
     const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
     const dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
     this.dropped = this.body === body ? dropped : [...dropped, plan.client.reasoningMember];
@@ -257,18 +261,29 @@ function foldOwn(plan: PassThroughPlan): Folding {
   };
 }
 
-/**
- * Reasoning with our mark was never signed by upstream's issuer and would be refused. Skips bodies that cannot contain
- * it.
- */
+/** A text that begins as the gateway's own marks do. */
+const OWN_MARKS = '"gw';
+
+/** Whether the body may contain a mark or a seal of ours. */
+function holdsMark({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes(OWN_MARKS);
+}
+
+/** Throws CallFailure `invalid_request` for a summary that was not made for this workspace. */
+function withSummaries({ own, seal, principal }: PassThroughPlan, body: Uint8Array): Uint8Array {
+  const owner = { account: principal.account.id, workspace: principal.workspaceId };
+  return own.expandSummaries?.(body, (sealed, path) => openSummary(seal, owner, sealed, path)) ?? body;
+}
+
+/** Reasoning with our mark or seal was never signed by upstream's issuer and would be refused. */
 function withoutReasoning(
   body: Uint8Array,
   stripReasoning: NonNullable<PassThrough['stripReasoning']>,
   strips: 'marked' | 'all',
+  isMarked: boolean,
 ): Uint8Array {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  if (strips === 'all') return stripReasoning(bytes, () => true);
-  return bytes.includes(MARK_PREFIX) ? stripReasoning(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
+  if (strips === 'all') return stripReasoning(body, () => true);
+  return isMarked ? stripReasoning(body, isOwnMark) : body;
 }
 
 function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextAttempt | null {

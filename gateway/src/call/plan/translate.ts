@@ -12,6 +12,7 @@ import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import { collectSummary } from '../../generation/summarize.ts';
 import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
 import type { AnswerContext, ClientProtocol, StreamRenderer } from '../../protocols/client-protocol.ts';
@@ -64,7 +65,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   const translation: Translation = {
     client,
     context,
-    readAnswer: (body) => pipeOf(rendered).pipe(upstream.parseAnswer(body)),
+    readAnswer: (body) => pipeOf(rendered, request).pipe(upstream.parseAnswer(body)),
     lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
     listen(generation) {
       if (!generation.parts.some(isKept)) return;
@@ -78,7 +79,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     translation,
     dropped: [...plan.dropped, ...notes.dropped],
     startObserver() {
-      const { pipe, isEmpty, readsText } = pipeOf(rendered);
+      const { pipe, isEmpty, readsText } = pipeOf(rendered, request);
       return new TranslatingObserver({
         parser: upstream.startStreamParser(),
         filter: isEmpty ? null : pipe,
@@ -89,7 +90,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
       });
     },
     startFolding: plan.folds
-      ? () => foldTranslated(upstream.startStreamParser(), pipeOf(rendered).pipe, translation)
+      ? () => foldTranslated(upstream.startStreamParser(), pipeOf(rendered, request).pipe, translation)
       : null,
     nextAttemptAfter: (answer) => nextAttemptAfter(plan, rendered.json, answer),
   };
@@ -118,14 +119,18 @@ function isKept(part: Part): boolean {
 }
 
 /** The filters that undo, search for or check something in the answer, nearest to upstream first. */
-function pipeOf({ tools, outputTool, extractsJson, thinkTags = false, stopTexts }: RenderedRequest) {
-  const readsText = extractsJson || thinkTags || stopTexts.length > 0;
+function pipeOf(
+  { tools, outputTool, extractsJson, thinkTags = false, stopTexts }: RenderedRequest,
+  { summarizes }: GenerationRequest,
+) {
+  const readsText = extractsJson || thinkTags || stopTexts.length > 0 || summarizes === true;
   const filters = [
     ...(thinkTags ? [splitThoughts()] : []),
     ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
     ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
     ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),
     ...(extractsJson ? [extractJson()] : []),
+    ...(summarizes ? [collectSummary()] : []),
   ];
   const pipe: EventPipe = chainFilters(filters);
   return { pipe, isEmpty: filters.length === 0, readsText };

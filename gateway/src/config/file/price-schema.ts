@@ -69,6 +69,7 @@ const rates = {
   audio_output: rate('Audio in the output; default: as output.').optional(),
   image_input: rate('Images in the input; default: as input.').optional(),
   image_output: rate('Images in the output; default: as output.').optional(),
+  cache_write_30m: rate('Written for 30 minutes (OpenAI); default: as cache_write_5m.').optional(),
 };
 
 const modifierWords = (description: string) => z.record(tierWord, multiplierText).meta({ description }).optional();

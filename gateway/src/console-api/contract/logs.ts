@@ -14,13 +14,15 @@ const usage = z.object({
   output: z.int(),
   reasoning: z.int(),
   /**
-   * Present on few calls. Audio and image tokens are included in the counters above; tool requests are counted by kind.
+   * Present on few calls. Audio and image tokens, and cache writes for 30 minutes, are included in the counters above; tool
+   * requests are counted by kind.
    */
   audio_input: z.int().optional(),
   audio_cache_read: z.int().optional(),
   audio_output: z.int().optional(),
   image_input: z.int().optional(),
   image_output: z.int().optional(),
+  cache_write_30m: z.int().optional(),
   server_tools: z.record(z.string(), z.int()).optional(),
   /** The tier stated in the response, where its price differs from the list price: `{ "speed": "fast" }`. */
   tier: z.record(z.string(), z.string()).optional(),

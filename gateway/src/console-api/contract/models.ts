@@ -14,12 +14,13 @@ const rates = {
   cache_write_5m: rate,
   cache_write_1h: rate,
   reasoning: rate,
-  /** Audio and images. Absent: the price of the counter that includes them. */
+  /** Audio, images and cache writes for 30 minutes. Absent: the price of the counter that includes them. */
   audio_input: rate.optional(),
   audio_cache_read: rate.optional(),
   audio_output: rate.optional(),
   image_input: rate.optional(),
   image_output: rate.optional(),
+  cache_write_30m: rate.optional(),
 };
 /** US dollars per 1,000 requests of tools that run upstream, by kind, such as `web_search`. */
 const fees = z.record(z.string().max(40), z.string().max(40)).optional();

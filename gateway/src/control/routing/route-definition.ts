@@ -20,6 +20,7 @@ const rates = {
   audio_output: rate.optional(),
   image_input: rate.optional(),
   image_output: rate.optional(),
+  cache_write_30m: rate.optional(),
 };
 const period = z.looseObject({
   ...rates,

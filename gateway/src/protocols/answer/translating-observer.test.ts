@@ -15,6 +15,7 @@ const context: AnswerContext = {
   wantsUsage: true,
   estimatedInputTokens: 7,
   sign: (text) => `gw1.${text.length}`,
+  seal: () => 'gw2.',
 };
 
 interface Translated {

@@ -104,6 +104,7 @@ interface StoredTokenRates {
   readonly audio_output?: string;
   readonly image_input?: string;
   readonly image_output?: string;
+  readonly cache_write_30m?: string;
 }
 
 export interface StoredRates extends StoredTokenRates {

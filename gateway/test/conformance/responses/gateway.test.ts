@@ -8,6 +8,7 @@ import { asObject, type JsonObject } from '../../../src/protocols/json.ts';
 import { violationOf } from '../../../src/protocols/responses/testing/responses-stream.ts';
 import { SEAL } from '../../fake-upstream/answer/responses-answer.ts';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
+import { type Answer, eventsIn, lastSent as lastSentTo, outputIn, ask as send } from './rig.ts';
 
 const PRICE = { input: 1, output: 5 };
 const SPEECHES = ['ok', 'tool', 'think'];
@@ -70,32 +71,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => pair.stop());
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-async function ask(path: string, body: object): Promise<Answer> {
-  const { gateway } = pair;
-  const reply = await fetch(`${gateway.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: reply.status, headers: reply.headers, text: await reply.text() };
-}
-
+const ask = (path: string, body: object) => send(pair, path, body);
 const respond = (model: string, members: object = {}) => ask('/v1/responses', { model, input: 'hi', ...members });
-const eventsIn = (text: string) =>
-  text.split('\n').flatMap((line): JsonObject[] => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
-/** The items of the last event. */
-function outputIn(text: string): JsonObject[] {
-  const { output } = asObject(eventsIn(text).at(-1)?.response) ?? {};
-  return Array.isArray(output) ? output : [];
-}
-const lastSent = (model: string) =>
-  JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
+const lastSent = (model: string) => lastSentTo(pair, model);
 
 async function recordOf({ headers }: Answer) {
   const id = headers.get('x-request-id');

@@ -75,6 +75,7 @@ export const CONTEXT: AnswerContext = {
   wantsUsage: true,
   estimatedInputTokens: 0,
   sign: (reasoning) => `gw1.${reasoning.length}`,
+  seal: () => 'gw2.',
 };
 
 export interface ReadRequest {

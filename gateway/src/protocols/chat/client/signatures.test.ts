@@ -14,6 +14,7 @@ const CONTEXT = {
   wantsUsage: false,
   estimatedInputTokens: 0,
   sign: () => 'gw1.',
+  seal: () => 'gw2.',
 } as const;
 const extra_content = (thought_signature: string) => ({ google: { thought_signature } });
 

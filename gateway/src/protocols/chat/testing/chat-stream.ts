@@ -15,6 +15,7 @@ export const CONTEXT: AnswerContext = {
   wantsUsage: false,
   estimatedInputTokens: 7,
   sign: (reasoning) => `gw1.${reasoning.length}`,
+  seal: () => 'gw2.',
 };
 
 /** A record with one chunk. */

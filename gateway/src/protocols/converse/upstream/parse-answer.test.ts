@@ -13,6 +13,7 @@ const CONTEXT = {
   wantsUsage: false,
   estimatedInputTokens: 0,
   sign: () => 'gw1.mark',
+  seal: () => 'gw2.',
 };
 const USAGE = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 

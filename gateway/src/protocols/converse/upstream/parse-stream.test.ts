@@ -13,6 +13,7 @@ const CONTEXT = {
   wantsUsage: false,
   estimatedInputTokens: 0,
   sign: () => 'gw1.mark',
+  seal: () => 'gw2.',
 };
 const START: Sent = ['messageStart', { role: 'assistant' }];
 const delta = (contentBlockIndex: number, piece: object): Sent => [

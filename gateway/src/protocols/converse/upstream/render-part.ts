@@ -15,6 +15,7 @@ import type {
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { exactArguments } from '../../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
+import { isOwnMark } from '../../own-marks.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
 import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -36,8 +37,6 @@ export interface PartContext {
 }
 
 const NAME_CHARS_MAX = 64;
-/** Prefix of the gateway's own signatures, which no provider can verify. */
-const OWN_SIGNATURE = 'gw1.';
 const HOUR_MINUTES = 60;
 
 /**
@@ -112,7 +111,7 @@ function renderCallId(id: string, { vendor }: PartContext): string {
 /** Only Anthropic's models take reasoning back, byte for byte and signed; others repeat it in their text. */
 function renderReasoning(part: ReasoningPart, { vendor }: PartContext): Block | null {
   const { text, signature, redacted, issuer } = part;
-  const isSigned = signature !== null && signature !== '' && !signature.startsWith(OWN_SIGNATURE);
+  const isSigned = signature !== null && signature !== '' && !isOwnMark(signature);
   if (!isSigned || issuer !== 'messages' || vendor.reasoning !== 'thinking') return null;
   return { reasoningContent: redacted ? { redactedContent: signature } : { reasoningText: { text, signature } } };
 }

@@ -254,8 +254,8 @@ export class AnswerReader {
     const known = id === null || this.#callIds.has(id) ? own : id;
     this.#callIds.add(known);
     const part = this.#begin({ kind: 'tool_call', id: known, name, tool: 'function' });
-    this.#add({ kind: 'arguments_delta', part, text: json });
     if (signature !== null) this.#add({ kind: 'host_data', part, native: packSignature(signature) });
+    this.#add({ kind: 'arguments_delta', part, text: json });
     this.#add({ kind: 'part_end', part });
   }
 

@@ -14,6 +14,7 @@ export const CONTEXT: AnswerContext = {
   wantsUsage: true,
   estimatedInputTokens: 1000,
   sign: (reasoning) => `gw1.${reasoning.length}`,
+  seal: () => 'gw2.',
 };
 
 /** One event as a messages provider sends it. */

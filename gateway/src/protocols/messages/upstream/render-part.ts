@@ -14,6 +14,7 @@ import type {
 } from '../../../generation/part.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { exactArguments } from '../../exact-json.ts';
+import { isOwnMark } from '../../own-marks.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -29,8 +30,6 @@ export interface PartContext {
 
 /** Limit for tool names and call ids. */
 export const NAME_CHARS_MAX = 128;
-/** Prefix of the gateway's own signatures, which no provider can verify. */
-const OWN_SIGNATURE = 'gw1.';
 
 /**
  * The block, or null if the part has no content that this format can express. `path` is the part's place, for refusals.
@@ -96,8 +95,7 @@ function renderText({ text, citations, cache_mark }: TextPart, { notes }: PartCo
 
 /** Only the issuer accepts a signature, byte for byte, and it refuses thinking without one. */
 function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPart): WrittenBlock | null {
-  if (issuer !== 'messages' || signature === null || signature === '' || signature.startsWith(OWN_SIGNATURE))
-    return null;
+  if (issuer !== 'messages' || signature === null || signature === '' || isOwnMark(signature)) return null;
   return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 

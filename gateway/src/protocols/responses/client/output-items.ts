@@ -1,10 +1,10 @@
 /** Builds the output items of a rendered response one after another, and writes the events of each. */
 import type { PartOpening } from '../../../generation/event.ts';
-import type { Citation } from '../../../generation/part.ts';
+import { type Citation, type Native, type SealedContent, summaryIn } from '../../../generation/part.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
-import { OWN_ID, OWN_MARK } from '../shared/response-object.ts';
+import { OWN_ID } from '../shared/response-object.ts';
 import type { EventWriter } from '../stream/event-writer.ts';
 
 /** An item of one text: a message of one part, reasoning with one summary, or a call. */
@@ -15,8 +15,12 @@ interface OpenItem {
   readonly members: JsonObject;
   readonly annotations: JsonObject[];
   text: string;
-  /** Of reasoning: its issuer signed it. */
-  signed: boolean;
+  /** Its part has begun. */
+  hasPart: boolean;
+  /** Null: it is none. */
+  readonly reasoning: Extract<PartOpening, { kind: 'reasoning' }> | null;
+  /** Of reasoning: that of its issuer; null: none came. */
+  signature: string | null;
 }
 
 /** How an item of a kind is written. */
@@ -97,6 +101,8 @@ export class OutputItems {
   readonly #callIds = new Set<string>();
   /** The part that began last. */
   #opening: PartOpening = { kind: 'text' };
+  /** It is a call of which nothing has been written. */
+  #waits = false;
   #open: OpenItem | null = null;
 
   constructor(writer: EventWriter, context: AnswerContext) {
@@ -106,9 +112,8 @@ export class OutputItems {
 
   /** Nothing but reasoning came so far. */
   get isSilent(): boolean {
-    return (
-      this.#open?.form.type !== 'message' && this.#open?.members.call_id === undefined && this.done.every(isReasoning)
-    );
+    const isOpen = this.#waits || (this.#open !== null && this.#open.form.type !== 'reasoning');
+    return !isOpen && this.done.every(isReasoning);
   }
 
   get endsInReasoning(): boolean {
@@ -116,22 +121,27 @@ export class OutputItems {
     return last !== undefined && isReasoning(last);
   }
 
-  /** A text or reasoning begins with its first piece: an empty one is no item. */
+  /** An item begins with its first piece: an empty text is none. */
   begin(opening: PartOpening): string {
     const closed = this.close(false);
     this.#opening = opening;
-    return opening.kind === 'tool_call' ? closed + this.#start() : closed;
+    this.#waits = opening.kind === 'tool_call';
+    const summary = opening.kind === 'opaque' ? summaryIn(opening.part) : null;
+    return summary === null
+      ? closed
+      : closed + this.#writeSealed('compaction', 'cmp', { kind: 'summary', text: summary });
   }
 
   say(text: string): string {
     const started = this.#open === null ? this.#start() : '';
     const open = this.#open;
     if (open === null) return started;
+    const part = this.#startPart(open);
     open.text += text;
     this.outputBytes += Buffer.byteLength(text);
     const { events } = open.form;
     if (events === null) return started;
-    return started + this.#event(open, `${events}.delta`, { delta: text, ...logprobsOf(open) });
+    return started + part + this.#event(open, `${events}.delta`, { delta: text, ...logprobsOf(open) });
   }
 
   cite(citation: Citation): string {
@@ -145,52 +155,101 @@ export class OutputItems {
     return started + this.#event(open, 'response.output_text.annotation.added', { annotation_index, annotation });
   }
 
-  /** The issuer gets its reasoning back with the call after it, from the gateway's own memory. */
-  sign(): string {
-    if (this.#open !== null) this.#open.signed = true;
-    return '';
+  /** Reasoning that its issuer does not show has a signature alone. */
+  sign(signature: string): string {
+    if (this.#opening.kind !== 'reasoning') return '';
+    const started = this.#open === null ? this.#start() : '';
+    if (this.#open !== null) this.#open.signature = signature;
+    return started;
+  }
+
+  /** What the issuer of a call wants back with it goes before it, sealed; nothing if the call was begun. */
+  attach(native: Native): string {
+    return this.#waits ? this.#writeSealed('reasoning', FORMS.reasoning.prefix, { kind: 'call_data', native }) : '';
   }
 
   /** Ends the open item, once it is known whether the answer was cut in it. */
   close(isCut: boolean): string {
+    const started = this.#waits ? this.#start() : '';
     const open = this.#open;
-    if (open === null) return '';
+    if (open === null) return started;
     this.#open = null;
     const isBare = open.form.member === 'arguments' && open.text.trim() === '';
     const text = isBare ? '{}' : open.text;
     const isWhole = !isCut && (open.form.member !== 'arguments' || parseObject(text) !== null);
     const { part, events } = open.form;
     const whole = { [open.form.member]: text, ...logprobsOf(open) };
-    let records = events === null ? '' : this.#event(open, `${events}.done`, whole);
-    if (part !== null) records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
+    let records = started;
+    if (events !== null && (part === null || open.hasPart)) records += this.#event(open, `${events}.done`, whole);
+    if (part !== null && open.hasPart)
+      records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
     const ended = itemOf(open, isWhole ? 'completed' : 'incomplete', text);
-    const sealed = open.signed ? OWN_MARK : this.#context.sign(text);
-    const item = open.form.type === 'reasoning' ? { ...ended, encrypted_content: sealed } : ended;
+    const { reasoning, signature } = open;
+    const item =
+      reasoning === null
+        ? ended
+        : {
+            ...ended,
+            encrypted_content: this.#context.seal({ kind: 'reasoning', part: { ...reasoning, text, signature } }),
+          };
+    return records + this.#end(item);
+  }
+
+  #end(item: JsonObject): string {
     const output_index = this.done.push(item) - 1;
-    return records + this.#writer.write('response.output_item.done', { output_index, item });
+    return this.#writer.write('response.output_item.done', { output_index, item });
+  }
+
+  /** An item that only the gateway reads when it comes back. */
+  #writeSealed(type: 'reasoning' | 'compaction', prefix: string, content: SealedContent): string {
+    const item = {
+      id: this.#idOf(prefix),
+      type,
+      ...(type === 'reasoning' && { summary: [] }),
+      encrypted_content: this.#context.seal(content),
+    };
+    return this.#writer.write('response.output_item.added', { output_index: this.done.length, item }) + this.#end(item);
+  }
+
+  #idOf(prefix: string): string {
+    return `${prefix}${OWN_ID}${this.#context.id}${this.done.length}`;
   }
 
   /** A whole item. */
   write(opening: PartOpening, text: string): string {
     this.#opening = opening;
+    this.#waits = false;
     const started = this.#start();
     return started + (text === '' ? '' : this.say(text)) + this.close(false);
   }
 
   #start(): string {
     const opening = this.#opening;
+    this.#waits = false;
     if (opening.kind === 'opaque') return '';
     const form = this.#formOf(opening);
     if (opening.kind === 'refusal') this.refused = true;
-    const id = `${form.prefix}${OWN_ID}${this.#context.id}${this.done.length}`;
-    const called = opening.kind === 'tool_call' ? this.#called(opening) : {};
-    const open: OpenItem = { form, id, members: called, annotations: [], text: '', signed: false };
+    const open: OpenItem = {
+      form,
+      id: this.#idOf(form.prefix),
+      members: opening.kind === 'tool_call' ? this.#called(opening) : {},
+      annotations: [],
+      text: '',
+      hasPart: false,
+      reasoning: opening.kind === 'reasoning' ? opening : null,
+      signature: null,
+    };
     this.#open = open;
     const item = itemOf(open, 'in_progress', '');
     const added = this.#writer.write('response.output_item.added', { output_index: this.done.length, item });
-    return form.part === null
-      ? added
-      : added + this.#event(open, `${form.part.events}.added`, { part: partOf(open, '') });
+    return opening.kind === 'reasoning' ? added : added + this.#startPart(open);
+  }
+
+  #startPart(open: OpenItem): string {
+    const { part } = open.form;
+    if (part === null || open.hasPart) return '';
+    open.hasPart = true;
+    return this.#event(open, `${part.events}.added`, { part: partOf(open, '') });
   }
 
   #formOf(opening: Exclude<PartOpening, { kind: 'opaque' }>): ItemForm {
@@ -239,7 +298,7 @@ function partOf({ form, annotations }: OpenItem, text: string): JsonObject {
 function itemOf(open: OpenItem, status: 'in_progress' | 'completed' | 'incomplete', text: string): JsonObject {
   const { form, id, members } = open;
   const isStart = status === 'in_progress';
-  const parts = isStart ? [] : [partOf(open, text)];
+  const parts = isStart || !open.hasPart ? [] : [partOf(open, text)];
   switch (form.type) {
     case 'message':
       return { id, type: form.type, status, role: 'assistant', content: parts };

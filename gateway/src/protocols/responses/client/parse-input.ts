@@ -2,11 +2,14 @@
  * Parses `instructions` and `input` into turns: consecutive items of the assistant (reasoning, messages, calls) are one
  * turn, as other formats need it. Source: specification of the Responses API, B.2, B.3 and F.1.
  */
+import { CallFailure } from '../../../errors/call-failure.ts';
 import {
   type DocumentPart,
   type MediaPart,
+  type OpaquePart,
   type Part,
   type RefusalPart,
+  summaryPart,
   type TextPart,
   type ToolCallPart,
   type ToolResultPart,
@@ -25,10 +28,10 @@ import {
   readOptionalText,
   readText,
 } from '../../openai/read-member.ts';
+import { SEAL_PREFIX } from '../../own-marks.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { OWN_MARK } from '../shared/response-object.ts';
 import { joinNames, TOOL_SEARCH } from './parse-tools.ts';
 
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
@@ -78,11 +81,15 @@ function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestRe
     case 'tool_search_output':
       turns.push({ role: 'user', name: null, parts: [parseFound(item, path)], path });
       return;
+    case 'compaction':
+      turns.push({ role: 'developer', name: null, parts: [parseCompaction(item, path)], path });
+      return;
     case 'configuration_update':
     case 'additional_tools':
+    case 'compaction_trigger':
       return;
     default:
-      throw refuseItem(item, path, type);
+      throw refuseItem(item, path);
   }
 }
 
@@ -102,12 +109,28 @@ function isHostedItem(item: JsonNode, type: string): boolean {
   return HOSTED_HISTORY.has(type) || (isSearch && given(item, 'call_id') === undefined);
 }
 
-function refuseItem(item: JsonNode, path: string, type: string) {
-  if (type === 'compaction')
-    return refuseMember(path, 'found a compaction of another provider, which only that one can read; send the items');
+function refuseItem(item: JsonNode, path: string) {
   const expected =
     'an item that can be carried to the model behind this name: a message, reasoning, a call or its output';
   return refuse(`${path}.type`, given(item, 'type') ?? null, expected);
+}
+
+/** The plan opens it. Without what a compaction stands for, the conversation would go on in ignorance of its beginning. */
+function parseCompaction(item: JsonNode, path: string): OpaquePart {
+  const sealed = readOptionalText(item, 'encrypted_content', `${path}.encrypted_content`);
+  if (sealed?.startsWith(SEAL_PREFIX)) return summaryPart(sealed);
+  const message = `${path}: found a compaction of another provider, which only that one can read; send the items that it stands for`;
+  throw new CallFailure('invalid_request', message, { param: path, code: 'invalid_encrypted_content' });
+}
+
+/** Whether the request asks for the compaction of its input. Throws CallFailure if items follow the one that asks. */
+export function asksForCompaction(root: JsonNode): boolean {
+  const input = given(root, 'input');
+  const items = input === undefined ? [] : elements(input);
+  const at = items.findIndex((item) => typeOf(item) === 'compaction_trigger');
+  if (at !== -1 && at < items.length - 1)
+    throw refuseMember(`input.${at}`, 'found items after a compaction_trigger; it must be the last item');
+  return at !== -1;
 }
 
 /** Joins the item to the assistant's turn before it. */
@@ -135,18 +158,13 @@ function parseSpoken(item: JsonNode, path: string): Array<TextPart | RefusalPart
   });
 }
 
-/** Only reasoning that this gateway marked goes back; the plan checks whose it is. */
+/** Only reasoning that this gateway sealed goes back; the plan opens it. */
 function parseReasoning(item: JsonNode, path: string, reading: RequestReading): Part[] {
   const signature = readOptionalText(item, 'encrypted_content', `${path}.encrypted_content`);
-  if (!signature?.startsWith(OWN_MARK)) {
-    if (signature) reading.notes.drop('input[].reasoning', 'only the provider that sealed it can read it');
-    return [];
-  }
-  if (signature === OWN_MARK) return [];
-  const summary = given(item, 'summary');
-  const texts = summary === undefined ? [] : elements(summary).map((part) => given(part, 'text'));
-  const text = texts.map((node) => (node === undefined ? '' : (stringValue(node) ?? ''))).join('');
-  return [{ kind: 'reasoning', text, signature, redacted: false, issuer: null }];
+  if (signature?.startsWith(SEAL_PREFIX))
+    return [{ kind: 'reasoning', text: '', signature, redacted: false, issuer: null }];
+  if (signature) reading.notes.drop('input[].reasoning', 'only the provider that sealed it can read it');
+  return [];
 }
 
 function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom_tool_call'): ToolCallPart {

@@ -1,7 +1,7 @@
 /** Tests parse-request.ts, parse-input.ts and parse-tools.ts: the fate of each member, item and tool. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../../../errors/call-failure.ts';
-import { textPart } from '../../../generation/part.ts';
+import { summaryPart, textPart } from '../../../generation/part.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
 import { CONTEXT, outlineOf } from '../../testing/outline-of.ts';
 import { RECORDED_REQUESTS } from '../testing/recorded.ts';
@@ -53,7 +53,7 @@ describe('input', () => {
   test("consecutive items of the assistant are one turn, and each output is the user's", () => {
     const turns = turnsOf([
       { role: 'user', content: 'go' },
-      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gw1.x' },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gw2.x' },
       {
         type: 'message',
         role: 'assistant',
@@ -69,7 +69,7 @@ describe('input', () => {
     ]);
     expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user']);
     expect(turns[1]?.parts).toMatchObject([
-      { kind: 'reasoning', text: 'hm', signature: 'gw1.x' },
+      { kind: 'reasoning', text: '', signature: 'gw2.x' },
       { kind: 'text', text: 'so' },
       { kind: 'refusal', text: 'no' },
       { kind: 'tool_call', id: 'c1', name: 'f', tool: 'function', arguments: '{}' },
@@ -119,6 +119,36 @@ describe('input', () => {
     }
   });
 
+  test('what the gateway sealed is kept for the plan, which opens it', () => {
+    const input = [
+      { type: 'compaction', encrypted_content: 'gw2.x' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'shown' }], encrypted_content: 'gw2.y' },
+    ];
+    const { dropped, request } = parse({ input });
+    expect([dropped, request.turns]).toMatchObject([
+      [],
+      [
+        { role: 'developer', parts: [summaryPart('gw2.x')], path: 'input.0' },
+        { role: 'assistant', parts: [{ kind: 'reasoning', text: '', signature: 'gw2.y' }] },
+      ],
+    ]);
+  });
+
+  // Vector 37.
+  test('a compaction of others is refused with the code that clients know', () => {
+    expect(() => parse({ input: [{ type: 'compaction', encrypted_content: 'x' }] })).toThrow(
+      expect.objectContaining({ details: { param: 'input.0', code: 'invalid_encrypted_content' } }),
+    );
+  });
+
+  test('a trigger at the end asks for the summary of the conversation', () => {
+    const item = { role: 'user', content: 'a' };
+    const asking = parse({ input: [item, { type: 'compaction_trigger' }], text: { format: { type: 'json_object' } } });
+    expect(asking.request).toMatchObject({ summarizes: true, output_format: null });
+    expect(asking.request.turns).toHaveLength(2);
+    expect(parse({ input: [item] }).request.summarizes).toBeUndefined();
+  });
+
   test('items of tools that a provider ran are dropped', () => {
     const { dropped, request } = parse({
       input: [
@@ -133,7 +163,7 @@ describe('input', () => {
   test.each([
     [[{ role: 'user', content: 'a' }, { type: 'foo' }], 'input.1.type'],
     [[{ type: 'compaction', encrypted_content: 'x' }], 'input.0'],
-    [[{ type: 'compaction_trigger' }], 'input.0.type'],
+    [[{ type: 'compaction_trigger' }, { role: 'user', content: 'a' }], 'input.0'],
     [[{ role: 'critic', content: 'a' }], 'input.0.role'],
     [[{ role: 'user' }], 'input.0.content'],
     [[{ role: 'user', content: [{ type: 'new' }] }], 'input.0.content.0.type'],

@@ -1,5 +1,6 @@
 /** Parses a checked Responses body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
 import type { GenerationRequest, ReasoningRequest } from '../../../generation/request.ts';
+import { summaryRequest } from '../../../generation/summarize.ts';
 import {
   elements,
   type JsonNode,
@@ -24,7 +25,7 @@ import {
 } from '../../openai/read-member.ts';
 import { checkBoolean } from '../../request/request-facts.ts';
 import type { MemberRow, TranslationNotes } from '../../request/translation-notes.ts';
-import { parseTurns, updatedEffort } from './parse-input.ts';
+import { asksForCompaction, parseTurns, updatedEffort } from './parse-input.ts';
 import { parseToolChoice, parseTools } from './parse-tools.ts';
 
 const HINT = 'it is only a hint for the cache';
@@ -96,7 +97,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
   MEMBERS.judge(root, notes);
   const streamNode = member(root, 'stream');
   const parsed = parseTools(root, reading);
-  return {
+  const request: GenerationRequest = {
     model: readName(given(root, 'model'), 'model', 'the name of a model'),
     stream: streamNode !== undefined && checkBoolean(streamNode, 'stream'),
     turns: parseTurns(root, reading),
@@ -121,6 +122,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     logprobs: null,
     named: reading.named,
   };
+  return asksForCompaction(root) ? summaryRequest(request, 'input') : request;
 }
 
 const REASONING_MEMBERS = new Set(['effort', 'summary', 'generate_summary', 'context']);

@@ -25,7 +25,7 @@ const OWN_WORDS: { readonly [kind in FailureKind]?: ErrorWords } = {
 function wordsOf({ kind, details }: CallFailure): ErrorWords {
   const [status, type, code] = OWN_WORDS[kind] ?? ERROR_WORDS[kind];
   const ofMember = kind === 'invalid_request' ? CODE_OF_MEMBER.get(details.param ?? '') : undefined;
-  return [status, type, ofMember ?? code];
+  return [status, type, details.code ?? ofMember ?? code];
 }
 
 /** The HTTP status of a failure: upstream's, if it is passed on. */

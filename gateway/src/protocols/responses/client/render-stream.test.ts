@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import { foldGeneration } from '../../../generation/generation.ts';
-import { textPart } from '../../../generation/part.ts';
+import { summaryPart, textPart } from '../../../generation/part.ts';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { asObject, type JsonObject } from '../../json.ts';
@@ -17,6 +17,7 @@ const CONTEXT: AnswerContext = {
   wantsUsage: true,
   estimatedInputTokens: 6,
   sign: (text) => `gw1.${text}`,
+  seal: (content) => `gw2.${JSON.stringify(content)}`,
 };
 
 const START: GenerationEvent = { kind: 'start', id: 'up', model: 'lab-model' };
@@ -54,6 +55,7 @@ function render(events: readonly GenerationEvent[]) {
   return { renderer, text, sent, types: sent.map(({ type }) => type), response: asObject(sent.at(-1)?.response) ?? {} };
 }
 
+const unsealed = (item: JsonObject | undefined) => JSON.parse(String(item?.encrypted_content).slice('gw2.'.length));
 const outputOf = (events: readonly GenerationEvent[]) => render(events).response.output as JsonObject[];
 
 describe('a stream', () => {
@@ -99,19 +101,62 @@ describe('a stream', () => {
     expect([renderer.finish_reason, renderer.violation]).toEqual(['completed', null]);
   });
 
-  test('has reasoning as a summary with our mark, and with a bare one if its issuer signed it', () => {
-    const [marked] = outputOf([START, ...part(0, THINKS, 'hm'), ...part(1, SAYS, 'a'), finish('stop'), ...END]);
-    expect(marked).toMatchObject({
-      type: 'reasoning',
-      summary: [{ type: 'summary_text', text: 'hm' }],
-      encrypted_content: 'gw1.hm',
-    });
+  test('has reasoning as a summary, sealed with the signature of its issuer', () => {
+    const said = [...part(1, SAYS, 'a'), finish('stop'), ...END];
+    const [marked] = outputOf([START, ...part(0, THINKS, 'hm'), ...said]);
+    expect(marked).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] });
+    const sealed = { kind: 'reasoning', part: { kind: 'reasoning', redacted: false, issuer: null, text: 'hm' } };
+    expect(unsealed(marked)).toMatchObject({ ...sealed, part: { ...sealed.part, signature: null } });
     const [opening, delta, ending] = part(0, THINKS, 'hm') as [GenerationEvent, GenerationEvent, GenerationEvent];
     const signed: GenerationEvent = { kind: 'signature', part: 0, signature: 's' };
-    const [own] = outputOf([START, opening, delta, signed, ending, ...part(1, SAYS, 'a'), finish('stop'), ...END]);
-    expect(own?.encrypted_content).toBe('gw1.');
-    const hidden = part(0, { kind: 'reasoning', redacted: true, issuer: 'messages' });
-    expect(outputOf([START, ...hidden, ...part(1, SAYS, 'a'), finish('stop'), ...END])).toHaveLength(1);
+    const [own] = outputOf([START, opening, delta, signed, ending, ...said]);
+    expect(unsealed(own)).toMatchObject({ part: { text: 'hm', signature: 's' } });
+  });
+
+  test('has reasoning that is not shown as an item without a summary, and none for one without a signature', () => {
+    const said = [...part(1, SAYS, 'a'), finish('stop'), ...END];
+    const [opening, ending] = part(0, { kind: 'reasoning', redacted: true, issuer: 'messages' });
+    const signed: GenerationEvent = { kind: 'signature', part: 0, signature: 's' };
+    const events = [START, opening, signed, ending, ...said] as GenerationEvent[];
+    const { text, types, response } = render(events);
+    expect([violationOf(text), types.slice(2, 4)]).toEqual([
+      null,
+      ['response.output_item.added', 'response.output_item.done'],
+    ]);
+    const [hidden, ...rest] = response.output as JsonObject[];
+    expect(hidden?.summary).toEqual([]);
+    expect(unsealed(hidden)).toMatchObject({ part: { text: '', signature: 's', redacted: true, issuer: 'messages' } });
+    expect(rest).toHaveLength(1);
+    expect(outputOf([START, opening, ending, ...said] as GenerationEvent[])).toHaveLength(1);
+  });
+
+  test('has data of a call that its issuer wants back sealed before the call, unless it comes too late', () => {
+    const native = { origin: 'chat', json: '{"a":1}' };
+    const data: GenerationEvent = { kind: 'host_data', part: 0, native };
+    const [opening, piece, ending] = part(0, called('c0'), '{}') as [GenerationEvent, GenerationEvent, GenerationEvent];
+    const rest = [finish('tool_calls'), ...END];
+    const { text, response } = render([START, opening, data, piece, ending, ...rest]);
+    expect(violationOf(text)).toBeNull();
+    const [before, call] = response.output as JsonObject[];
+    expect([before?.type, unsealed(before), call?.type]).toEqual([
+      'reasoning',
+      { kind: 'call_data', native },
+      'function_call',
+    ]);
+    expect(outputOf([START, opening, piece, data, ending, ...rest])).toHaveLength(1);
+    const second = part(1, called('c1'), '{}');
+    expect(outputOf([START, opening, piece, ending, ...second, { ...data, part: 0 }, ...rest])).toHaveLength(2);
+  });
+
+  test('has the summary of a conversation as a compaction', () => {
+    const summary = part(0, { kind: 'opaque', part: summaryPart('We met.') });
+    const { text, response } = render([START, ...summary, finish('stop'), ...END]);
+    expect(violationOf(text)).toBeNull();
+    const output = response.output as JsonObject[];
+    expect([output.map(({ type }) => type), unsealed(output[0])]).toEqual([
+      ['compaction'],
+      { kind: 'summary', text: 'We met.' },
+    ]);
   });
 
   // Vector 8.

@@ -54,6 +54,8 @@ class ResponsesStreamRenderer implements StreamRenderer {
   readonly #items: OutputItems;
   #head: ResponseHead;
   #usage: Usage | null = null;
+  /** The part that began last. */
+  #part = -1;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -90,9 +92,12 @@ class ResponsesStreamRenderer implements StreamRenderer {
       case 'start':
         return this.#start(event.model);
       case 'part_start':
+        this.#part = event.part;
         return this.#items.begin(event.opening);
       case 'signature':
-        return this.#items.sign();
+        return this.#items.sign(event.signature);
+      case 'host_data':
+        return event.part === this.#part ? this.#items.attach(event.native) : '';
       case 'citation':
         return this.#items.cite(event.citation);
       case 'usage':

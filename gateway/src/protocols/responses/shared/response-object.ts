@@ -4,9 +4,6 @@ import type { JsonObject } from '../../json.ts';
 /** In the ids of items that this gateway made, so that they are never taken for those that a provider stores. */
 export const OWN_ID = '_gw_';
 
-/** The prefix of content that this gateway sealed; alone it says that the reasoning itself is kept here. */
-export const OWN_MARK = 'gw1.';
-
 export interface ResponseHead {
   /** `resp_…`. */
   readonly id: string;

@@ -27,7 +27,8 @@ import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /**
  * The usage of a response object, with its tools and its tier; null if a main counter is missing or invalid.
- * `input_tokens` includes cache reads and writes; `output_tokens` includes reasoning.
+ * `input_tokens` includes cache reads and writes; `output_tokens` includes reasoning. Cache writes are kept for 30 minutes
+ * unless their details say 12 hours, for which no host publishes a price: they count as those of an hour.
  */
 export function readReportedUsage(response: JsonObject): ReportedUsage | null {
   const usage = asObject(response.usage);
@@ -55,7 +56,7 @@ export function readReportedUsage(response: JsonObject): ReportedUsage | null {
     output,
     reasoning: Math.min(thought, output),
   };
-  const tools = extrasOf({}, readTools(response, usage));
+  const tools = extrasOf({ cache_write_30m: cache_write - cache_write_1h }, readTools(response, usage));
   return {
     usage: withExtras(counters, tools, readTierWords(response)),
     flags: flags.length === 0 ? NO_FLAGS : flags,

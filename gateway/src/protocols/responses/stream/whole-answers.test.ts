@@ -91,7 +91,24 @@ describe('a whole answer', () => {
       total_tokens: 1020,
     };
     expect(readAnswer(whole({ usage }), 100)).toMatchObject({
-      facts: { usage: { input: 100, cache_read: 800, cache_write_5m: 100, output: 20, reasoning: 5 }, usageFlags: [] },
+      facts: {
+        usage: {
+          input: 100,
+          cache_read: 800,
+          cache_write_5m: 100,
+          output: 20,
+          reasoning: 5,
+          extras: { cache_write_30m: 100 },
+        },
+        usageFlags: [],
+      },
+    });
+    const details = {
+      ...usage.input_tokens_details,
+      cache_write_tokens_details: { ttl_30m_tokens: 60, ttl_12h_tokens: 40 },
+    };
+    expect(readAnswer(whole({ usage: { ...usage, input_tokens_details: details } }), 100)).toMatchObject({
+      facts: { usage: { cache_write_5m: 60, cache_write_1h: 40, extras: { cache_write_30m: 60 } } },
     });
   });
 

@@ -1,11 +1,12 @@
 /**
  * Removes sealed reasoning from the input of a Responses body, because another organization cannot read it, and the ids of
- * the assistant's items after it, which refer to that reasoning. `strips` chooses the reasoning.
- * Source: specification of the Responses API, 0.9.
+ * the assistant's items after it, which refer to that reasoning. `strips` chooses the reasoning. Replaces the gateway's own
+ * compactions by their text. Source: specification of the Responses API, 0.9 and E.5.
  */
 import { elements, type JsonNode, jsonText, member, stringValue } from '../../../wire/json-node.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
+import { SEAL_PREFIX } from '../../own-marks.ts';
 
 const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 3 };
 
@@ -30,6 +31,25 @@ export function stripReasoning(body: Uint8Array, strips: (sealed: string) => boo
     left.push(follows ? withoutId(item) : jsonText(item));
   }
   return isStripped ? spliceJson(outline, [{ set: ['input'], json: `[${left.join(',')}]` }]) : body;
+}
+
+/**
+ * The body with compactions that the gateway made as messages of the developer; the same bytes without them. `open` gives
+ * the text of one by its sealed content and its place; what it throws is thrown.
+ */
+export function expandSummaries(body: Uint8Array, open: (sealed: string, path: string) => string): Uint8Array {
+  const outline = scanJson(body, SCAN_LIMITS);
+  const input = outline.ok ? member(outline.root, 'input') : undefined;
+  if (!outline.ok || input?.kind !== 'array') return body;
+  let isExpanded = false;
+  const items = elements(input).map((item, index) => {
+    const sealed = textOf(item, 'type') === 'compaction' ? textOf(item, 'encrypted_content') : undefined;
+    if (!sealed?.startsWith(SEAL_PREFIX)) return jsonText(item);
+    isExpanded = true;
+    const content = [{ type: 'input_text', text: open(sealed, `input.${index}`) }];
+    return JSON.stringify({ type: 'message', role: 'developer', content });
+  });
+  return isExpanded ? spliceJson(outline, [{ set: ['input'], json: `[${items.join(',')}]` }]) : body;
 }
 
 function textOf(node: JsonNode, name: string): string | undefined {

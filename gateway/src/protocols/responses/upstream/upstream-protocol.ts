@@ -9,13 +9,14 @@ import { ResponsesStreamObserver } from '../stream/observe-stream.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, startStreamParser } from './parse-stream.ts';
 import { renderRequest } from './render-request.ts';
-import { stripReasoning } from './strip-reasoning.ts';
+import { expandSummaries, stripReasoning } from './strip-reasoning.ts';
 
 export const responsesUpstream = {
   name: 'responses',
   passThrough: {
     forwardHeaders,
     stripReasoning,
+    expandSummaries,
     startObserver: () => new ResponsesStreamObserver(),
     startFold,
   },
