@@ -136,7 +136,7 @@ export interface GenerationRequest {
   readonly named: { readonly [feature in Feature]?: string };
   /** By the name of the tool; absent: calls of all tools are written by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm>;
-  /** The answer is to be a summary that stands for the conversation (`summaryRequest`). Absent: it is not. */
+  /** The answer must be a summary that stands for the conversation (`summaryRequest`). Absent: an ordinary answer. */
   readonly summarizes?: true;
 }
 

@@ -28,7 +28,7 @@ export function summaryRequest(request: GenerationRequest, path: string): Genera
   };
 }
 
-/** Replaces the parts of the answer by one with the text. A cut or refused summary is none; an empty one is malformed. */
+/** Replaces the parts of the answer by one with the text. A cut or refused answer has no summary; an empty one is malformed. */
 export function collectSummary(): EventFilter {
   const texts = new Map<number, string>();
   return {

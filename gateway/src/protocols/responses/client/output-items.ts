@@ -17,7 +17,7 @@ interface OpenItem {
   text: string;
   /** Its part has begun. */
   hasPart: boolean;
-  /** Null: it is none. */
+  /** Null: another item. */
   readonly reasoning: Extract<PartOpening, { kind: 'reasoning' }> | null;
   /** Of reasoning: that of its issuer; null: none came. */
   signature: string | null;
@@ -121,7 +121,7 @@ export class OutputItems {
     return last !== undefined && isReasoning(last);
   }
 
-  /** An item begins with its first piece: an empty text is none. */
+  /** An item begins with its first piece: an empty text has no item. */
   begin(opening: PartOpening): string {
     const closed = this.close(false);
     this.#opening = opening;
