@@ -53,7 +53,7 @@ describe('the answer', () => {
     expect(collect([START, ...text(0, 'We met'), finish(reason)])).toEqual([START, finish(reason)]);
   });
 
-  test('without text is malformed, so that nobody loses a history for it', () => {
+  test('without text is malformed, so that the client keeps its history', () => {
     expect(collect([START, ...THOUGHT, ...text(1, ' '), finish('stop')])).toMatchObject([START, { kind: 'malformed' }]);
   });
 });

@@ -101,7 +101,7 @@ export class OutputItems {
   readonly #callIds = new Set<string>();
   /** The part that began last. */
   #opening: PartOpening = { kind: 'text' };
-  /** It is a call of which nothing has been written. */
+  /** It is a call, and nothing of it has been written. */
   #waits = false;
   #open: OpenItem | null = null;
 

@@ -119,7 +119,7 @@ describe('input', () => {
     }
   });
 
-  test('what the gateway sealed is kept for the plan, which opens it', () => {
+  test('content that the gateway sealed is kept for the plan, which opens it', () => {
     const input = [
       { type: 'compaction', encrypted_content: 'gw2.x' },
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'shown' }], encrypted_content: 'gw2.y' },
