@@ -3,6 +3,7 @@
  * request may go out twice, one retry of a stale idle connection. Knows no model wire format.
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { type BodySource, type FeedListener, RequestFeed } from './body-source.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import {
   type Connection,
@@ -84,14 +85,14 @@ const INTERIM_MAX = 16;
 type Phase = 'authorize' | 'connect' | 'first_byte' | 'body' | 'over';
 
 /** One exchange; starts at construction. */
-export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
+export class Exchange implements ConnectionUser, Deadline, FeedListener, UpstreamTap {
   dueMs: number;
   slot = UNWATCHED;
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
   readonly #origin: Origin;
-  readonly #body: Uint8Array;
+  readonly #body: Uint8Array | BodySource;
   readonly #limits: ExchangeLimits;
   readonly #listener: ExchangeListener;
   readonly #totalDueMs: number;
@@ -100,7 +101,8 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   #phase: Phase = 'connect';
   #connection: Connection | null = null;
   #giveUp: (() => void) | null = null;
-  #unsent: Uint8Array[] = [];
+  /** What one write of the request did not send; null: it sent all of it. */
+  #feed: RequestFeed | null = null;
   #headBytes: Buffer | null = null;
   #anyByte = false;
   #interims = 0;
@@ -111,7 +113,13 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   #received = 0;
   #paused = false;
 
-  constructor(origin: Origin, head: RequestHead, body: Uint8Array, limits: ExchangeLimits, listener: ExchangeListener) {
+  constructor(
+    origin: Origin,
+    head: RequestHead,
+    body: Uint8Array | BodySource,
+    limits: ExchangeLimits,
+    listener: ExchangeListener,
+  ) {
     this.#origin = origin;
     this.#body = body;
     this.#limits = limits;
@@ -130,9 +138,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     }
   }
 
-  /**
-   * Stops reading from upstream: the kernel's buffers fill and upstream slows down. The idle limit is paused meanwhile.
-   */
+  /** Stops reading: the kernel's buffers fill and upstream slows down. The idle limit is paused meanwhile. */
   pause(): void {
     if (this.#paused || this.#phase === 'over') return;
     this.#paused = true;
@@ -164,7 +170,18 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
   }
 
   onDrain(): void {
-    this.#flush();
+    this.#feed?.flush();
+  }
+
+  /** An upload takes its time: the answer is due after its last byte. */
+  onTaken(): void {
+    if (this.#head !== null || this.#paused) return;
+    this.#touch(this.#limits.firstByteMs, performance.now());
+    this.#firstByteDueMs = this.dueMs;
+  }
+
+  onFault(error: Error): void {
+    this.#fail('fault', error.stack ?? error.message);
   }
 
   onClosed(error: Error | null): void {
@@ -172,7 +189,8 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     if (error !== null && isOurFault(error)) {
       this.#fail('fault', error.stack ?? error.message);
     } else if (this.#isStale() && this.#limits.mayResend) {
-      this.#unsent = [];
+      this.#feed?.stop();
+      this.#feed = null;
       this.#dial(performance.now());
     } else if (this.#head?.framing === 'close' && error === null) {
       this.#end(false);
@@ -236,35 +254,24 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     const body = this.#body;
     const head = this.#requestHead;
     const size = head.length + body.length;
-    if (size > joined.length) {
-      this.#unsent = [Buffer.from(head, 'latin1'), body];
-      this.#flush();
+    if (size > joined.length || !(body instanceof Uint8Array)) {
+      this.#startFeed(Buffer.from(head, 'latin1'), body, connection);
       return;
     }
     joined.write(head, 0, 'latin1');
     joined.set(body, head.length);
     const written = Math.max(0, connection.socket.write(joined, 0, size));
-    if (written < size) this.#unsent = [Buffer.from(joined.subarray(written, size))];
+    if (written < size) this.#startFeed(Buffer.from(joined.subarray(written, size)), null, connection);
+  }
+
+  #startFeed(first: Buffer, rest: Uint8Array | BodySource | null, { socket }: Connection): void {
+    this.#feed = new RequestFeed(first, rest, socket, this);
+    this.#feed.flush();
   }
 
   /** A reused connection that closes now was closed by its peer while it was idle. */
   #isStale(): boolean {
     return !this.#anyByte && this.#connection?.reused === true;
-  }
-
-  #flush(): void {
-    const socket = this.#connection?.socket;
-    while (socket !== undefined) {
-      const next = this.#unsent[0];
-      if (next === undefined) return;
-      const written = socket.write(next);
-      if (written < 0) return;
-      if (written < next.length) {
-        this.#unsent[0] = next.subarray(written);
-        return;
-      }
-      this.#unsent.shift();
-    }
   }
 
   #touch(limitMs: number, nowMs: number): void {
@@ -353,7 +360,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
 
   #end(clean: boolean): void {
     const connection = this.#connection;
-    const reusable = clean && this.#head?.keepAlive === true && this.#unsent.length === 0 && !this.#paused;
+    const reusable = clean && this.#head?.keepAlive === true && this.#feed?.isDone !== false && !this.#paused;
     if (connection !== null && reusable) {
       this.#phase = 'over';
       unwatchDeadline(this);
@@ -372,6 +379,7 @@ export class Exchange implements ConnectionUser, Deadline, UpstreamTap {
     this.#phase = 'over';
     unwatchDeadline(this);
     this.#giveUp?.();
+    this.#feed?.stop();
     const connection = this.#connection;
     if (connection !== null) {
       connection.user = null;

@@ -1,5 +1,6 @@
 /** Runs one exchange for a test and records all listener events. Asserts nothing. */
 
+import type { BodySource } from '../body-source.ts';
 import { parseBaseUrl, type UpstreamFailure } from '../connection.ts';
 import { Exchange, type ExchangeLimits } from '../exchange.ts';
 import type { ResponseHead } from '../response-head.ts';
@@ -29,7 +30,7 @@ export interface RunningExchange {
 
 export interface ExchangePlan {
   readonly limits?: Partial<ExchangeLimits>;
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | BodySource;
   readonly publicOnly?: true;
   /** Called within `onBody`. */
   readonly onBody?: (running: RunningExchange) => void;

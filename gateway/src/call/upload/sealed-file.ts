@@ -1,0 +1,118 @@
+/**
+ * Keeps bytes in a file that has no name any more and is unreadable without a key that only this process has in memory:
+ * AES-256-GCM by records, whose number is the nonce, so that none can be changed, moved or repeated.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, read, unlinkSync, write } from 'node:fs';
+import { join } from 'node:path';
+
+const RECORD_BYTES = 64 * 1024;
+const TAG_BYTES = 16;
+const NONCE_BYTES = 12;
+const SEALED_BYTES = RECORD_BYTES + TAG_BYTES;
+/** Owner only, and never a file that another program made. */
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const MODE = 0o600;
+const CLOSED = 'the upload is closed';
+
+export class SealedFile {
+  readonly #file: number;
+  readonly #key = randomBytes(32);
+  /** The bytes after the last full record. */
+  readonly #open = Buffer.allocUnsafeSlow(RECORD_BYTES);
+  #openBytes = 0;
+  #records = 0;
+  #isClosed = false;
+  /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
+  #pending = 0;
+
+  /** Creates the file in a folder. Throws the system's error. */
+  constructor(folder: string) {
+    const path = join(folder, `upload-${randomBytes(16).toString('hex')}`);
+    this.#file = openSync(path, FLAGS, MODE);
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      closeSync(this.#file);
+      throw error;
+    }
+  }
+
+  get length(): number {
+    return this.#records * RECORD_BYTES + this.#openBytes;
+  }
+
+  /** Copies the bytes to the end; one call at a time. Rejects with the system's error: then the file is unusable. */
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let from = 0; from < bytes.length; ) {
+      const to = Math.min(bytes.length, from + RECORD_BYTES - this.#openBytes);
+      this.#open.set(bytes.subarray(from, to), this.#openBytes);
+      this.#openBytes += to - from;
+      from = to;
+      if (this.#openBytes === RECORD_BYTES) await this.#writeRecord();
+    }
+  }
+
+  /** Some bytes from an offset below `length` on, at least one. Rejects if they are not those that were written. */
+  async read(offset: number): Promise<Buffer> {
+    const record = Math.floor(offset / RECORD_BYTES);
+    const within = offset % RECORD_BYTES;
+    if (record === this.#records) return Buffer.from(this.#open.subarray(within, this.#openBytes));
+    const sealed = await this.#readSealed(record);
+    const opening = createDecipheriv('aes-256-gcm', this.#key, nonceOf(record));
+    opening.setAuthTag(sealed.subarray(RECORD_BYTES));
+    const bytes = opening.update(sealed.subarray(0, RECORD_BYTES));
+    opening.final();
+    return within === 0 ? bytes : bytes.subarray(within);
+  }
+
+  /** Gives the disk space back. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#key.fill(0);
+    if (this.#pending === 0) closeSync(this.#file);
+  }
+
+  async #writeRecord(): Promise<void> {
+    const sealing = createCipheriv('aes-256-gcm', this.#key, nonceOf(this.#records));
+    const sealed = Buffer.concat([sealing.update(this.#open), sealing.final(), sealing.getAuthTag()]);
+    const at = this.#records * SEALED_BYTES;
+    // A write to a disk that is nearly full may be partial.
+    for (let from = 0; from < SEALED_BYTES; ) {
+      from += await this.#run((done) => write(this.#file, sealed, from, SEALED_BYTES - from, at + from, done));
+    }
+    this.#records += 1;
+    this.#openBytes = 0;
+  }
+
+  async #readSealed(record: number): Promise<Buffer> {
+    const sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
+    const at = record * SEALED_BYTES;
+    const bytes = await this.#run((done) => read(this.#file, sealed, 0, SEALED_BYTES, at, done));
+    if (bytes !== SEALED_BYTES) throw new Error(`record ${record} of an upload has ${bytes} bytes`);
+    return sealed;
+  }
+
+  /** Runs one operation on the file. Resolves with its number of bytes. */
+  #run(start: (done: (error: Error | null, bytes: number) => void) => void): Promise<number> {
+    if (this.#isClosed) return Promise.reject(new Error(CLOSED));
+    this.#pending += 1;
+    return new Promise((resolve, reject) => {
+      start((error, bytes) => {
+        this.#pending -= 1;
+        if (this.#isClosed && this.#pending === 0) closeSync(this.#file);
+        if (this.#isClosed) reject(new Error(CLOSED));
+        else if (error !== null) reject(error);
+        else resolve(bytes);
+      });
+    });
+  }
+}
+
+/** The number of the record: a key is used for one file, and each record is written once. */
+function nonceOf(record: number): Buffer {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  nonce.writeUIntBE(record, NONCE_BYTES - 6, 6);
+  return nonce;
+}

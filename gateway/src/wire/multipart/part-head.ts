@@ -1,0 +1,97 @@
+/** Parses the boundary of a form's content type and the head of one of its parts. Strict where parsers disagree. */
+
+export interface PartHead {
+  readonly name: string;
+  /** It has a file name: its value is not read as text. */
+  readonly isFile: boolean;
+  /** As sent; null: none. */
+  readonly fileName: string | null;
+  /** In lower case, without parameters; null: none. */
+  readonly contentType: string | null;
+}
+
+/** RFC 2046, section 5.1.1. */
+const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
+const FORM_TYPE = /^multipart\/form-data\s*(?=;|$)/i;
+const PARAMETER = /\s*;\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;",]*))/y;
+
+/** Whether a content type is that of a form. */
+export function isFormType(contentType: string | null): contentType is string {
+  return contentType !== null && FORM_TYPE.test(contentType);
+}
+
+/** The boundary of a form; null: none that is valid, or several. */
+export function boundaryOf(contentType: string): string | null {
+  const type = FORM_TYPE.exec(contentType)?.[0];
+  const parameters = type === undefined ? null : parseParameters(contentType.slice(type.length));
+  const boundary = parameters?.get('boundary');
+  return boundary !== undefined && BOUNDARY.test(boundary) ? boundary : null;
+}
+
+/** The content type of a form with this boundary. */
+export function formType(boundary: string): string {
+  return `multipart/form-data; boundary=${/^[\w'+.-]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
+}
+
+/** The parameters by their names in lower case, unquoted; null: not a list of parameters, or one of them twice. */
+function parseParameters(text: string): ReadonlyMap<string, string> | null {
+  const parameters = new Map<string, string>();
+  let end = 0;
+  PARAMETER.lastIndex = 0;
+  for (let match = PARAMETER.exec(text); match !== null; match = PARAMETER.exec(text)) {
+    const name = (match[1] ?? '').toLowerCase();
+    if (parameters.has(name)) return null;
+    parameters.set(name, match[2]?.replace(/\\(.)/g, '$1') ?? match[3] ?? '');
+    end = PARAMETER.lastIndex;
+  }
+  return /^\s*;?\s*$/.test(text.slice(end)) ? parameters : null;
+}
+
+/** Names of all known forms, and nothing that two parsers could read as two names. */
+const NAME = /^[\w.-]{1,128}(?:\[[\w.-]{0,64}\])?$/;
+const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*?)[ \t]*$/s;
+const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['binary', '7bit', '8bit']);
+const TEXT_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+/** `text`: without the blank line that ends it. @returns a message for the caller if it cannot be read */
+export function parsePartHead(text: string): PartHead | string {
+  const headers = new Map<string, string>();
+  for (const line of text.split('\r\n')) {
+    const [, name, value] = HEADER.exec(line) ?? [];
+    if (name === undefined || value === undefined || hasLineEnd(value)) return 'a header of a part is malformed';
+    if (headers.has(name.toLowerCase())) return `a part has the header ${name} twice`;
+    headers.set(name.toLowerCase(), value);
+  }
+  const disposition = headers.get('content-disposition') ?? '';
+  const [kind = ''] = disposition.split(';', 1);
+  const parameters = parseParameters(disposition.slice(kind.length));
+  const name = parameters?.get('name');
+  if (kind.trim().toLowerCase() !== 'form-data' || parameters === null || name === undefined || parameters.has('name*'))
+    return 'a part has no content-disposition of the form: form-data; name="..."';
+  if (!NAME.test(name)) return `a part has the name ${JSON.stringify(name.slice(0, 80))}, which no form has`;
+  const isFile = parameters.has('filename') || parameters.has('filename*');
+  const stated = headers.get('content-type') ?? null;
+  const [type = ''] = stated?.split(';', 1) ?? [];
+  const problem = isFile ? null : textProblem(name, headers, stated, type);
+  if (problem !== null) return problem;
+  return {
+    name,
+    isFile,
+    fileName: parameters.get('filename') ?? null,
+    contentType: stated === null ? null : type.trim().toLowerCase(),
+  };
+}
+
+/** Parsers disagree on what a lone CR, LF or NUL is. */
+function hasLineEnd(value: string): boolean {
+  return value.includes('\r') || value.includes('\n') || value.includes('\0');
+}
+
+/** Why the value of a part is not the text that its bytes are; null: it is. */
+function textProblem(name: string, headers: ReadonlyMap<string, string>, stated: string | null, type: string) {
+  const encoding = headers.get('content-transfer-encoding')?.toLowerCase() ?? 'binary';
+  if (!PLAIN_ENCODINGS.has(encoding)) return `the part ${name} has a content-transfer-encoding; send it as it is`;
+  const charset = stated === null ? undefined : parseParameters(stated.slice(type.length))?.get('charset');
+  if (charset === undefined || TEXT_CHARSETS.has(charset.toLowerCase())) return null;
+  return `the part ${name} has the charset ${charset.slice(0, 40)}; send it as UTF-8`;
+}
