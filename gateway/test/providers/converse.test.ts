@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { encodeException } from '../../src/framing/testing/encode-frame.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
-import { loopOverChat, loopOverMessages } from './tool-loop.ts';
+import { loopOverChat, loopOverMessages, loopOverResponses } from './tool-loop.ts';
 
 /** Names no vendor, so that it goes over Converse, as Claude may there. */
 const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123';
@@ -62,6 +62,7 @@ const sent = (model: string) =>
 describe.each([
   ['messages', loopOverMessages],
   ['chat', loopOverChat],
+  ['responses', loopOverResponses],
 ] as const)('a tool loop of ten turns with thinking from %s', (_, run) => {
   test.each([false, true])('is never refused, stream %p', async (stream) => {
     const turns = Array.from({ length: TURNS }, (_, turn): Scenario => {

@@ -1,6 +1,6 @@
 /**
  * Tests a tool loop with open reasoning at a chat host that refuses a history without it, as DeepSeek does
- * (https://api-docs.deepseek.com/guides/thinking_mode, 2026-11-22), from both client formats.
+ * (https://api-docs.deepseek.com/guides/thinking_mode, 2026-11-22), from clients of all formats.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
@@ -24,16 +24,16 @@ beforeAll(async () => {
     config: {
       defaults: { routing: { max_extra_attempts: 0 } },
       providers: {
-        deepseek: {
+        moonshot: {
           kind: 'openai-compatible',
-          preset: 'deepseek',
+          preset: 'moonshot',
           base_url: `http://127.0.0.1:${host.port}`,
           api_key: 'none',
         },
       },
       models: {
         reasoner: {
-          targets: [{ provider: 'deepseek', model: 'deepseek-reasoner' }],
+          targets: [{ provider: 'moonshot', model: 'kimi-thinking' }],
           price: { input: 1, output: 5 },
           capabilities: { reasoning: true },
         },
@@ -69,7 +69,7 @@ async function answer(request: Request): Promise<Response> {
   const message = { role: 'assistant', reasoning_content: thoughtOf(turn), ...said };
   const finish_reason = turn < LOOP_TURNS ? 'tool_calls' : 'stop';
   const usage = { prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 };
-  const head = { id: `c${turn}`, created: 1, model: 'deepseek-reasoner' };
+  const head = { id: `c${turn}`, created: 1, model: 'kimi-thinking' };
   if (stream !== true) {
     const choices = [{ index: 0, message, finish_reason }];
     return Response.json({ ...head, object: 'chat.completion', choices, usage });

@@ -34,6 +34,8 @@ export const LOOPS = [
   ['messages', true, loopOverMessages],
   ['chat', false, loopOverChat],
   ['chat', true, loopOverChat],
+  ['responses', false, loopOverResponses],
+  ['responses', true, loopOverResponses],
 ] as const;
 
 /** Sends a request with the gateway's key. */
@@ -83,6 +85,40 @@ export async function loopOverChat({ gateway, model, stream, returnsReasoning }:
     for (const tool_call_id of calls) messages.push({ role: 'tool', tool_call_id, content: 'seen' });
     return { calls, text: content ?? '' };
   });
+}
+
+/**
+ * As a client of Responses that stores nothing: it sends every item back, as Codex does, with ids of its own for the calls,
+ * so that only the items' own content can return a signature.
+ */
+export async function loopOverResponses({ gateway, model, stream }: LoopPlan): Promise<LoopTurn[]> {
+  const input: object[] = [{ role: 'user', content: 'Look everywhere.' }];
+  return loop(async () => {
+    const tools = [{ type: 'function', name: 'look', parameters: SCHEMA, strict: false }];
+    const include = ['reasoning.encrypted_content'];
+    const body = { model, stream, store: false, include, reasoning: { effort: 'low' }, tools, input };
+    const text = await post(gateway, '/v1/responses', body);
+    const items = stream
+      ? readEvents<ItemEvent>(text).flatMap(({ type, item }) =>
+          type === 'response.output_item.done' && item !== undefined ? [item] : [],
+        )
+      : (JSON.parse(text).output as Item[]);
+    for (const item of items)
+      input.push(item.call_id === undefined ? item : { ...item, call_id: `own_${item.call_id}` });
+    const calls = items.flatMap(({ call_id }) => (call_id === undefined ? [] : [call_id]));
+    for (const id of calls) input.push({ type: 'function_call_output', call_id: `own_${id}`, output: 'seen' });
+    return { calls, text: items.map(({ content }) => content?.map(({ text }) => text).join('') ?? '').join('') };
+  });
+}
+
+interface Item {
+  readonly call_id?: string;
+  readonly content?: ReadonlyArray<{ readonly text: string }>;
+}
+
+interface ItemEvent {
+  readonly type: string;
+  readonly item?: Item;
 }
 
 async function loop(turn: () => Promise<LoopTurn>): Promise<LoopTurn[]> {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
+import { loopOverResponses } from '../../providers/tool-loop.ts';
 import { type Json, list, object } from '../wire-text.ts';
 
 const MODEL = 'gemini-3-harbor';
@@ -156,6 +157,12 @@ describe.each([false, true])('ten turns with thinking, stream %p', (stream) => {
 
   test('of a messages client get the signatures back from the gateway', async () => {
     expect(await runMessagesLoop(stream)).toBe('The ferry leaves at noon.');
+    expectNoRefusal();
+  });
+
+  test('of a Responses client that sends its items back need no stand-in', async () => {
+    const told = await loopOverResponses({ gateway: pair.gateway, model: MODEL, stream });
+    expect(told.at(-1)).toEqual({ calls: [], text: 'The ferry leaves at noon.' });
     expectNoRefusal();
   });
 });

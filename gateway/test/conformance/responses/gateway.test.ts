@@ -13,7 +13,7 @@ import { type Answer, eventsIn, lastSent as lastSentTo, outputIn, ask as send } 
 const PRICE = { input: 1, output: 5 };
 const SPEECHES = ['ok', 'tool', 'think'];
 /** Upstream's format by the beginning of a model's name. */
-const SIDES = { r: 'lab-responses', c: 'lab', m: 'lab-messages' } as const;
+const SIDES = { r: 'lab-responses', c: 'lab', m: 'lab-messages', g: 'lab-gemini', k: 'lab-converse' } as const;
 const OWN = ['cut', 'failing', 'failed-late', 'gone', 'limited', 'rejecting', 'refused'];
 
 function configFor(fakeUrl: string): object {
@@ -22,6 +22,8 @@ function configFor(fakeUrl: string): object {
     lab: { kind: 'openai-compatible', ...base },
     'lab-messages': { kind: 'anthropic', ...base },
     'lab-responses': { kind: 'openai', ...base },
+    'lab-gemini': { kind: 'gemini', base_url: fakeUrl, api_key: 'lab-credential' },
+    'lab-converse': { kind: 'bedrock', region: 'us-east-1', base_url: fakeUrl, api_key: 'lab-credential-0123' },
   };
   const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
   const speeches = Object.entries(SIDES).flatMap(([side, provider]) =>
@@ -80,7 +82,7 @@ async function recordOf({ headers }: Answer) {
   return (await pair.gateway.calls()).find(({ request_id }) => request_id === id);
 }
 
-describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
+describe.each(Object.keys(SIDES))('a Responses client, upstream %s', (side) => {
   test('gets text, plain and streamed, with counters and cost', async () => {
     const plain = await respond(`${side}-ok`);
     const response = JSON.parse(plain.text);
@@ -152,7 +154,7 @@ describe.each(['r', 'c', 'm'])('a Responses client, upstream %s', (side) => {
 });
 
 // Vectors 4 and 5.
-describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
+describe.each(['c', 'm', 'g', 'k'])('Codex, upstream %s', (side) => {
   const patch = '*** Begin Patch\n"ä"\n';
   const tools = [
     { type: 'function', name: 'exec_command', parameters: { type: 'object' }, strict: false },
@@ -189,50 +191,55 @@ describe.each(['c', 'm'])('Codex, upstream %s', (side) => {
     expect([answer.status, violationOf(answer.text)]).toEqual([200, null]);
     const dropped = answer.headers.get('x-tollgate-dropped')?.split(',') ?? [];
     for (const name of ['tools.web_search', 'tools[].format.grammar']) expect(dropped).toContain(name);
-    const [call] = outputIn(answer.text);
+    const said = outputIn(answer.text);
+    const call = said.at(-1);
     expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: patch, status: 'completed' });
     const output = { type: 'custom_tool_call_output', call_id: call?.call_id, output: 'done' };
-    const next = await respond(`${side}-ok`, { ...body, input: [...body.input, call, output] });
+    const next = await respond(`${side}-ok`, { ...body, input: [...body.input, ...said, output] });
     expect([next.status, violationOf(next.text)]).toEqual([200, null]);
     expect(JSON.stringify(lastSent('ok'))).toContain('Begin Patch');
   });
 });
 
 // Vectors 6 and 7.
-test.each(['c', 'm'])('calls of a namespace and searches for tools come back as such, upstream %s', async (side) => {
-  const spawn = { type: 'function', name: 'spawn', parameters: { type: 'object' }, strict: false };
-  const tools = [
-    { type: 'namespace', name: 'agents', tools: [spawn] },
-    { type: 'tool_search', execution: 'client' },
-  ];
-  const calls = [
-    { id: 'call_1', name: 'agents__spawn', input: { a: 1 } },
-    { id: 'call_2', name: 'tool_search', input: { query: 'q' } },
-  ];
-  pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
-  const { text } = await respond(`${side}-ok`, { tools, stream: true });
-  expect(violationOf(text)).toBeNull();
-  const output = outputIn(text);
-  expect(output).toMatchObject([
-    { type: 'function_call', name: 'spawn', namespace: 'agents', arguments: '{"a":1}' },
-    { type: 'tool_search_call', execution: 'client', arguments: { query: 'q' }, status: 'completed' },
-  ]);
-  const results = [
-    { type: 'function_call_output', call_id: output[0]?.call_id, output: 'spawned' },
-    {
-      type: 'tool_search_output',
-      call_id: output[1]?.call_id,
-      tools: [
-        { ...spawn, name: 'one' },
-        { ...spawn, name: 'two' },
-      ],
-    },
-  ];
-  const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...output, ...results] });
-  expect(next.status).toBe(200);
-  const names = JSON.stringify(lastSent('ok').tools);
-  for (const name of ['agents__spawn', 'tool_search', 'one', 'two']) expect(names).toContain(`"name":"${name}"`);
-});
+test.each(['c', 'm', 'g', 'k'])(
+  'calls of a namespace and searches for tools come back as such, upstream %s',
+  async (side) => {
+    const spawn = { type: 'function', name: 'spawn', parameters: { type: 'object' }, strict: false };
+    const tools = [
+      { type: 'namespace', name: 'agents', tools: [spawn] },
+      { type: 'tool_search', execution: 'client' },
+    ];
+    const calls = [
+      { id: 'call_1', name: 'agents__spawn', input: { a: 1 } },
+      { id: 'call_2', name: 'tool_search', input: { query: 'q' } },
+    ];
+    pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
+    const { text } = await respond(`${side}-ok`, { tools, stream: true });
+    expect(violationOf(text)).toBeNull();
+    const said = outputIn(text);
+    const output = said.filter(({ type }) => type !== 'reasoning');
+    expect(output).toMatchObject([
+      { type: 'function_call', name: 'spawn', namespace: 'agents', arguments: '{"a":1}' },
+      { type: 'tool_search_call', execution: 'client', arguments: { query: 'q' }, status: 'completed' },
+    ]);
+    const results = [
+      { type: 'function_call_output', call_id: output[0]?.call_id, output: 'spawned' },
+      {
+        type: 'tool_search_output',
+        call_id: output[1]?.call_id,
+        tools: [
+          { ...spawn, name: 'one' },
+          { ...spawn, name: 'two' },
+        ],
+      },
+    ];
+    const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...said, ...results] });
+    expect(next.status).toBe(200);
+    const names = JSON.stringify(lastSent('ok').tools);
+    for (const name of ['agents__spawn', 'tool_search', 'one', 'two']) expect(names).toContain(`"name":"${name}"`);
+  },
+);
 
 describe('an upstream that only has Responses', () => {
   const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
