@@ -28,7 +28,7 @@ describe('snippets', () => {
 
   test('messages clients get the root address, chat clients the versioned one', () => {
     for (const id of ['claude-code', 'anthropic-ts', 'anthropic-python']) expect(textOf(id)).not.toContain('/v1');
-    for (const id of ['codex', 'opencode', 'openai-ts', 'openai-python', 'ai-sdk', 'langchain'])
+    for (const id of ['codex', 'opencode', 'openai-ts', 'openai-python', 'ai-sdk', 'agents-sdk', 'langchain'])
       expect(textOf(id)).toContain('https://gw.example/v1');
   });
 
@@ -51,13 +51,12 @@ describe('snippets', () => {
           name: 'Tollgate',
           base_url: 'https://gw.example/v1',
           env_key: 'TOLLGATE_KEY',
-          wire_api: 'chat',
         },
       },
     });
   });
 
-  test.each(['openai-ts', 'anthropic-ts', 'ai-sdk'])('%s is a valid program for any model name', (id) => {
+  test.each(['openai-ts', 'anthropic-ts', 'ai-sdk', 'agents-sdk'])('%s is a valid program for any model name', (id) => {
     const program = SNIPPETS.find((one) => one.id === id)?.parts(ODD)[1]?.text ?? '';
     const compiled = new Bun.Transpiler({ loader: 'js' }).transformSync(program);
     expect(compiled).toContain('TOLLGATE_KEY');

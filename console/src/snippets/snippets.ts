@@ -109,11 +109,11 @@ with client.messages.stream(
   ],
 };
 
-/** `.chat(…)` because the provider's default is the Responses API. */
+/** The provider's default is the Responses API. */
 const aiSdk: Snippet = {
   id: 'ai-sdk',
   name: 'AI SDK',
-  note: 'Use .chat(…). The OpenAI provider defaults to the Responses API, which Tollgate doesn’t serve yet.',
+  note: 'Keep store: false. Without it, the AI SDK refers to stored responses instead of sending them again.',
   parts: (fill) => [
     exportKey(fill),
     {
@@ -122,8 +122,37 @@ const aiSdk: Snippet = {
 import { generateText } from 'ai';
 
 const tollgate = createOpenAI({ baseURL: ${quoted(versionUrl(fill.url))}, apiKey: process.env.TOLLGATE_KEY });
-const { text } = await generateText({ model: tollgate.chat(${quoted(fill.model)}), prompt: '${HELLO}' });
+const { text } = await generateText({
+  model: tollgate(${quoted(fill.model)}),
+  prompt: '${HELLO}',
+  providerOptions: { openai: { store: false } },
+});
 console.log(text);`,
+    },
+  ],
+};
+
+/** https://openai.github.io/openai-agents-js: the Responses API is its default; traces go to OpenAI. */
+const agentsSdk: Snippet = {
+  id: 'agents-sdk',
+  name: 'Agents SDK',
+  note: 'Tracing is off because the SDK sends traces to OpenAI.',
+  parts: (fill) => [
+    exportKey(fill),
+    {
+      what: 'hello.mjs',
+      text: `import { Agent, run, setDefaultOpenAIClient, setTracingDisabled } from '@openai/agents';
+import OpenAI from 'openai';
+
+setTracingDisabled(true);
+setDefaultOpenAIClient(new OpenAI({ baseURL: ${quoted(versionUrl(fill.url))}, apiKey: process.env.TOLLGATE_KEY }));
+const agent = new Agent({
+  name: 'Assistant',
+  model: ${quoted(fill.model)},
+  modelSettings: { store: false },
+});
+const { finalOutput } = await run(agent, '${HELLO}');
+console.log(finalOutput);`,
     },
   ],
 };
@@ -169,11 +198,11 @@ const claudeCode: Snippet = {
   ],
 };
 
-/** Codex removed chat completions in 0.97 (https://github.com/openai/codex/pull/10157, 2026-02). */
+/** https://developers.openai.com/codex/config-reference. It speaks only the Responses API. */
 const codex: Snippet = {
   id: 'codex',
   name: 'Codex',
-  note: 'Codex 0.97 and later support only the Responses API, which Tollgate doesn’t serve yet. This snippet installs 0.94, the last version known to support chat completions.',
+  note: null,
   parts: (fill) => [
     {
       what: '~/.codex/config.toml',
@@ -185,13 +214,9 @@ const codex: Snippet = {
         'name = "Tollgate"',
         `base_url = ${quoted(versionUrl(fill.url))}`,
         'env_key = "TOLLGATE_KEY"',
-        'wire_api = "chat"',
       ].join('\n'),
     },
-    {
-      what: 'Shell',
-      text: ['npm install -g @openai/codex@0.94.0', exportKey(fill).text, 'codex'].join('\n'),
-    },
+    { what: 'Shell', text: `${exportKey(fill).text}\ncodex` },
   ],
 };
 
@@ -232,6 +257,7 @@ export const SNIPPETS: readonly Snippet[] = [
   openAiPython,
   anthropicTypeScript,
   anthropicPython,
+  agentsSdk,
   aiSdk,
   langChain,
 ];

@@ -140,7 +140,7 @@ export const CONNECT = `## Connect a coding tool
 
 \`\`\`sh
 bin/tollgate connect claude
-bin/tollgate connect opencode --model lab-model
+bin/tollgate connect codex --model demo
 \`\`\`
 
 \`connect\` creates a key named after the tool, makes a test request and writes the tool's configuration for the current user.

@@ -1,5 +1,5 @@
 /** Renders the page docs/console.md: what the console is, with tables of roles and tools generated from the program. */
-import { NOT_CONNECTED, TOOLS } from '../../src/connect/tools.ts';
+import { NOT_CONNECTED, TOOLS, TRIAL_CALLS } from '../../src/connect/tools.ts';
 import { isOfWholeAccount, OPERATOR_ACCOUNT, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
 import {
   CONNECT,
@@ -51,7 +51,7 @@ function renderWholeAccount(): string {
 
 function renderTools(): string {
   const rows = Object.entries(TOOLS).map(([name, tool]) => {
-    const endpoint = tool.protocol === 'chat' ? '`/v1/chat/completions`' : '`/v1/messages`';
+    const endpoint = `\`${TRIAL_CALLS[tool.protocol].path}\``;
     const model = tool.needsModel ? 'needs `--model`' : 'its own or `--model`';
     return `| \`${name}\` | ${tool.title} | \`${tool.file('~', {})}\` | ${endpoint} | ${model} |`;
   });

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ClientProtocolName } from '../protocols/names.ts';
 
-/** The path of a trial call in each format, and the members that the format requires besides model and messages. */
+const TRIAL_PROMPT = 'Answer with the word: ready';
+const TRIAL_MESSAGES = [{ role: 'user', content: TRIAL_PROMPT }];
+
+/** The path of a trial call in each format, and its body without the model. */
 export const TRIAL_CALLS = {
-  chat: { path: '/v1/chat/completions' },
-  messages: { path: '/v1/messages', max_tokens: 64 },
+  chat: { path: '/v1/chat/completions', body: { messages: TRIAL_MESSAGES } },
+  messages: { path: '/v1/messages', body: { messages: TRIAL_MESSAGES, max_tokens: 64 } },
+  responses: { path: '/v1/responses', body: { input: TRIAL_PROMPT, store: false } },
 } as const satisfies { readonly [protocol in ClientProtocolName]?: object };
 export type ToolProtocol = keyof typeof TRIAL_CALLS;
 
@@ -57,6 +61,23 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       if (model !== null) members.push(['ANTHROPIC_MODEL', model], ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model]);
       return members.reduce((edited, [name, value]) => setJsonMember(edited, ['env', name], value), text);
     },
+  },
+  /**
+   * https://developers.openai.com/codex/config-reference (read 2026-11-23), tried with 0.169. The key is in the file
+   * because an app does not see a shell's variables; what Codex stores for its own sign-in is not used.
+   */
+  codex: {
+    title: 'Codex',
+    protocol: 'responses',
+    needsModel: true,
+    starts: 'codex',
+    file: (home, { CODEX_HOME }) => join(CODEX_HOME || join(home, '.codex'), 'config.toml'),
+    edit: (text, connection) =>
+      setToml(text, { model: connection.model ?? '', model_provider: 'tollgate' }, 'model_providers.tollgate', {
+        name: 'Tollgate',
+        base_url: openAiBase(connection),
+        experimental_bearer_token: connection.key,
+      }),
   },
   /** https://opencode.ai/docs/providers#custom-provider (read 2026-11-22). */
   opencode: {
@@ -118,12 +139,70 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 
 /** Tools that users ask for but that cannot be connected, with the reason. */
 export const NOT_CONNECTED: Readonly<Record<string, string>> = {
-  /** https://github.com/openai/codex/discussions/7782 (read 2026-11-22). */
-  codex:
-    'Codex speaks only the Responses API, which this gateway serves: docs/connect-a-tool.md has the lines for its config.toml',
   cline:
     'Cline keeps its settings in its editor’s own storage, not in a file: choose "OpenAI Compatible" in its settings, with the address and key of the gateway',
 };
+
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * The text with members set at the top level, each on one line, and with a table of exactly these members. Everything
+ * else stays. Throws an Error if the text is not TOML, or has one of them in a form that is not edited line by line.
+ */
+export function setToml(text: string, top: Texts, table: string, members: Texts): string {
+  const before = parseToml(text);
+  const lines = toLines(text);
+  setTable(lines, table, renderToml(members));
+  for (const [name, value] of Object.entries(top).toReversed()) {
+    const line = `${name} = ${JSON.stringify(value)}`;
+    const written = lines.slice(0, lines.findIndex(isHeader)).findIndex((one) => one.split('=')[0]?.trim() === name);
+    if (written === -1) lines.unshift(line);
+    else lines[written] = line;
+  }
+  const edited = `${lines.join('\n')}\n`;
+  const path = table.split('.');
+  const expected = { ...before, ...top };
+  path.reduce<Record<string, unknown>>((at, name, depth) => {
+    const inner = depth === path.length - 1 ? members : { ...(at[name] as object | undefined) };
+    at[name] = inner;
+    return inner as Record<string, unknown>;
+  }, expected);
+  if (!Bun.deepEquals(parseToml(edited), expected)) {
+    throw new Error(`${Object.keys(top).join(', ')} or ${table} has another form than one line for each member`);
+  }
+  return edited;
+}
+
+/** Replaces the lines of a table, or adds it at the end. Comments before the next table belong to that one. */
+function setTable(lines: string[], name: string, members: readonly string[]): void {
+  const whole = [`[${name}]`, ...members];
+  const begins = lines.findIndex((line) => /^\s*\[(.*)\]\s*(#.*)?$/.exec(line)?.[1]?.trim() === name);
+  if (begins === -1) {
+    lines.push('', ...whole);
+    return;
+  }
+  const next = lines.findIndex((line, at) => at > begins && isHeader(line));
+  let ends = next === -1 ? lines.length : next;
+  while (/^\s*(#|$)/.test(lines[ends - 1] ?? '')) ends -= 1;
+  lines.splice(begins, ends - begins, ...whole);
+}
+
+const isHeader = (line: string) => /^\s*\[/.test(line);
+
+/** TOML reads JSON's strings. */
+const renderToml = (members: Texts) =>
+  Object.entries(members).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+
+function parseToml(text: string): Record<string, unknown> {
+  return Bun.TOML.parse(text) as Record<string, unknown>;
+}
+
+/** Without the end of the last line. */
+function toLines(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
 
 /** The text with a top-level member set to a one-line text. Throws an Error if the member exists in another form. */
 export function setYamlText(text: string, name: string, value: string): string {

@@ -17,12 +17,8 @@ export async function readModels(connection: Connection): Promise<readonly strin
 
 /** Makes one small call. Throws an Error as `readModels`. */
 export async function tryCall(connection: Connection, protocol: ToolProtocol, model: string): Promise<void> {
-  const messages = [{ role: 'user', content: 'Answer with the word: ready' }];
-  const { path, ...members } = TRIAL_CALLS[protocol];
-  const response = await ask(connection, path, {
-    method: 'POST',
-    body: JSON.stringify({ model, messages, ...members }),
-  });
+  const { path, body } = TRIAL_CALLS[protocol];
+  const response = await ask(connection, path, { method: 'POST', body: JSON.stringify({ model, ...body }) });
   if (!response.ok) throw await refusal(connection, response);
   await response.arrayBuffer();
 }

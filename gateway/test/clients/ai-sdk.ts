@@ -13,6 +13,9 @@ const OUTPUT_TOKENS_MAX = 2_000;
 
 const openAi: MakeModel = ({ url, key, model }) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key }).chat(model);
 
+/** The provider's default. */
+const openAiResponses: MakeModel = ({ url, key, model }) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key })(model);
+
 const openAiCompatible: MakeModel = ({ url, key, model }) =>
   createOpenAICompatible({
     name: 'tollgate',
@@ -45,8 +48,11 @@ function counts({ inputTokens, inputTokenDetails, outputTokens }: Counted) {
   return { inputTokens, cacheReadTokens: inputTokenDetails.cacheReadTokens, outputTokens };
 }
 
-function driver(makeModel: MakeModel, readsReasoning: boolean): ClientDriver {
+type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]['providerOptions']>;
+
+function driver(makeModel: MakeModel, readsReasoning: boolean, providerOptions: ProviderOptions = {}): ClientDriver {
   const asked = (target: Target, prompt: string) => ({
+    providerOptions,
     model: makeModel(target),
     prompt,
     maxOutputTokens: OUTPUT_TOKENS_MAX,
@@ -97,8 +103,10 @@ function driver(makeModel: MakeModel, readsReasoning: boolean): ClientDriver {
 }
 
 /** The providers of the AI SDK that speak a format of the gateway. `@ai-sdk/openai` does not read `reasoning_content`. */
-export const drivers: Readonly<Record<'openai' | 'openaiCompatible' | 'anthropic', ClientDriver>> = {
-  openai: driver(openAi, false),
-  openaiCompatible: driver(openAiCompatible, true),
-  anthropic: driver(anthropic, true),
-};
+export const drivers: Readonly<Record<'openai' | 'openaiCompatible' | 'anthropic' | 'openaiResponses', ClientDriver>> =
+  {
+    openai: driver(openAi, false),
+    openaiCompatible: driver(openAiCompatible, true),
+    anthropic: driver(anthropic, true),
+    openaiResponses: driver(openAiResponses, true, { openai: { store: false } }),
+  };

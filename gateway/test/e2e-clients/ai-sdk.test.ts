@@ -4,3 +4,4 @@ import { clientSuite } from './client-suite.ts';
 clientSuite('ai-sdk', 'openai', 'chat-completions');
 clientSuite('ai-sdk', 'openaiCompatible', 'chat-completions');
 clientSuite('ai-sdk', 'anthropic', 'messages');
+clientSuite('ai-sdk', 'openaiResponses', 'responses');

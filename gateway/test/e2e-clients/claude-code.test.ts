@@ -11,7 +11,8 @@ import { bodyOf, ROUTES, type Route, startClientsRig } from './clients-rig.ts';
 import { findClaudeCode, NEEDS_CLIENTS } from './installed-clients.ts';
 import { receivedIn } from './received-conversation.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
-import { makeSessionFolder, runClaudeCode, type Session, type SessionFolder } from './run-claude-code.ts';
+import { makeSessionFolder, type SessionFolder } from './run-agent.ts';
+import { runClaudeCode, type Session } from './run-claude-code.ts';
 
 /** Start of the first block of its instructions, which differs in each session (Claude Code 2.1.329). */
 const ATTRIBUTION = 'x-anthropic-billing-header:';

@@ -34,8 +34,8 @@ export interface ToolRun {
 
 /** A client library, set up as its users do. Every function rejects with the library's own error if the call fails. */
 export interface ClientDriver {
-  /** Its finish reason for an answer that ended normally. */
-  readonly finished: string;
+  /** Its finish reason for an answer that ended normally; undefined: it has none. */
+  readonly finished: string | undefined;
   readonly readsReasoning: boolean;
   /** Takes a stream's input tokens from its first event, and adds the output tokens there to the final count. */
   readonly countsAtStart: boolean;

@@ -1,5 +1,5 @@
 /**
- * Tests what every client library must be able to do through the gateway, on both kinds of upstream. Independent of any
+ * Tests what every client library must be able to do through the gateway, on each kind of upstream. Independent of any
  * library.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
@@ -11,7 +11,7 @@ import type { Pair } from '../harness/start-pair.ts';
 import { holdChatRequest } from './chat-request-shape.ts';
 import type { ClientAnswer, ClientDriver, Target } from './client-driver.ts';
 import { bodyOf, ROUTES, type Route, startClientsRig } from './clients-rig.ts';
-import { clientsInstalled, loadDrivers, NEEDS_CLIENTS } from './installed-clients.ts';
+import { type DriverFile, installationOf, loadDrivers } from './installed-clients.ts';
 import { holdMessagesRequest } from './messages-request-shape.ts';
 import { receivedIn } from './received-conversation.ts';
 
@@ -54,6 +54,31 @@ const TOO_LONG: Readonly<Record<ClientFormat, { readonly body: object; readonly 
     },
     wording: /prompt is too long/,
   },
+  responses: {
+    body: {
+      error: {
+        message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+        type: 'invalid_request_error',
+        param: 'input',
+        code: 'context_length_exceeded',
+      },
+    },
+    wording: /context length|context window/,
+  },
+};
+
+/** The record's word for each format. */
+const PROTOCOL: Readonly<Record<ClientFormat, string>> = {
+  'chat-completions': 'chat',
+  messages: 'messages',
+  responses: 'responses',
+};
+
+/** The members by which each format asks for a schema. */
+const SCHEMA_MEMBERS: Readonly<Record<ClientFormat, object>> = {
+  'chat-completions': { response_format: { type: 'json_schema' } },
+  messages: { output_config: { format: { type: 'json_schema' } } },
+  responses: { text: { format: { type: 'json_schema' } } },
 };
 
 function holdRequest(route: Route, body: unknown): void {
@@ -63,8 +88,9 @@ function holdRequest(route: Route, body: unknown): void {
 }
 
 /** Tests one library. `speaks` is its format; the routes are that format's. */
-export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: ClientFormat): void {
-  describe.skipIf(!clientsInstalled)(`${name} ${NEEDS_CLIENTS}`, () => {
+export function clientSuite(file: DriverFile, name: string, speaks: ClientFormat): void {
+  const { isInstalled, needs } = installationOf(file);
+  describe.skipIf(!isInstalled)(`${name} ${needs}`, () => {
     let pair: Pair;
     let driver: ClientDriver;
     beforeAll(async () => {
@@ -103,7 +129,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
           const record = await eventually('the record', async () => (await pair.gateway.calls('--limit', '1'))[0]);
           expect(record).toMatchObject({
             model: route.model,
-            protocol: speaks === 'messages' ? 'messages' : 'chat',
+            protocol: PROTOCOL[speaks],
             status: 200,
             usage: { input: 11, cache_read: 5, output: PIECES },
             usage_source: 'upstream',
@@ -167,11 +193,7 @@ export function clientSuite(file: 'ai-sdk' | 'langchain', name: string, speaks: 
           script({ say: { text: JSON.stringify(place) } });
           expect(await driver.fillSchema(target(), QUESTION)).toEqual(place);
           const [body] = sentBodies();
-          const format =
-            route.upstream === 'messages'
-              ? { output_config: { format: { type: 'json_schema' } } }
-              : { response_format: { type: 'json_schema' } };
-          expect(body).toMatchObject(format);
+          expect(body).toMatchObject(SCHEMA_MEMBERS[route.upstream]);
           expect(JSON.stringify(body)).toContain('"degrees"');
         });
 

@@ -14,10 +14,11 @@ export interface Route {
 
 const OWN = { upstreamModel: 'public-model', upstream: 'chat-completions' } as const;
 const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
+const GPT = { upstreamModel: 'gpt-5.5', upstream: 'responses' } as const;
 
 /**
- * Routes by the client's format. Messages clients derive a model's abilities from its name, so the self-hosted model
- * has a name of that form for them.
+ * Routes by the client's format. Messages and Responses clients derive a model's abilities from its name, so models of
+ * other formats have names of that form for them.
  */
 export const ROUTES: Readonly<Record<ClientFormat, readonly Route[]>> = {
   'chat-completions': [
@@ -28,6 +29,11 @@ export const ROUTES: Readonly<Record<ClientFormat, readonly Route[]>> = {
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: false },
     { model: 'claude-sonnet-4-6-own', ...OWN, translated: true },
   ],
+  responses: [
+    { model: 'gpt-5.5', ...GPT, translated: false },
+    { model: 'gpt-5.5-own', ...OWN, translated: true },
+    { model: 'gpt-5.5-claude', ...CLAUDE, translated: true },
+  ],
 };
 
 /** Starts a gateway with the models of all routes on one fake upstream. */
@@ -36,7 +42,9 @@ export function startClientsRig(): Promise<Pair> {
     pointAt(fakeUrl, {
       chat: [OWN.upstreamModel],
       messages: [CLAUDE.upstreamModel],
-      renamed: { 'claude-sonnet-4-6-own': OWN.upstreamModel },
+      responses: [GPT.upstreamModel],
+      renamed: { 'claude-sonnet-4-6-own': OWN.upstreamModel, 'gpt-5.5-own': OWN.upstreamModel },
+      renamedMessages: { 'gpt-5.5-claude': CLAUDE.upstreamModel },
     }),
   );
 }

@@ -12,8 +12,20 @@ export const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
 /** For the names of suites that are skipped without the packages. */
 export const NEEDS_CLIENTS = '(needs npm ci in gateway/test/clients)';
 
+/** A file of the clients' folder that exports drivers. */
+export type DriverFile = 'ai-sdk' | 'langchain' | 'openai-agents' | 'openai-sdk' | 'openai-python';
+
+/** Whether the packages of a driver are installed, and the words for its suite where they are not. */
+export function installationOf(file: DriverFile): { readonly isInstalled: boolean; readonly needs: string } {
+  if (file !== 'openai-python') return { isInstalled: clientsInstalled, needs: NEEDS_CLIENTS };
+  return {
+    isInstalled: existsSync(join(CLIENTS, '.venv/bin/python')),
+    needs: '(needs gateway/test/clients/.venv; see .ci/run)',
+  };
+}
+
 /** Returns the drivers that a file of the clients' folder exports. */
-export async function loadDrivers(file: 'ai-sdk' | 'langchain'): Promise<Readonly<Record<string, ClientDriver>>> {
+export async function loadDrivers(file: DriverFile): Promise<Readonly<Record<string, ClientDriver>>> {
   const loaded: { readonly drivers: Readonly<Record<string, ClientDriver>> } = await import(
     join(CLIENTS, `${file}.ts`)
   );
@@ -27,4 +39,11 @@ export function findClaudeCode(): string | null {
   const platform = `${process.platform}-${process.arch}`;
   const folders = [platform, `${platform}-musl`].map((name) => join(MODULES, `@anthropic-ai/claude-code-${name}`));
   return folders.map((folder) => join(folder, 'claude')).find((program) => existsSync(program)) ?? null;
+}
+
+/** Returns the Codex binary for this platform, in the same way. */
+export function findCodex(): string | null {
+  const vendor = join(MODULES, `@openai/codex-${process.platform}-${process.arch}/vendor`);
+  const [program] = existsSync(vendor) ? new Bun.Glob('*/bin/codex').scanSync({ cwd: vendor, absolute: true }) : [];
+  return program ?? null;
 }

@@ -16,10 +16,15 @@ const toolUse = z.strictObject({
   input: z.record(z.string(), z.unknown()),
   cache_control,
 });
+const image = z.strictObject({
+  type: z.literal('image'),
+  source: z.strictObject({ type: z.literal('base64'), media_type: z.literal('image/png'), data: z.string().min(1) }),
+  cache_control,
+});
 const toolResult = z.strictObject({
   type: z.literal('tool_result'),
   tool_use_id: toolId,
-  content: z.union([z.string(), z.array(text)]).optional(),
+  content: z.union([z.string(), z.array(z.union([text, image]))]).optional(),
   is_error: z.boolean().optional(),
   cache_control,
 });
@@ -31,7 +36,7 @@ const thinking = z.strictObject({
 const turnOf = <Role extends string, Block extends z.ZodType>(role: Role, block: Block) =>
   z.strictObject({ role: z.literal(role), content: z.union([z.string().min(1), z.array(block).min(1)]) });
 const message = z.union([
-  turnOf('user', z.discriminatedUnion('type', [text, toolResult])),
+  turnOf('user', z.discriminatedUnion('type', [text, image, toolResult])),
   turnOf('assistant', z.discriminatedUnion('type', [text, toolUse, thinking])),
   turnOf('system', text),
 ]);
@@ -77,7 +82,12 @@ const request = z.strictObject({
   stream: z.boolean().optional(),
 });
 
-type Block = z.infer<typeof text> | z.infer<typeof toolUse> | z.infer<typeof toolResult> | z.infer<typeof thinking>;
+type Block =
+  | z.infer<typeof text>
+  | z.infer<typeof image>
+  | z.infer<typeof toolUse>
+  | z.infer<typeof toolResult>
+  | z.infer<typeof thinking>;
 
 /** Throws with every invalid member if a strict provider would refuse the body. */
 export function holdMessagesRequest(body: unknown): void {

@@ -57,7 +57,31 @@ function receivedInMessages(body: unknown): ReceivedPart[] {
   });
 }
 
-/** Returns the turns of a request body, without thinking and the instructions of messages. Throws if it has none. */
+const item = z.union([
+  z.object({ type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
+  z.object({ type: z.literal('function_call_output'), call_id: z.string(), output: words }),
+  z.object({ type: z.literal('reasoning') }),
+  z.object({ type: z.literal('message').default('message'), role: z.string(), content: words }),
+]);
+const responsesBody = z.object({ input: z.union([z.string(), z.array(item)]) });
+
+function receivedInResponses(body: unknown): ReceivedPart[] {
+  const { input } = responsesBody.parse(body);
+  if (typeof input === 'string') return [{ role: 'user', text: input }];
+  return input.flatMap((one): ReceivedPart[] => {
+    if (one.type === 'message') return [{ role: one.role, text: joined(one.content) }];
+    if (one.type === 'function_call') return [{ call: one.call_id, name: one.name, input: JSON.parse(one.arguments) }];
+    return one.type === 'reasoning' ? [] : [{ result: one.call_id, text: joined(one.output) }];
+  });
+}
+
+const RECEIVED = {
+  'chat-completions': receivedInChat,
+  messages: receivedInMessages,
+  responses: receivedInResponses,
+} satisfies Readonly<Record<ClientFormat, unknown>>;
+
+/** Returns the turns of a request body, without reasoning and the instructions of messages. Throws if it has none. */
 export function receivedIn(format: ClientFormat, body: unknown): ReceivedPart[] {
-  return format === 'messages' ? receivedInMessages(body) : receivedInChat(body);
+  return RECEIVED[format](body);
 }

@@ -61,7 +61,7 @@ const say: Check = (value) =>
     return member === 'calls' && Array.isArray(found) && found.every(isCall);
   })
     ? null
-    : '{reasoning?, text?, calls?: [{id: "call_…", name, input: {…}}], cacheReadTokens?}';
+    : '{reasoning?, text?, calls?: [{id: "call_…", name, input: {…}, custom?}], cacheReadTokens?}';
 
 function isCall(value: unknown): boolean {
   return (
@@ -69,7 +69,8 @@ function isCall(value: unknown): boolean {
     typeof value.id === 'string' &&
     value.id.startsWith('call_') &&
     typeof value.name === 'string' &&
-    isObject(value.input)
+    isObject(value.input) &&
+    (value.custom === undefined || (value.custom === true && typeof value.input.input === 'string'))
   );
 }
 

@@ -4,7 +4,7 @@ import { type BodyPart, plainPart, recordPart, utf8 } from './answer/body-part.t
 
 export type Protocol = 'chat-completions' | 'messages' | 'responses' | 'gemini' | 'converse';
 /** The formats in which the suites of third-party clients call. */
-export type ClientFormat = Exclude<Protocol, 'responses' | 'gemini' | 'converse'>;
+export type ClientFormat = Exclude<Protocol, 'gemini' | 'converse'>;
 export type Endpoint = Protocol | 'count-tokens' | 'gemini-count' | 'models' | 'unknown';
 
 /** Returns the endpoint of a request path, with any prefix, with or without `/v1`, and with any query string. */

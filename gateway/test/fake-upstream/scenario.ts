@@ -21,6 +21,8 @@ export interface Say {
     readonly id: string;
     readonly name: string;
     readonly input: Readonly<Record<string, unknown>>;
+    /** Calls a tool that takes a text, `input.input`. Responses has an item of its own for these calls. */
+    readonly custom?: true;
   }[];
   /** Cached prompt tokens, in addition to the 11 uncached ones. */
   readonly cacheReadTokens?: number;

@@ -4,8 +4,11 @@ interface Pointing {
   /** Public model names; each maps to the model of the same name at the fake upstream. */
   readonly chat?: readonly string[];
   readonly messages?: readonly string[];
+  readonly responses?: readonly string[];
   /** Public name → name at the fake upstream, chat side. */
   readonly renamed?: Readonly<Record<string, string>>;
+  /** The same, messages side. */
+  readonly renamedMessages?: Readonly<Record<string, string>>;
   readonly limits?: object;
   readonly server?: object;
   readonly timeouts?: object;
@@ -28,8 +31,9 @@ export function pointAt(fakeUrl: string, pointing: Pointing): object {
   const kinds = {
     lab: { kind: 'openai-compatible', base_url: `${fakeUrl}/v1`, ...shared },
     'lab-messages': { kind: 'anthropic', base_url: `${fakeUrl}/v1`, ...shared },
+    'lab-responses': { kind: 'openai', base_url: `${fakeUrl}/v1`, ...shared },
   };
-  const providers: Record<string, object> = { ...kinds };
+  const providers: Record<string, object> = { lab: kinds.lab, 'lab-messages': kinds['lab-messages'] };
   const add = (kind: keyof typeof kinds, name: string) => {
     const provider = pointing.apart === true ? `${kind}-${name.replace(/[^\w.-]/g, '-')}` : kind;
     providers[provider] = kinds[kind];
@@ -37,9 +41,12 @@ export function pointAt(fakeUrl: string, pointing: Pointing): object {
   };
   for (const name of pointing.chat ?? []) add('lab', name);
   for (const name of pointing.messages ?? []) add('lab-messages', name);
-  for (const [name, model] of Object.entries(pointing.renamed ?? {})) {
-    models[name] = { targets: [{ provider: 'lab', model }], price: PRICE };
-  }
+  for (const name of pointing.responses ?? []) add('lab-responses', name);
+  const rename = (provider: keyof typeof kinds, names: Readonly<Record<string, string>> = {}) => {
+    for (const [name, model] of Object.entries(names)) models[name] = { targets: [{ provider, model }], price: PRICE };
+  };
+  rename('lab', pointing.renamed);
+  rename('lab-messages', pointing.renamedMessages);
   return {
     ...(pointing.server === undefined ? {} : { server: pointing.server }),
     ...(pointing.limits === undefined ? {} : { limits: pointing.limits }),

@@ -77,7 +77,7 @@ function AnswerText({ run }: { readonly run: Run }) {
           {run.failure}
         </p>
       )}
-      {(finish === 'length' || finish === 'max_tokens') && (
+      {(finish === 'length' || finish === 'max_tokens' || finish === 'max_output_tokens') && (
         <p className="text-amber">
           Stopped at the output token limit. Increase “Max output tokens” for a longer response.
         </p>

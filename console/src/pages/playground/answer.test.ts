@@ -1,4 +1,4 @@
-/** Tests that the events of both protocols fold into the same answer. */
+/** Tests that the events of each protocol fold into the same answer. */
 import { describe, expect, test } from 'bun:test';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol } from './answer.ts';
 
@@ -91,11 +91,69 @@ describe('messages', () => {
   });
 });
 
-test.each<Protocol>(['chat', 'messages'])('an error in a %s stream is kept in its words', (protocol) => {
+describe('responses', () => {
+  test('folds text, reasoning, a tool call and usage', () => {
+    const answer = fold('responses', [
+      { type: 'response.created', response: { status: 'in_progress', error: null, usage: null } },
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', summary: [] } },
+      { type: 'response.reasoning_summary_part.added', summary_index: 0 },
+      { type: 'response.reasoning_summary_text.delta', delta: 'Hm.' },
+      { type: 'response.reasoning_summary_part.added', summary_index: 1 },
+      { type: 'response.reasoning_summary_text.delta', delta: 'Well.' },
+      { type: 'response.output_text.delta', delta: 'Hel' },
+      { type: 'keepalive' },
+      { type: 'response.output_text.delta', delta: 'lo' },
+      { type: 'response.output_item.added', output_index: 2, item: { type: 'function_call', name: 'look' } },
+      { type: 'response.function_call_arguments.delta', delta: '{"a"' },
+      { type: 'response.function_call_arguments.delta', delta: ':1}' },
+      { type: 'response.output_item.added', output_index: 3, item: { type: 'custom_tool_call', name: 'patch' } },
+      { type: 'response.custom_tool_call_input.delta', delta: '*** ' },
+      {
+        type: 'response.completed',
+        response: {
+          status: 'completed',
+          error: null,
+          usage: {
+            input_tokens: 20,
+            input_tokens_details: { cached_tokens: 4, cache_write_tokens: 6 },
+            output_tokens: 30,
+            output_tokens_details: { reasoning_tokens: 7 },
+            total_tokens: 50,
+          },
+        },
+      },
+    ]);
+    expect(answer).toEqual({
+      text: 'Hello',
+      reasoning: 'Hm.\n\nWell.',
+      toolCalls: [
+        { name: 'look', input: '{"a":1}' },
+        { name: 'patch', input: '*** ' },
+      ],
+      finish: 'completed',
+      usage: { input: 10, cacheRead: 4, cacheWrite5m: 6, cacheWrite1h: 0, output: 30, reasoning: 7 },
+      error: null,
+      isComplete: true,
+    });
+  });
+  test('an incomplete response has its reason, a failed one its error', () => {
+    const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    expect(fold('responses', [{ type: 'response.incomplete', response: incomplete }])).toMatchObject({
+      finish: 'max_output_tokens',
+      isComplete: true,
+    });
+    const failed = { status: 'failed', error: { code: 'server_error', message: 'overloaded' } };
+    expect(fold('responses', [{ type: 'response.failed', response: failed }]).error).toBe('overloaded');
+    expect(fold('responses', [{ type: 'error', code: 'x', message: 'flat' }]).error).toBe('flat');
+  });
+});
+
+test.each<Protocol>(['chat', 'messages', 'responses'])('an error in a %s stream is kept in its words', (protocol) => {
   expect(fold(protocol, [{ error: { message: 'overloaded' } }]).error).toBe('overloaded');
 });
 
 test.each(['nonsense', '[]', 'null', '{"choices":"x"}', '{"type":"new_event"}'])('%s changes nothing', (data) => {
   expect(fold('chat', [data])).toEqual(EMPTY_ANSWER);
   expect(fold('messages', [data])).toEqual(EMPTY_ANSWER);
+  expect(fold('responses', [data])).toEqual(EMPTY_ANSWER);
 });

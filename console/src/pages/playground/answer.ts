@@ -1,9 +1,9 @@
 /**
- * Folds the stream events of either protocol into an answer: text, reasoning, tool calls and usage. Splits the stream,
+ * Folds the stream events of each protocol into an answer: text, reasoning, tool calls and usage. Splits the stream,
  * received in arbitrary pieces, into events.
  */
 
-export type Protocol = 'chat' | 'messages';
+export type Protocol = 'chat' | 'messages' | 'responses';
 
 /** Disjoint, except that reasoning is part of output. */
 export interface AnswerUsage {
@@ -51,11 +51,18 @@ export function foldEvent(answer: Answer, protocol: Protocol, { event, data }: S
   if (data === '[DONE]') return { ...answer, isComplete: true };
   const members = parseMembers(data);
   if (members === null) return answer;
-  if (event === 'error' || members.error !== undefined) {
-    return { ...answer, error: textOf(membersOf(members.error).message) || 'The stream ended with an error.' };
+  if (event === 'error' || members.type === 'error' || members.error !== undefined) {
+    const message = textOf(membersOf(members.error).message) || textOf(members.message);
+    return { ...answer, error: message || 'The stream ended with an error.' };
   }
-  return protocol === 'chat' ? foldChat(answer, members) : foldMessages(answer, members);
+  return FOLDS[protocol](answer, members);
 }
+
+const FOLDS: Readonly<Record<Protocol, (answer: Answer, members: Members) => Answer>> = {
+  chat: foldChat,
+  messages: foldMessages,
+  responses: foldResponses,
+};
 
 function foldChat(answer: Answer, chunk: Members): Answer {
   const choice = membersOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
@@ -134,6 +141,60 @@ function messagesUsage(known: AnswerUsage | null, usage: Members): AnswerUsage {
     cacheWrite1h: allWrites === undefined ? (known?.cacheWrite1h ?? 0) : hour,
     output: numberOf(usage.output_tokens ?? known?.output),
     reasoning: known?.reasoning ?? 0,
+  };
+}
+
+function foldResponses(answer: Answer, event: Members): Answer {
+  const last = answer.toolCalls.length - 1;
+  switch (event.type) {
+    case 'response.output_text.delta':
+    case 'response.refusal.delta':
+      return { ...answer, text: answer.text + textOf(event.delta) };
+    case 'response.reasoning_summary_text.delta':
+    case 'response.reasoning_text.delta':
+      return { ...answer, reasoning: answer.reasoning + textOf(event.delta) };
+    case 'response.reasoning_summary_part.added':
+      return { ...answer, reasoning: answer.reasoning === '' ? '' : `${answer.reasoning}\n\n` };
+    case 'response.output_item.added': {
+      const { type, name } = membersOf(event.item);
+      if (type !== 'function_call' && type !== 'custom_tool_call') return answer;
+      return { ...answer, toolCalls: [...answer.toolCalls, { name: textOf(name), input: '' }] };
+    }
+    case 'response.function_call_arguments.delta':
+    case 'response.custom_tool_call_input.delta':
+      return { ...answer, toolCalls: growCall(answer.toolCalls, last, '', textOf(event.delta)) };
+    case 'response.completed':
+    case 'response.incomplete':
+    case 'response.failed':
+      return endResponse(answer, membersOf(event.response));
+    default:
+      return answer;
+  }
+}
+
+function endResponse(answer: Answer, response: Members): Answer {
+  const failure = textOf(membersOf(response.error).message);
+  return {
+    ...answer,
+    finish: textOf(membersOf(response.incomplete_details).reason) || textOf(response.status) || answer.finish,
+    usage: response.usage == null ? answer.usage : responsesUsage(membersOf(response.usage)),
+    error: response.status === 'failed' ? failure || 'The response failed.' : answer.error,
+    isComplete: true,
+  };
+}
+
+/** In the Responses format, input tokens include cache reads and writes; writes have no duration. */
+function responsesUsage(usage: Members): AnswerUsage {
+  const details = membersOf(usage.input_tokens_details);
+  const cacheRead = numberOf(details.cached_tokens);
+  const cacheWrite5m = numberOf(details.cache_write_tokens);
+  return {
+    input: Math.max(0, numberOf(usage.input_tokens) - cacheRead - cacheWrite5m),
+    cacheRead,
+    cacheWrite5m,
+    cacheWrite1h: 0,
+    output: numberOf(usage.output_tokens),
+    reasoning: numberOf(membersOf(usage.output_tokens_details).reasoning_tokens),
   };
 }
 

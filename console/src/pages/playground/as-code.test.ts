@@ -6,6 +6,7 @@ import { callBody } from './call-body.ts';
 const PROMPT = { system: '', user: "it's", tools: '', images: [], maxTokens: '64', temperature: '' };
 const CHAT = callBody('chat', 'm', PROMPT);
 const MESSAGES = callBody('messages', 'm', PROMPT);
+const RESPONSES = callBody('responses', 'm', PROMPT);
 
 describe('asCode', () => {
   test('quotes the body for a shell and keeps the key a variable', () => {
@@ -20,11 +21,23 @@ describe('asCode', () => {
     expect(JSON.parse(printed.slice(printed.indexOf('\n-d\n') + 4))).toEqual(MESSAGES);
     expect(printed).toContain('x-api-key: k');
   });
-  test('base URLs end in /v1 for chat only', () => {
+  test('base URLs end in /v1 for OpenAI’s clients only', () => {
+    expect(asCode('python', 'responses', 'https://g', RESPONSES)).toContain('base_url="https://g/v1"');
+    expect(asCode('typescript', 'responses', 'https://g', RESPONSES)).toContain('baseURL: "https://g/v1"');
     expect(asCode('python', 'chat', 'https://g', CHAT)).toContain('base_url="https://g/v1"');
     expect(asCode('python', 'messages', 'https://g', MESSAGES)).toContain('base_url="https://g",');
     expect(asCode('typescript', 'chat', 'https://g', CHAT)).toContain('baseURL: "https://g/v1"');
     expect(asCode('typescript', 'messages', 'https://g', MESSAGES)).toContain('baseURL: "https://g",');
+  });
+  test('Responses has its own method, path and events', () => {
+    expect(asCode('curl', 'responses', 'https://g', RESPONSES)).toContain('https://g/v1/responses');
+    for (const language of ['python', 'typescript'] as const) {
+      const code = asCode(language, 'responses', 'https://g', RESPONSES);
+      expect(code).toContain('client.responses.create(');
+      expect(code).toContain('response.output_text.delta');
+    }
+    const program = asCode('typescript', 'responses', 'https://g', RESPONSES);
+    expect(new Bun.Transpiler({ loader: 'ts' }).transformSync(program)).toContain('TOLLGATE_KEY');
   });
   test('uses Python literals', () => {
     const code = asCode('python', 'chat', 'https://g', CHAT);

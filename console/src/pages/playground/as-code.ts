@@ -11,11 +11,31 @@ export function asCode(language: Language, protocol: Protocol, baseUrl: string, 
 }
 
 function curlCode(protocol: Protocol, base: string, body: Members): string {
-  const header = protocol === 'chat' ? '"authorization: Bearer $TOLLGATE_KEY"' : '"x-api-key: $TOLLGATE_KEY"';
+  const header = protocol === 'messages' ? '"x-api-key: $TOLLGATE_KEY"' : '"authorization: Bearer $TOLLGATE_KEY"';
   // Escapes a quote inside single quotes of the shell: close, escaped quote, reopen.
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return `curl -N ${base}${pathOf(protocol)} \\\n  -H 'content-type: application/json' \\\n  -H ${header} \\\n  -d '${text}'\n`;
 }
+
+/** The method of OpenAI's clients, and the loops that print its stream. */
+const OPENAI_CALLS = {
+  chat: {
+    method: 'chat.completions.create',
+    python: `for chunk in stream:
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="", flush=True)`,
+    typescript: "for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
+  },
+  responses: {
+    method: 'responses.create',
+    python: `for event in stream:
+    if event.type == "response.output_text.delta":
+        print(event.delta, end="", flush=True)`,
+    typescript: `for await (const event of stream) {
+  if (event.type === 'response.output_text.delta') process.stdout.write(event.delta);
+}`,
+  },
+} as const;
 
 /** Both clients have their own member or method for streaming; the other members are the same. */
 function withoutStream(body: Members): Members {
@@ -25,18 +45,16 @@ function withoutStream(body: Members): Members {
 
 function pythonCode(protocol: Protocol, base: string, body: Members): string {
   const given = indented(`**${pythonText(withoutStream(body), 0)}`);
-  if (protocol === 'chat') {
+  if (protocol !== 'messages') {
     return `import os
 from openai import OpenAI
 
 client = OpenAI(base_url=${JSON.stringify(`${base}/v1`)}, api_key=os.environ["TOLLGATE_KEY"])
-stream = client.chat.completions.create(
+stream = client.${OPENAI_CALLS[protocol].method}(
     stream=True,
 ${given},
 )
-for chunk in stream:
-    if chunk.choices:
-        print(chunk.choices[0].delta.content or "", end="", flush=True)
+${OPENAI_CALLS[protocol].python}
 `;
   }
   return `import os
@@ -52,12 +70,12 @@ ${given},
 }
 
 function typescriptCode(protocol: Protocol, base: string, body: Members): string {
-  if (protocol === 'chat') {
+  if (protocol !== 'messages') {
     return `import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: ${JSON.stringify(`${base}/v1`)}, apiKey: process.env.TOLLGATE_KEY });
-const stream = await client.chat.completions.create(${JSON.stringify(body, null, 2)});
-for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');
+const stream = await client.${OPENAI_CALLS[protocol].method}(${JSON.stringify(body, null, 2)});
+${OPENAI_CALLS[protocol].typescript}
 `;
   }
   return `import Anthropic from '@anthropic-ai/sdk';

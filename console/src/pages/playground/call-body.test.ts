@@ -1,4 +1,4 @@
-/** Tests the requests that the playground builds in both protocols. */
+/** Tests the requests that the playground builds in each protocol. */
 import { describe, expect, test } from 'bun:test';
 import { callBody, type Prompt, promptErrors, readTools } from './call-body.ts';
 
@@ -39,7 +39,27 @@ describe('callBody', () => {
       stream: true,
     });
   });
+  test('responses: system as instructions, flat tools that stay as they are, nothing stored', () => {
+    expect(callBody('responses', 'm', prompt({ system: 'Be brief.', tools: TOOLS }))).toEqual({
+      model: 'm',
+      max_output_tokens: 64,
+      instructions: 'Be brief.',
+      input: 'Hi',
+      tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: false }],
+      store: false,
+      stream: true,
+    });
+  });
   test('images in each protocol’s form, before the text', () => {
+    expect(callBody('responses', 'm', prompt({ images: [IMAGE] })).input).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: IMAGE.url },
+          { type: 'input_text', text: 'Hi' },
+        ],
+      },
+    ]);
     const contentOf = (body: unknown) => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content;
     expect(contentOf(callBody('chat', 'm', prompt({ images: [IMAGE] })))).toEqual([
       { type: 'image_url', image_url: { url: IMAGE.url } },

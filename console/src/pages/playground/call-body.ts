@@ -1,4 +1,4 @@
-/** Validates the playground's input and builds its request body in either protocol. */
+/** Validates the playground's input and builds its request body in each protocol. */
 import type { Protocol } from './answer.ts';
 
 export interface Prompt {
@@ -62,9 +62,15 @@ export function readTools(text: string): readonly Tool[] | string {
   }));
 }
 
+const PATHS: Readonly<Record<Protocol, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+};
+
 /** Path of the protocol's endpoint, relative to the gateway. */
 export function pathOf(protocol: Protocol): string {
-  return protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+  return PATHS[protocol];
 }
 
 /** Builds the request body. Requires a prompt without errors. */
@@ -84,6 +90,17 @@ export function callBody(protocol: Protocol, model: string, prompt: Prompt): Mem
       ...(system === '' ? {} : { system }),
       messages: [{ role: 'user', content: contentOf(prompt, messagesImage) }],
       ...(given.length === 0 ? {} : { tools: given }),
+      stream: true,
+    };
+  }
+  if (protocol === 'responses') {
+    return {
+      ...shared,
+      max_output_tokens: limit,
+      ...(system === '' ? {} : { instructions: system }),
+      input: prompt.images.length === 0 ? prompt.user : [{ role: 'user', content: responsesContent(prompt) }],
+      ...(given.length === 0 ? {} : { tools: given.map(responsesTool) }),
+      store: false,
       stream: true,
     };
   }
@@ -108,6 +125,16 @@ function contentOf({ user, images }: Prompt, imagePart: (url: string) => Members
   if (images.length === 0) return user;
   const parts = images.map(({ url }) => imagePart(url));
   return user.trim() === '' ? parts : [...parts, { type: 'text', text: user }];
+}
+
+function responsesContent({ user, images }: Prompt): readonly Members[] {
+  const parts = images.map(({ url }) => ({ type: 'input_image', image_url: url }));
+  return user.trim() === '' ? parts : [...parts, { type: 'input_text', text: user }];
+}
+
+/** Without `strict: false`, the provider makes schemas strict where it can. */
+function responsesTool({ name, description, input_schema: parameters }: Tool): Members {
+  return { type: 'function', name, ...(description === undefined ? {} : { description }), parameters, strict: false };
 }
 
 function chatImage(url: string): Members {

@@ -1,6 +1,7 @@
-/** Renders the playground: one prompt, one or two models, either protocol. It sends real calls. */
+/** Renders the playground: one prompt, one or two models, any protocol. It sends real calls. */
 import { Code, Columns2, Play, Square } from 'lucide-react';
 import { useState } from 'react';
+import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
@@ -17,6 +18,7 @@ import { KeyPanel, usePlaygroundKey } from './key-panel.tsx';
 import { PromptForm } from './prompt-form.tsx';
 import { useRun } from './use-run.ts';
 
+const PROTOCOLS: readonly Protocol[] = ['chat', 'messages', 'responses'];
 const EMPTY_PROMPT: Prompt = { system: '', user: '', tools: '', images: [], maxTokens: '1024', temperature: '' };
 
 export default function PlaygroundPage() {
@@ -44,7 +46,7 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
   const other = useRun();
   const first = models.find(({ name }) => name === search.model) ?? models[0];
   const second = search.with === undefined ? undefined : (models.find(({ name }) => name === search.with) ?? models[0]);
-  const protocol: Protocol = search.protocol === 'messages' ? 'messages' : 'chat';
+  const protocol = PROTOCOLS.find((name) => name === search.protocol) ?? 'chat';
   const chosen = [first, second].filter((model) => model !== undefined);
   const isRunning = one.run?.state === 'running' || other.run?.state === 'running';
   const hasErrors = Object.keys(promptErrors(prompt)).length > 0;
@@ -87,10 +89,7 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
           <Segmented<Protocol>
             label="Protocol"
             value={protocol}
-            choices={[
-              ['chat', 'Chat completions'],
-              ['messages', 'Messages'],
-            ]}
+            choices={PROTOCOLS.map((name) => [name, PROTOCOL_TITLES[name]])}
             onChoose={(next) => change({ protocol: next === 'chat' ? undefined : next })}
           />
           <ModelChoice

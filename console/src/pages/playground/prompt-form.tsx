@@ -67,7 +67,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
           value={prompt.tools}
           error={errors.tools}
           placeholder={'[{"name": "get_weather", "description": "…", "input_schema": {"type": "object"}}]'}
-          hint="Same format for both protocols. Tool calls are shown but not executed."
+          hint="Same format for every protocol. Tool calls are shown but not executed."
           onChange={(event) => onChange({ ...prompt, tools: event.target.value })}
         />
       </details>

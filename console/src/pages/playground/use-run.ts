@@ -98,7 +98,7 @@ async function call(
 }
 
 function credentialHeader(protocol: Protocol, secret: string): Readonly<Record<string, string>> {
-  return protocol === 'chat' ? { authorization: `Bearer ${secret}` } : { 'x-api-key': secret };
+  return protocol === 'messages' ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` };
 }
 
 function hasContent({ text, reasoning, toolCalls }: Answer): boolean {

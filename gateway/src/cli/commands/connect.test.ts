@@ -56,17 +56,26 @@ async function connectFrom(
 
 const FILES = {
   claude: '.claude/settings.json',
+  codex: '.codex/config.toml',
   opencode: '.config/opencode/opencode.json',
   aider: '.aider.conf.yml',
   continue: '.continue/config.yaml',
 } as const;
 const BEFORE = {
   claude: '{\n  "model": "opus",\n  "env": { "DISABLE_TELEMETRY": "1" }\n}\n',
+  codex: '# mine\napproval_policy = "never"\n\n[tui]\nnotifications = true\n',
   opencode: '{\n  // mine\n  "theme": "system"\n}\n',
   aider: '# mine\ndark-mode: true\n',
   continue: 'name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: Other\n    provider: ollama\n    model: o\n',
 } as const;
 type Name = keyof typeof FILES;
+const PROTOCOLS: Readonly<Record<Name, string>> = {
+  claude: 'messages',
+  codex: 'responses',
+  opencode: 'chat',
+  aider: 'chat',
+  continue: 'chat',
+};
 const names = Object.keys(FILES) as Name[];
 const model = (name: Name) => (name === 'claude' ? [] : ['--model', 'demo']);
 
@@ -103,7 +112,7 @@ describe.each(names)('%s', (name) => {
     expect(outcome.stdout).toContain(backupPath(file));
     expect((await keyStatus(name)).at(-1)).toBe('active');
     const [record] = await gateway.calls('--limit', '1');
-    expect(record).toMatchObject({ status: 200, protocol: name === 'claude' ? 'messages' : 'chat' });
+    expect(record).toMatchObject({ status: 200, protocol: PROTOCOLS[name] });
     const again = await connect(name, ...model(name));
     expect(again.exitCode).toBe(0);
     const undone = await connect(name, '--undo');
@@ -143,6 +152,18 @@ test('Claude Code gets the address without /v1, and the model that was named', a
       ANTHROPIC_AUTH_TOKEN: gateway.key,
       ANTHROPIC_MODEL: 'claude-demo',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'claude-demo',
+    },
+  });
+});
+
+test('Codex gets the address with /v1, and a provider of its own in place of an earlier one', async () => {
+  const file = place('codex', 'model = "old"\n\n[model_providers.tollgate]\nenv_key = "TOLLGATE_KEY"\n');
+  await connect('codex', '--key', gateway.key, '--url', gateway.url, '--model', 'demo');
+  expect(Bun.TOML.parse(readFileSync(file, 'utf8'))).toEqual({
+    model: 'demo',
+    model_provider: 'tollgate',
+    model_providers: {
+      tollgate: { name: 'Tollgate', base_url: `${gateway.url}/v1`, experimental_bearer_token: gateway.key },
     },
   });
 });
@@ -191,8 +212,9 @@ test('an undo that would lose later changes is refused', async () => {
 
 describe('is refused', () => {
   test.each([
-    [['emacs'], 2, 'Expected one of claude, opencode, aider, continue.'],
-    [['codex'], 2, 'speaks only the Responses API'],
+    [['emacs'], 2, 'Expected one of claude, codex, opencode, aider, continue.'],
+    [['cline'], 2, 'OpenAI Compatible'],
+    [['codex'], 2, 'Codex needs a model; expected --model NAME'],
     [['toString'], 2, 'toString cannot be connected.'],
     [['aider'], 2, 'expected --model NAME'],
     [['claude', '--url', 'ftp://x'], 2, 'expected an address'],

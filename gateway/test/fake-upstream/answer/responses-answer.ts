@@ -58,14 +58,23 @@ const messageOf = (speech: Speech, index: number, status: string, content: reado
 
 const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 
-const callOf = (speech: Speech, index: number, call: ToolCall, status: string, written: string) => ({
-  id: `fc_${speech.id}${index}`,
-  type: 'function_call',
-  status,
-  call_id: call.id,
-  name: call.name,
-  arguments: written,
-});
+/** How a call is written: its item type, the prefix of its id, its events and its pieces. */
+function writingOf({ argumentPieces, textPieces }: ToolCall) {
+  return textPieces === undefined
+    ? {
+        type: 'function_call',
+        prefix: 'fc',
+        event: 'function_call_arguments',
+        member: 'arguments',
+        pieces: argumentPieces,
+      }
+    : { type: 'custom_tool_call', prefix: 'ctc', event: 'custom_tool_call_input', member: 'input', pieces: textPieces };
+}
+
+function callOf(speech: Speech, index: number, call: ToolCall, status: string, written: string) {
+  const { type, prefix, member } = writingOf(call);
+  return { id: `${prefix}_${speech.id}${index}`, type, status, call_id: call.id, name: call.name, [member]: written };
+}
 
 /** The items of a speech, in order. */
 function itemsOf(speech: Speech): object[] {
@@ -74,7 +83,7 @@ function itemsOf(speech: Speech): object[] {
   if (!isWordless(speech))
     items.push(messageOf(speech, items.length, 'completed', [partOf([...speech.text].join(''))]));
   for (const call of speech.toolCalls)
-    items.push(callOf(speech, items.length, call, 'completed', call.argumentPieces.join('')));
+    items.push(callOf(speech, items.length, call, 'completed', writingOf(call).pieces.join('')));
   return items;
 }
 
@@ -119,11 +128,12 @@ function* events(model: string, speech: Speech): Generator<BodyPart> {
   }
   for (const call of speech.toolCalls) {
     const index = output.length;
-    const at = { item_id: `fc_${speech.id}${index}`, output_index: index };
-    const written = call.argumentPieces.join('');
+    const { prefix, event: name, member, pieces } = writingOf(call);
+    const at = { item_id: `${prefix}_${speech.id}${index}`, output_index: index };
+    const written = pieces.join('');
     yield add(callOf(speech, index, call, 'in_progress', ''));
-    for (const delta of call.argumentPieces) yield event('response.function_call_arguments.delta', { ...at, delta });
-    yield event('response.function_call_arguments.done', { ...at, arguments: written });
+    for (const delta of pieces) yield event(`response.${name}.delta`, { ...at, delta });
+    yield event(`response.${name}.done`, { ...at, [member]: written });
     yield done(callOf(speech, index, call, 'completed', written));
   }
   yield event('response.completed', { response: responseOf(model, speech, 'completed', output, usageOf(speech)) });

@@ -20,6 +20,8 @@ export interface ToolCall {
   readonly name: string;
   /** The arguments as JSON, in the pieces in which a stream sends them. */
   readonly argumentPieces: readonly string[];
+  /** The text for a custom tool, in pieces; undefined: a function. */
+  readonly textPieces?: readonly string[];
 }
 
 const NOTHING: Speech = {
@@ -98,7 +100,12 @@ export function scriptedSpeech(say: Say, number: number): Speech {
   const { reasoning = '', text = '', calls = [], cacheReadTokens = 0 } = say;
   const thought = pieces(reasoning);
   const said = pieces(text);
-  const toolCalls = calls.map(({ id, name, input }) => ({ id, name, argumentPieces: pieces(JSON.stringify(input)) }));
+  const toolCalls = calls.map(({ id, name, input, custom }) => ({
+    id,
+    name,
+    argumentPieces: pieces(JSON.stringify(input)),
+    ...(custom === true ? { textPieces: pieces(String(input.input)) } : {}),
+  }));
   return {
     id: `fake_${number}`,
     reasoning: thought,

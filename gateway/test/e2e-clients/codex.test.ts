@@ -1,0 +1,222 @@
+/**
+ * Tests Codex through the gateway: headless sessions with an upstream of each format, and how many requests it makes when
+ * one fails. Contract, 10.11; specification of the Responses API, H.1.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SIGNATURE } from '../fake-upstream/answer/messages-answer.ts';
+import { SEAL } from '../fake-upstream/answer/responses-answer.ts';
+import type { ClientFormat } from '../fake-upstream/protocol.ts';
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
+import type { Pair } from '../harness/start-pair.ts';
+import { holdChatRequest } from './chat-request-shape.ts';
+import { bodyOf } from './clients-rig.ts';
+import { FORMATS, modelOf, type Scene, startCodexRig } from './codex-rig.ts';
+import { findCodex, NEEDS_CLIENTS } from './installed-clients.ts';
+import { holdMessagesRequest } from './messages-request-shape.ts';
+import { type RequestCounter, startRequestCounter } from './request-counter.ts';
+import { makeSessionFolder, runAgent, type SessionFolder } from './run-agent.ts';
+import { type CodexSession, configureCodex, OFFLINE, runCodex, TRANSPORTS, type Transport } from './run-codex.ts';
+
+const ANSWER = 'The words are marmalade and quince 🍋.';
+const THOUGHT = 'A file first.';
+const PATCH = '*** Begin Patch\n*** Add File: new.txt\n+quince\n*** End Patch\n';
+const DOT_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const TRANSPORT_NAMES = Object.keys(TRANSPORTS) as Transport[];
+
+/** The stream breaks off after its first texts. */
+const CUT: Scenario = { answer: 'long:200', cut: { at: 6_000, how: 'fin' } };
+
+const REFUSED = { message: 'there is no such thing', type: 'invalid_request_error' };
+const REFUSAL: Readonly<Record<ClientFormat, object>> = {
+  responses: { error: { ...REFUSED, code: null, param: null } },
+  'chat-completions': { error: { ...REFUSED, code: null, param: null } },
+  messages: { type: 'error', error: REFUSED },
+};
+
+const doctorReport = z.object({ checks: z.record(z.string(), z.looseObject({ status: z.string() })) });
+
+const program = findCodex();
+
+const shell = (id: string, cmd: string) => ({ id, name: 'exec_command', input: { cmd } });
+
+/** A failed test names what is missing, not the 50 KB in which it is. */
+const missingIn = (body: string | undefined, words: readonly string[]) => words.filter((word) => !body?.includes(word));
+
+/** Where each format carries the reasoning of an earlier answer. */
+const KEPT: Readonly<Record<ClientFormat, string>> = {
+  responses: `"encrypted_content":"${SEAL}"`,
+  'chat-completions': `"reasoning_content":"${THOUGHT}"`,
+  messages: `"signature":"${SIGNATURE}"`,
+};
+
+describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
+  let pair: Pair;
+  let counter: RequestCounter;
+  let folder: SessionFolder;
+  beforeAll(async () => {
+    pair = await startCodexRig();
+  });
+  beforeEach(async () => {
+    pair.fake.reset();
+    counter = await startRequestCounter(pair.gateway.url);
+    folder = makeSessionFolder({ 'note.txt': 'The word is marmalade.\n', 'dot.png': Buffer.from(DOT_PNG, 'base64') });
+  });
+  afterEach(() => {
+    counter.stop();
+    folder.remove();
+  });
+  afterAll(() => pair?.stop());
+
+  const plan = (transport: Transport, model: string, key = pair.gateway.key) => ({
+    program: program ?? '',
+    folder,
+    transport,
+    baseUrl: counter.url,
+    key,
+    model,
+  });
+  const statuses = () => counter.requests().map(({ path, status }) => [path, status]);
+  const ok = (count: number) => Array(count).fill(['/v1/responses', 200]);
+  const messagesOf = ({ lines }: CodexSession) =>
+    lines.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : []));
+
+  function expectSuccess(session: CodexSession): void {
+    expect({ status: session.status, said: messagesOf(session).at(-1), stderr: session.stderr }).toMatchObject({
+      status: 0,
+      said: ANSWER,
+    });
+  }
+
+  describe.each(TRANSPORT_NAMES)('over %s', (transport) => {
+    describe.each(FORMATS)('upstream %s', (format) => {
+      const model = modelOf(format, 'session');
+      const run = (...words: string[]) => runCodex({ ...plan(transport, model), words });
+      const script = (...scenarios: readonly Scenario[]) => pair.fake.script(model, scenarios);
+      /** The bodies that upstream received; those that the gateway wrote are checked against their format. */
+      function sentBodies(): string[] {
+        const bodies = pair.fake.served(model).map(bodyOf);
+        for (const body of bodies) {
+          if (format === 'messages') holdMessagesRequest(body);
+          if (format === 'chat-completions') holdChatRequest(body);
+        }
+        return bodies.map((body) => JSON.stringify(body));
+      }
+
+      test('a session with a command, a patch and two calls at once ends well, its reasoning kept', async () => {
+        script(
+          { say: { reasoning: THOUGHT, calls: [shell('call_1', 'cat note.txt')] } },
+          { say: { calls: [{ id: 'call_2', name: 'apply_patch', input: { input: PATCH }, custom: true }] } },
+          { say: { calls: [shell('call_3', 'cat new.txt'), shell('call_4', 'echo lemon')] } },
+          { say: { text: ANSWER } },
+        );
+        expectSuccess(await run('Which words do the files say?'));
+        expect(statuses()).toEqual(ok(4));
+        expect(readFileSync(join(folder.path, 'new.txt'), 'utf8')).toBe('quince\n');
+        const sent = sentBodies();
+        expect(sent).toHaveLength(4);
+        expect(sent.slice(1).filter((body) => !body.includes(KEPT[format]))).toEqual([]);
+        expect(missingIn(sent.at(-1), ['The word is marmalade.', '*** Add File: new.txt', 'lemon'])).toEqual([]);
+      });
+
+      test('an image reaches the model', async () => {
+        script({ say: { text: ANSWER } });
+        expectSuccess(await run('What is in it?', '--image', join(folder.path, 'dot.png')));
+        expect(statuses()).toEqual(ok(1));
+        const [sent] = sentBodies();
+        expect(
+          missingIn(sent, [format === 'messages' ? '"media_type":"image/png"' : 'data:image/png;base64,']),
+        ).toEqual([]);
+      });
+
+      test('a session that continues has its reasoning and its answers', async () => {
+        // Signed reasoning is kept with the call after it, and here is none.
+        const kept = format === 'messages' ? [] : [KEPT[format]];
+        script({ say: { reasoning: THOUGHT, text: 'One.' } }, { say: { text: ANSWER } });
+        expect(messagesOf(await run('How many?'))).toEqual(['One.']);
+        expectSuccess(await run('resume', '--last', 'And now?'));
+        expect(statuses()).toEqual(ok(2));
+        expect(missingIn(sentBodies().at(-1), [...kept, 'How many?', 'One.', 'And now?'])).toEqual([]);
+      });
+    });
+
+    test('its doctor finds nothing wrong with the gateway', async () => {
+      configureCodex(plan(transport, modelOf('responses', 'session')));
+      const { status, stdout } = await runAgent([program ?? '', 'doctor', '--json'], folder, OFFLINE);
+      const { checks } = doctorReport.parse(JSON.parse(stdout));
+      // The newest version is at GitHub.
+      const faults = Object.entries(checks).filter(
+        ([name, check]) => check.status !== 'ok' && name !== 'updates.status',
+      );
+      expect([status, faults]).toEqual([0, []]);
+      expect(Object.keys(checks)).toContain('network.provider_reachability');
+    });
+
+    describe.each(EXHAUSTIVE ? FORMATS : FORMATS.slice(0, 1))('when it fails, upstream %s', (format) => {
+      /** Runs a turn and returns how it ended, with the statuses of its requests. */
+      async function turn(scene: Scene, scenarios: readonly Scenario[], key?: string) {
+        const model = modelOf(format, scene);
+        if (scenarios.length > 0) pair.fake.script(model, scenarios);
+        const session = await runCodex({ ...plan(transport, model, key), words: ['Hello?'] });
+        const failure = session.lines.find(({ type }) => type === 'turn.failed')?.error?.message;
+        return { session, failure, statuses: counter.requests().map(({ status }) => status) };
+      }
+
+      test('a failed upstream ends the turn after one request', async () => {
+        const { failure, statuses, session } = await turn('down', [{ status: 500, errorBodyBytes: 100 }]);
+        expect([session.status, statuses]).toEqual([1, [200]]);
+        expect(failure).toContain('at capacity');
+      });
+
+      test('a rate limit is retried once, when `retry-after` says', async () => {
+        const limit = { status: 429, headers: { 'retry-after': '1' }, errorBodyBytes: 100 };
+        const { session, statuses } = await turn('limited', [limit, { say: { text: ANSWER } }]);
+        expectSuccess(session);
+        expect(statuses).toEqual([429, 200]);
+      });
+
+      // Five seconds, which the gateway then says.
+      exhaustiveTest('a rate limit without `retry-after` is retried once as well', async () => {
+        const limit = { status: 429, errorBodyBytes: 100 };
+        const { session, statuses } = await turn('limited-silently', [limit, { say: { text: ANSWER } }]);
+        expectSuccess(session);
+        expect(statuses).toEqual([429, 200]);
+      });
+
+      test('a spent budget ends the turn after one request', async () => {
+        const words = ['--name', 'poor', '--budget-usd', '0.000001', '--json'];
+        const { key } = JSON.parse((await pair.gateway.run('keys', 'create', ...words)).stdout);
+        const { session, failure, statuses } = await turn('session', [], key);
+        expect([session.status, statuses]).toEqual([1, [429]]);
+        expect(failure).toContain('Quota exceeded');
+      });
+
+      test('a refused request ends the turn after one request, with the words of the refusal', async () => {
+        const { session, failure, statuses } = await turn('rejecting', [{ status: 400, json: REFUSAL[format] }]);
+        expect([session.status, statuses]).toEqual([1, [400]]);
+        expect(failure).toContain('no such thing');
+      });
+
+      test('a stream that upstream cuts is requested again', async () => {
+        const { session, statuses } = await turn('cut-once', [CUT, { say: { text: ANSWER } }]);
+        expectSuccess(session);
+        expect(statuses).toEqual([200, 200]);
+      });
+
+      exhaustiveTest('a stream that is always cut is requested six times', async () => {
+        const { session, statuses } = await turn('cut-always', [CUT]);
+        expect([session.status, statuses]).toEqual([1, Array(6).fill(200)]);
+      });
+
+      exhaustiveTest('an invalid key is tried six times, and its message says what is wrong', async () => {
+        const { session, failure, statuses } = await turn('session', [], 'tg_wrong');
+        expect([session.status, statuses]).toEqual([1, Array(6).fill(401)]);
+        expect(failure).toContain('the API key is not valid');
+      });
+    });
+  });
+});
