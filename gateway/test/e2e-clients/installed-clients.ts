@@ -8,7 +8,7 @@ import type { ClientDriver } from './client-driver.ts';
 const CLIENTS = join(import.meta.dir, '../clients');
 const MODULES = join(CLIENTS, 'node_modules');
 
-export const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
+const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
 /** For the names of suites that are skipped without the packages. */
 export const NEEDS_CLIENTS = '(needs npm ci in gateway/test/clients)';
 
