@@ -134,7 +134,7 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
       });
 
       test('a session that continues has its reasoning and its answers', async () => {
-        // Signed reasoning is kept with the call after it, and here is none.
+        // Signed reasoning is kept with the call after it; this answer has no call.
         const kept = format === 'messages' ? [] : [KEPT[format]];
         script({ say: { reasoning: THOUGHT, text: 'One.' } }, { say: { text: ANSWER } });
         expect(messagesOf(await run('How many?'))).toEqual(['One.']);
