@@ -31,6 +31,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   deps.ready = false;
   await waitUntil(() => false, serveOnMs, hurry);
   deps.draining = true;
+  server.closeSockets();
   const idle = () => deps.capacity.present.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
   for (const call of deps.openCalls.items()) {

@@ -27,6 +27,7 @@ import type { CallDeps, Settings } from './deps.ts';
 import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
 import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
+import type { DirectController } from './stream/outbox.ts';
 
 /** The client's side of a request. */
 export interface CallOrigin {
@@ -34,6 +35,16 @@ export interface CallOrigin {
   address(): string | null;
   /** Called before the last byte is handed over, once the call waits only for the client to take its reply. */
   replyReady(): void;
+  /** Gets a streamed answer, which it writes itself; then the body of the response is empty. Absent: the body has it. */
+  takeStream?(stream: AnswerStream): void;
+}
+
+/** A streamed answer that waits for its client. */
+export interface AnswerStream {
+  /** Resolves when everything was handed over; rejects if the client is given up. */
+  attach(controller: DirectController): Promise<void>;
+  /** The client left. */
+  leave(): void;
 }
 
 /** The call itself. Members that are not read-only are its progress; the steps of the call set them. */

@@ -29,12 +29,16 @@ import type { UpstreamCall } from './plan/upstream-call.ts';
 import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
 
-/** Answers one token count, also if a step fails. */
+/**
+ * Answers one token count, also if a step fails. `answer`: for other requests that cost nothing and leave no record, and
+ * that the same checks and limits apply to.
+ */
 export async function countCall(
   request: Request,
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
+  answer: (call: Routed) => Response | Promise<Response> = answerCount,
 ): Promise<Response> {
   const call = openCall(request, protocol, origin, deps);
   const { limits } = call.settings.config;
@@ -47,7 +51,7 @@ export async function countCall(
     openPlace(call);
     routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
     admission = await holdCount(call);
-    reply = await answerCount(call);
+    reply = await answer(call);
   } catch (error) {
     reply = failureReply(reportFailure(call, error), protocol, call.requestId, call.rateLimitStatus);
   } finally {

@@ -18,6 +18,7 @@ import type { TelemetryConfig } from './telemetry-config.ts';
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
+export const DEFAULT_WEBSOCKET = 'on';
 export const DEFAULT_PUBLIC_STATUS = 'summary';
 export const DEFAULT_HOLDS: HoldMode = 'adaptive';
 export const DEFAULT_UNPRICED = 'refuse';
@@ -57,6 +58,8 @@ export interface ServerConfig {
   /** Addresses of proxies that may state the client they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
+  /** Whether `/v1/responses` takes WebSockets. */
+  readonly websocket: boolean;
   /** What `/status` shows to anonymous clients: whether the service works, or also its providers by name. */
   readonly publicStatus: 'summary' | 'full';
   readonly oidc: readonly OidcConfig[];

@@ -117,6 +117,30 @@ export const LIMITS = {
     '20000',
     'Concurrent requests of the process; more get 503. The limit of open files may lower it.',
   ),
+  websockets_max: count(
+    'websocketsMax',
+    '2000',
+    'WebSockets of the process; further handshakes get 426, on which clients use POST.',
+  ),
+  websockets_per_key_max: count('websocketsPerKeyMax', '200', 'WebSockets of one key; the same.'),
+  websocket_duration: duration(
+    'websocketDurationMs',
+    '60m',
+    '1s',
+    'A WebSocket is closed after this time, between two responses.',
+  ),
+  websocket_history_bytes_max: bytes(
+    'websocketHistoryBytesMax',
+    '32MiB',
+    '1KiB',
+    'Conversation kept for one WebSocket, for `previous_response_id`; of a larger one nothing is kept.',
+  ),
+  websocket_histories_bytes_max: bytes(
+    'websocketHistoriesBytesMax',
+    '256MiB',
+    '1KiB',
+    'Conversations kept for all WebSockets; the least recently used are forgotten first.',
+  ),
   keep_alive: duration('keepAliveMs', '10s', '100ms', 'Silence on a stream after which a keep-alive is sent.'),
   commit_after: duration(
     'commitAfterMs',

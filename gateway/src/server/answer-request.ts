@@ -32,10 +32,16 @@ export interface Origin extends CallOrigin {
   isHttps(): boolean;
   /** The address of the connection itself; null if it is closed. */
   peer(): string | null;
+  /** Makes a WebSocket of the connection, or throws CallFailure. */
+  upgrade(): void;
 }
 
-/** Answers any request. */
-export function answerRequest(request: Request, origin: Origin, parts: ServerDeps): Response | Promise<Response> {
+/** Answers any request. Undefined: its connection is a WebSocket now. */
+export function answerRequest(
+  request: Request,
+  origin: Origin,
+  parts: ServerDeps,
+): Response | Promise<Response> | undefined {
   const { deps } = parts;
   const start = pathStart(request.url);
   const path = pathOf(request.url, start);
@@ -43,7 +49,12 @@ export function answerRequest(request: Request, origin: Origin, parts: ServerDep
     checkEnvelope(request, start, deps);
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
-    if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request);
+    if (!match.row.methods.includes(request.method)) {
+      if (!asksForSocket(request)) throw wrongMethod(match, request);
+      if (!SOCKET_PATHS.has(path)) throw noSocket(match);
+      origin.upgrade();
+      return undefined;
+    }
     const answer = match.row.answer(request, origin, parts, match.rest);
     if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, origin);
     origin.replyReady();
@@ -80,13 +91,19 @@ function readiness(deps: CallDeps): Response {
   );
 }
 
-/** Codex first asks for a WebSocket, and falls back to POST at once only on a 426. */
-function wrongMethod({ row }: RouteMatch, { method, headers }: Request): CallFailure {
+function asksForSocket({ method, headers }: Request): boolean {
+  return method === 'GET' && headers.get('upgrade')?.toLowerCase() === 'websocket';
+}
+
+/** Clients fall back to POST at once only on a 426. */
+function noSocket({ row }: RouteMatch): CallFailure {
   const allow = row.methods.join(', ');
-  if (row.isCall && headers.get('upgrade')?.toLowerCase() === 'websocket') {
-    const details = { status: 426, allow, closeConnection: true } as const;
-    return new CallFailure('method_not_allowed', `there is no WebSocket at this path; use ${allow}`, details);
-  }
+  const details = { status: 426, allow, closeConnection: true } as const;
+  return new CallFailure('method_not_allowed', `there is no WebSocket at this path; use ${allow}`, details);
+}
+
+function wrongMethod({ row }: RouteMatch, { method }: Request): CallFailure {
+  const allow = row.methods.join(', ');
   return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not allowed for this path; use ${allow}`, {
     allow,
   });
@@ -200,6 +217,7 @@ const below = (methods: string[], paths: string[], answer: Answer): RouteRow => 
   below: true,
 });
 
+const SOCKET_PATHS = new Set(aliases('/responses'));
 const READ = ['GET', 'HEAD'];
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

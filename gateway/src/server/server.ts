@@ -7,10 +7,12 @@ import type { DescriptorBounds } from '../admission/capacity.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { type ArrivingBody, arrivingBodies } from '../call/request/arriving-body.ts';
-import { CallFailure } from '../errors/call-failure.ts';
+import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '../lib/open-files.ts';
 import { answerRequest, clientAddress, isForwardedHttps, type Origin, type ServerDeps } from './answer-request.ts';
 import type { TlsPair } from './tls-files.ts';
+import type { ResponsesSocket } from './websocket/responses-socket.ts';
+import { SocketSet } from './websocket/socket-set.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -21,6 +23,8 @@ export interface HttpServer {
   lastRequestMs(): number;
   /** Closes client connections without a request. */
   closeIdle(): void;
+  /** Closes each WebSocket once it has no response. */
+  closeSockets(): void;
   /** Serves new connections with another certificate; others keep theirs. Throws if it is unusable: nothing changes. */
   renewTls(pair: TlsPair): void;
 }
@@ -39,10 +43,12 @@ export function startHttpServer(host: string, port: number, parts: ServerDeps, t
   const onRequest = () => {
     lastMs = performance.now();
   };
-  let server = listen(host, port, parts, tls, onRequest);
+  const sockets = new SocketSet(parts.deps);
+  const binding = { parts, sockets, onRequest };
+  let server = listen(host, port, binding, tls);
   const boundPort = server.port ?? port;
   /** Those before a change of the certificate, until their last connection is closed. */
-  const former = new Set<Server<undefined>>();
+  const former = new Set<Server<ResponsesSocket>>();
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls === null ? 'http' : 'https'}://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${boundPort}`,
@@ -51,10 +57,12 @@ export function startHttpServer(host: string, port: number, parts: ServerDeps, t
     lastRequestMs: () => lastMs,
     closeIdle() {
       for (const one of [server, ...former]) one.closeIdleConnections();
+      sockets.closeIdle();
     },
+    closeSockets: () => sockets.goAway(),
     renewTls(pair) {
       // The runtime changes no certificate of a server (1.4.5): another one takes its port over.
-      const next = listen(host, boundPort, parts, pair, onRequest);
+      const next = listen(host, boundPort, binding, pair);
       const old = server;
       server = next;
       former.add(old);
@@ -63,14 +71,23 @@ export function startHttpServer(host: string, port: number, parts: ServerDeps, t
   };
 }
 
+interface Binding {
+  readonly parts: ServerDeps;
+  readonly sockets: SocketSet;
+  readonly onRequest: () => void;
+}
+
+/** Bytes that a WebSocket may owe its client: answers to pings and messages outside a response. */
+const SOCKET_BACKLOG_BYTES_MAX = 1024 * 1024;
+
 function listen(
   hostname: string,
   port: number,
-  parts: ServerDeps,
+  { parts, sockets, onRequest }: Binding,
   tls: TlsPair | null,
-  onRequest: () => void,
-): Server<undefined> {
+): Server<ResponsesSocket> {
   const isTls = tls !== null;
+  const { bodyBytesMax, idleConnectionTimeoutMs } = parts.deps.settings.config.limits;
   try {
     return Bun.serve({
       hostname,
@@ -80,8 +97,20 @@ function listen(
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
         onRequest();
-        const answer = answerRequest(request, new HttpOrigin(server, request, parts.deps, isTls), parts);
-        return parts.deps.draining ? lastOfConnection(answer) : answer;
+        const answer = answerRequest(request, new HttpOrigin(server, sockets, request, parts.deps, isTls), parts);
+        return parts.deps.draining && answer !== undefined ? lastOfConnection(answer) : answer;
+      },
+      websocket: {
+        // Without compression no message is larger than what arrived.
+        perMessageDeflate: false,
+        maxPayloadLength: bodyBytesMax,
+        idleTimeout: Math.ceil(idleConnectionTimeoutMs / 1_000),
+        backpressureLimit: SOCKET_BACKLOG_BYTES_MAX,
+        closeOnBackpressureLimit: true,
+        open: (socket) => socket.data.open(socket),
+        message: (socket, message) => socket.data.onMessage(message),
+        drain: (socket) => socket.data.onDrain(),
+        close: (socket) => socket.data.onClose(),
       },
       error(fault) {
         parts.deps.log.fault('', 'a request failed', fault);
@@ -106,7 +135,8 @@ async function lastOfConnection(answer: Response | Promise<Response>): Promise<R
 
 /** The client's side of one request. */
 class HttpOrigin implements Origin {
-  readonly #server: Server<undefined>;
+  readonly #server: Server<ResponsesSocket>;
+  readonly #sockets: SocketSet;
   readonly #request: Request;
   readonly #deps: Pick<CallDeps, 'settings'>;
   readonly #isTls: boolean;
@@ -115,9 +145,16 @@ class HttpOrigin implements Origin {
    * Lifts the idle limit: it would cut a request that waits for its model. Bodies and slow readers have their own
    * limits.
    */
-  constructor(server: Server<undefined>, request: Request, deps: Pick<CallDeps, 'settings'>, isTls: boolean) {
+  constructor(
+    server: Server<ResponsesSocket>,
+    sockets: SocketSet,
+    request: Request,
+    deps: Pick<CallDeps, 'settings'>,
+    isTls: boolean,
+  ) {
     this.#isTls = isTls;
     this.#server = server;
+    this.#sockets = sockets;
     this.#request = request;
     this.#deps = deps;
     server.timeout(request, 0);
@@ -141,6 +178,13 @@ class HttpOrigin implements Origin {
   replyReady(): void {
     const { idleConnectionTimeoutMs } = this.#deps.settings.config.limits;
     this.#server.timeout(this.#request, Math.ceil(idleConnectionTimeoutMs / 1_000));
+  }
+
+  upgrade(): void {
+    const socket = this.#sockets.accept(this.#request, this.address());
+    if (this.#server.upgrade(this.#request, { data: socket })) return;
+    socket.onClose();
+    throw invalidRequest('the handshake of the WebSocket is not valid: see RFC 6455, 4.2.1');
   }
 
   /** The peer's address; null if the connection is closed. */

@@ -41,7 +41,10 @@ async function deliverStream(call: Held, { stream, attempts }: StreamOutcome): P
     throw failure;
   }
   await stream.ended;
-  return streamReply(call, stream.body(), stream.begun);
+  const { origin } = call;
+  if (origin.takeStream === undefined) return streamReply(call, stream.body(), stream.begun);
+  origin.takeStream(stream);
+  return streamReply(call, Buffer.alloc(0), stream.begun);
 }
 
 /**

@@ -85,10 +85,15 @@ export class ClientStream implements OutboxListener, Deadline {
     if (whole !== null) return whole;
     const source = {
       type: 'direct' as const,
-      pull: (controller: DirectController) => this.outbox.attach(controller),
+      pull: (controller: DirectController) => this.attach(controller),
       cancel: () => this.leave(),
     };
     return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+  }
+
+  /** Connects the client. Resolves when everything was handed over; rejects if the client is given up. */
+  attach(controller: DirectController): Promise<void> {
+    return this.outbox.attach(controller);
   }
 
   /** An attempt has content: it is the answer, and its bytes follow. */

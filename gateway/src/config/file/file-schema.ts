@@ -14,6 +14,7 @@ import {
   DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
   DEFAULT_UNPRICED,
+  DEFAULT_WEBSOCKET,
 } from '../config.ts';
 import { LIMITS, type LimitName } from '../limits.ts';
 import { modelSchema, publicModelName, routingSchema } from './model-schema.ts';
@@ -108,6 +109,12 @@ const serverSchema = z.strictObject({
     .optional(),
   console: choice(['on', 'off'])
     .meta({ description: 'Whether `/app` is served.', default: DEFAULT_CONSOLE })
+    .optional(),
+  websocket: choice(['on', 'off'])
+    .meta({
+      description: 'Whether `/v1/responses` takes WebSockets. `off`: they get 426, on which clients use POST.',
+      default: DEFAULT_WEBSOCKET,
+    })
     .optional(),
   public_status: choice(['summary', 'full'])
     .meta({

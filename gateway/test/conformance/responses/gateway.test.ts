@@ -376,20 +376,3 @@ describe('a failure', () => {
     ]);
   });
 });
-
-// Vector 30.
-test('a WebSocket is refused at once with 426, and the connection closed', async () => {
-  const { gateway } = pair;
-  const headers = {
-    upgrade: 'websocket',
-    connection: 'Upgrade',
-    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
-    'sec-websocket-version': '13',
-  };
-  const reply = await fetch(`${gateway.url}/v1/responses`, {
-    headers: { ...headers, authorization: `Bearer ${gateway.key}` },
-  });
-  expect([reply.status, reply.headers.get('connection')]).toEqual([426, 'close']);
-  expect((await fetch(`${gateway.url}/v1/responses`)).status).toBe(405);
-  expect(await reply.text()).toContain('WebSocket');
-});

@@ -37,6 +37,19 @@ export function renderAnswer(
   return { json: JSON.stringify(response), finish_reason };
 }
 
+/** The records of a response without output, for a request that only prepares the next one. `id`: without prefix. */
+export function renderEmptyResponse(id: string, model: string): string {
+  const createdSeconds = Math.floor(Date.now() / 1_000);
+  const context = { id, createdSeconds, model, wantsUsage: true, estimatedInputTokens: 0, sign: () => '' };
+  const renderer = new ResponsesStreamRenderer(context);
+  const events: readonly GenerationEvent[] = [
+    { kind: 'start', id: null, model: null },
+    { kind: 'finish', finish_reason: 'stop', stop_sequence: null, reported: null, explanation: null },
+    { kind: 'end' },
+  ];
+  return events.map((event) => renderer.push(event)).join('');
+}
+
 /** About four bytes of text are a token. */
 const BYTES_PER_TOKEN = 4;
 const NO_REASON = 'The model declined to answer.';
