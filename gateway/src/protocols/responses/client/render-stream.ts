@@ -39,15 +39,16 @@ export function renderAnswer(
 
 /** The records of a response without output, for a request that only prepares the next one. `id`: without prefix. */
 export function renderEmptyResponse(id: string, model: string): string {
-  const createdSeconds = Math.floor(Date.now() / 1_000);
-  const context = { id, createdSeconds, model, wantsUsage: true, estimatedInputTokens: 0, sign: () => '' };
-  const renderer = new ResponsesStreamRenderer(context);
-  const events: readonly GenerationEvent[] = [
-    { kind: 'start', id: null, model: null },
-    { kind: 'finish', finish_reason: 'stop', stop_sequence: null, reported: null, explanation: null },
-    { kind: 'end' },
-  ];
-  return events.map((event) => renderer.push(event)).join('');
+  const head = { id: `resp_${id}`, createdSeconds: Math.floor(Date.now() / 1_000), model };
+  const writer = new EventWriter();
+  const response = responseObject(head, 'in_progress', {});
+  return (
+    writer.write('response.created', { response }) +
+    writer.write('response.in_progress', { response }) +
+    writer.write('response.completed', {
+      response: responseObject(head, 'completed', { usage: renderUsage(ZERO_USAGE) }),
+    })
+  );
 }
 
 /** About four bytes of text are a token. */
