@@ -55,7 +55,7 @@ export function generates({ root }: JsonOutline): boolean {
   return member(root, 'generate')?.kind !== 'false';
 }
 
-/** Members of the message that are none of the request. */
+/** Members of the message that the request does not have. */
 const MESSAGE_MEMBERS = new Set(['type', 'generate', 'stream', 'stream_id']);
 
 /**

@@ -30,7 +30,7 @@ const delta = (text: string) => ({ type: 'response.output_text.delta', delta: te
 const done = (item: object) => ({ type: 'response.output_item.done', item });
 const completed = { type: 'response.completed', response: { id: 'resp_1', output: [] } };
 
-test('each event is one message, however the bytes are cut; what is no event is none', () => {
+test('each event is one message, however the bytes are cut; other records are dropped', () => {
   const stream = Buffer.from(`: ping\n\n${record(delta('ä'))}data: {"type":"keepalive"}\n\ndata: [DONE]\n\n`);
   for (const step of [1, 7, stream.length]) {
     const { socket, sent } = socketWith(100);

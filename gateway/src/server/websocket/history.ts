@@ -22,7 +22,7 @@ export class Histories {
     return this.#byteCount;
   }
 
-  /** The conversation of one more WebSocket, of which nothing is kept yet. */
+  /** The conversation of one more WebSocket; it is empty. */
   open(): History {
     return new History(this);
   }
