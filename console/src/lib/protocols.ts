@@ -8,12 +8,14 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat',
   messages: 'Messages',
   responses: 'Responses',
+  embeddings: 'Embeddings',
 };
 
 export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat completions',
   messages: 'Messages',
   responses: 'Responses',
+  embeddings: 'Embeddings',
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];

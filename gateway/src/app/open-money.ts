@@ -283,6 +283,11 @@ export function createUnpricedWarner(log: Warned): (model: string, kinds: readon
   const isNew = createMemory();
   return (model, kinds) => {
     for (const kind of kinds.filter((one) => isNew(model, one))) {
+      if (kind.startsWith('per_unit.')) {
+        const text = `the model is billed by units that have no price: they are not billed; set a price with ${kind} (0 if they are free)`;
+        log.warn({ model, unit: kind, unpriced: true }, text);
+        continue;
+      }
       log.warn(
         { model, server_tool: kind, unpriced: true },
         `the provider ran the tool ${kind}, which has no price for this model: its requests are not billed; set a price with per_1000_requests (0 if they are free)`,

@@ -19,6 +19,7 @@ import {
   parseFees,
   type WrittenFees,
 } from './price.ts';
+import { NO_UNITS, parseUnitPrices, type WrittenUnits } from './unit-prices.ts';
 
 type Written = string | number;
 
@@ -37,6 +38,8 @@ export type WrittenPrice = WrittenRates & {
   readonly tiers?: readonly WrittenTier[] | undefined;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: WrittenFees | undefined;
+  /** USD per image, second, character and search. */
+  readonly per_unit?: WrittenUnits | undefined;
   /** Factors of the rates in a tier, by member and word: `{ speed: { fast: 2 } }`. */
   readonly modifiers?: WrittenModifiers | undefined;
 };
@@ -52,6 +55,7 @@ const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
   'from',
   'tiers',
   'per_1000_requests',
+  'per_unit',
   'modifiers',
 ]);
 const TIER_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'above']);
@@ -78,12 +82,13 @@ export function parseConfigPrice(written: ConfigPrice): Price {
  * @throws PriceError as `parseConfigPrice` does.
  */
 export function parsePriceFrom(origin: string, written: WrittenPrice): Price {
-  const { tiers = [], per_1000_requests = {}, modifiers } = written;
+  const { tiers = [], per_1000_requests = {}, per_unit, modifiers } = written;
   const price = fillPrice(
     parseRates(written, CONFIG_MEMBERS),
     origin,
     tiers.map((tier) => ({ ...parseRates(tier, TIER_MEMBERS), inputTokensAbove: tier.above })),
     parseFees(per_1000_requests),
+    per_unit === undefined ? NO_UNITS : parseUnitPrices(per_unit),
   );
   return modifiers === undefined ? price : { ...price, modifiers: parseModifiers(modifiers) };
 }

@@ -22,6 +22,12 @@ const PICO_PER_TOKEN_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 export const USD_PER_THOUSAND_MAX = 1_000;
 const FEE_NANO_MAX = BigInt(USD_PER_THOUSAND_MAX) * 1_000_000n;
 
+/** The most decimal places of a price per unit: pico-USD. */
+const UNIT_DECIMALS = 12;
+/** Keeps the cost of a million units in one call within the ledger's 64-bit nano-USD. */
+export const USD_PER_UNIT_MAX = 1_000;
+const UNIT_PICO_MAX = BigInt(USD_PER_UNIT_MAX) * 10n ** 12n;
+
 /** Maximum of one ledger movement or cap: 64-bit nano-USD hold just over nine billion dollars. */
 const AMOUNT_NANO_MAX = 9_000_000_000n * 1_000_000_000n;
 
@@ -110,6 +116,28 @@ export function parseUsdPerThousand(written: string | number, member: string): N
     );
   }
   return fee;
+}
+
+/**
+ * Parses the price of one unit (an image, a second, a character, a search) in USD exactly, as pico-USD.
+ * @throws PriceError naming `member` where it is negative, not a number, finer than 12 decimal places or above 1,000.
+ */
+export function parseUsdPerUnit(written: string | number, member: string): bigint {
+  const range = `from 0 to ${USD_PER_UNIT_MAX} with at most ${UNIT_DECIMALS} decimal places`;
+  const refused = () => new PriceError(member, quote(written), `USD per unit: a decimal number ${range}`);
+  const text = String(written);
+  const match = text.length <= TEXT_CHARS_MAX ? DECIMAL.exec(text) : null;
+  if (match === null) throw refused();
+  const fraction = match[2] ?? '';
+  const shift = Number(match[3] ?? '0') - fraction.length + UNIT_DECIMALS;
+  const price = scaleByTen(BigInt(`${match[1] ?? ''}${fraction}`), shift);
+  if (price === null || price > UNIT_PICO_MAX) throw refused();
+  return price;
+}
+
+/** The price of a unit as the shortest exact decimal of USD. */
+export function formatUsdPerUnit(picoUsd: bigint): string {
+  return formatDecimal(picoUsd, UNIT_DECIMALS);
 }
 
 /** A fee as the shortest exact decimal of USD per 1,000 requests. */

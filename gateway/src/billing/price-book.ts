@@ -26,7 +26,6 @@ import {
 } from './money.ts';
 import {
   chooseRates,
-  type Fees,
   FREE_PRICE,
   fillPrice,
   PRICE_MEMBERS,
@@ -35,6 +34,7 @@ import {
   type Rates,
   withMarkUp,
 } from './price.ts';
+import { formatUnitWords, unitPicoUsd } from './unit-prices.ts';
 
 /** A price and the start of its period, which ends where the next one begins. */
 export interface PricePeriod {
@@ -125,7 +125,8 @@ export function groupSetPrices(prices: readonly StoredPrice[]): ReadonlyMap<stri
 export function priceWords(price: Price): string {
   if (price.version === FREE_PRICE.version) return 'nothing: it is free';
   const [input, output] = [price.input, price.output].map(formatUsdPerMillion);
-  return `$${input} per million tokens of input and $${output} of output${markUpWords(price)}, ${originWords(price)}`;
+  const units = price.units === undefined ? '' : formatUnitWords(price.units);
+  return `$${input} per million tokens of input and $${output} of output${units}${markUpWords(price)}, ${originWords(price)}`;
 }
 
 function markUpWords({ markUpPpm }: Price): string {
@@ -153,7 +154,7 @@ const made = new WeakMap<Price, Map<string, Price | null>>();
 
 /**
  * The list price for a tier; the same object every time. Words that mean the list price count as absent. Fees per
- * request do not change. Null: one of the words has no known price.
+ * request and prices per unit do not change. Null: one of the words has no known price.
  */
 export function priceOfTier(price: Price, words: TierWords): Price | null {
   const special = chargedTier(words);
@@ -196,7 +197,7 @@ function modify(price: Price, words: TierWords, suffix: string): Price | null {
     [scaled, ...tiers].some((rates) => Object.values(rates).some((rate) => typeof rate === 'bigint' && rate > RATE_MAX))
   )
     return null;
-  return fillPrice(scaled, origin, tiers, price.fees ?? undefined);
+  return fillPrice(scaled, origin, tiers, price.fees ?? undefined, price.units);
 }
 
 function scaleRates(rates: Rates, scale: (rate: PicoUsdPerToken) => PicoUsdPerToken): PublishedPrice {
@@ -211,13 +212,13 @@ const PPM = 1_000_000n;
 /**
  * The cost of `usage` at `price`, in nano-USD: the exact sum in pico-USD at the rates of the call's tier, plus the
  * mark-up, rounded once at the end, half up. Reasoning tokens are part of `output` and priced apart from the rest of
- * it; audio and images are priced apart from the counters they are part of. Requests of a tool without a fee
- * (`unpricedTools`) are not included.
+ * it; audio and images are priced apart from the counters they are part of; units have prices of their own. Requests of a tool without a fee
+ * (`unpricedTools`) and units without a price are not included.
  * @throws RangeError where a counter is not an integer ≥ 0 or a part such as `reasoning` exceeds its whole: the parser
  * of upstream's numbers decides what such numbers mean, so that no bill is made from them by accident.
  */
 export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
-  const picoUsd = tokenPicoUsd(usage, price) + (usage.extras === undefined ? 0n : feePicoUsd(usage.extras, price.fees));
+  const picoUsd = tokenPicoUsd(usage, price) + (usage.extras === undefined ? 0n : feePicoUsd(usage.extras, price));
   if (price.markUpPpm === 0n) return (picoUsd + HALF_NANO) / PICO_PER_NANO;
   return (picoUsd * (PPM + price.markUpPpm) + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
 }
@@ -235,7 +236,7 @@ export function chargedNanoUsd(usage: Usage, price: Price, priceOf: (version: st
     if (sum !== usage[counter])
       throw new RangeError(`usage ${counter}: found ${usage[counter]}, its parts come to ${sum}`);
   }
-  let scaled = feePicoUsd(usage.extras ?? {}, price.fees) * (PPM + price.markUpPpm);
+  let scaled = feePicoUsd(usage.extras ?? {}, price) * (PPM + price.markUpPpm);
   for (const { price_version, ...counters } of parts) {
     const own = price_version === undefined ? price : priceOf(price_version);
     scaled += tokenPicoUsd(counters, own) * (PPM + own.markUpPpm);
@@ -279,8 +280,10 @@ function mediaPicoUsd(usage: Usage, extras: MediaAndToolUsage, rates: Rates): bi
   return picoUsd;
 }
 
-function feePicoUsd({ server_tools = {} }: MediaAndToolUsage, fees: Fees | null): bigint {
-  let picoUsd = 0n;
+/** Requests of tools, and units. */
+function feePicoUsd(extras: MediaAndToolUsage, { fees, units }: Price): bigint {
+  const { server_tools = {} } = extras;
+  let picoUsd = units === undefined ? 0n : unitPicoUsd(extras, units);
   for (const kind in server_tools) {
     const requests = tokens(server_tools[kind] ?? 0, `server_tools.${kind}`);
     picoUsd += requests * (fees?.get(kind) ?? 0n) * PICO_PER_NANO;

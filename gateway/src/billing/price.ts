@@ -19,6 +19,7 @@ import {
   parseUsdPerMillion,
   parseUsdPerThousand,
 } from './money.ts';
+import { isUnitStep, NO_UNITS, parseUnitSteps, renderUnitSteps, type UnitPrices } from './unit-prices.ts';
 
 /** Nano-USD per request, by kind; 0 is a price, a missing kind has none. Sorted by the names of the kinds. */
 export type Fees = ReadonlyMap<string, NanoUsd>;
@@ -186,6 +187,8 @@ export interface Price extends Rates {
   readonly tiers: readonly PriceTier[];
   /** For tools that run upstream; null: they are free. */
   readonly fees: Fees | null;
+  /** Prices per unit; absent: none, so that only tokens and requests are billed. */
+  readonly units?: UnitPrices;
   /** How the price changes with the tier that answers; absent: no other tier has a known price. */
   readonly modifiers?: readonly PriceModifier[];
   /** Parts per million on top of the exact sum; below 0 for a discount. */
@@ -222,6 +225,7 @@ export function fillPrice(
   origin: string,
   tiers: readonly PublishedTier[] = [],
   fees: Fees = NO_FEES,
+  units: UnitPrices = NO_UNITS,
 ): Price {
   const rates = fillRates(published);
   const filled = tiers.map((tier) => ({ inputTokensAbove: tier.inputTokensAbove, rates: fillRates(tier) }));
@@ -231,8 +235,9 @@ export function fillPrice(
     ...rates,
     tiers: filled,
     fees: origin === FREE_ORIGIN ? null : fees,
+    ...(units.size === 0 ? {} : { units }),
     markUpPpm: 0n,
-    version: `${origin}@${renderRates(rates)}${steps}${renderFees(fees)}`,
+    version: `${origin}@${renderRates(rates)}${steps}${renderFees(fees)}${renderUnitSteps(units)}`,
   };
 }
 
@@ -261,7 +266,7 @@ export function chooseRates(price: Price, inputTokens: number): Rates {
 
 /**
  * Parses a record's `price_version`: `<origin>@<rates>`, then `;>200000=<rates>` for each tier, then
- * `;web_search=10/1000` for each fee, then `;+50000ppm` where the account had a mark-up.
+ * `;web_search=10/1000` for each fee, then `;second=0.0001/1` for each unit, then `;+50000ppm` where the account had a mark-up.
  * @throws PriceError where neither `fillPrice` nor `withMarkUp` made the text.
  */
 export function parsePriceVersion(version: string): Price {
@@ -270,6 +275,8 @@ export function parsePriceVersion(version: string): Price {
   const markUp = /^([+-][1-9][0-9]{0,8})ppm$/.exec(steps.at(-1) ?? '')?.[1];
   if (at < 1 || (markUp !== undefined && !isMarkUp(Number.parseInt(markUp, 10)))) refuseVersion(version);
   if (markUp !== undefined) steps.pop();
+  const firstUnit = steps.findIndex(isUnitStep);
+  const units = parseUnitSteps(firstUnit === -1 ? [] : steps.splice(firstUnit)) ?? refuseVersion(version);
   const firstFee = steps.findIndex((step) => !step.startsWith('>'));
   const feeSteps = firstFee === -1 ? [] : steps.splice(firstFee);
   const tiers = steps.map((step) => {
@@ -283,6 +290,7 @@ export function parsePriceVersion(version: string): Price {
     ...readRates(base, version),
     tiers,
     fees: isFree ? null : fees,
+    ...(units.size === 0 ? {} : { units }),
     markUpPpm: BigInt(markUp ?? 0),
     version,
   };
@@ -318,6 +326,6 @@ function checkAscent(tiers: readonly PriceTier[], member: string): void {
 
 function refuseVersion(version: string): never {
   const expected =
-    'an origin, @, and six prices joined by _, with ,audio_input=PRICE and the like; then ;>TOKENS= with such prices for each tier, ;TOOL=USD/1000 for each fee, and ;+PPMppm';
+    'an origin, @, and six prices joined by _, with ,audio_input=PRICE and the like; then ;>TOKENS= with such prices for each tier, ;TOOL=USD/1000 for each fee, ;UNIT=USD/1 for each unit, and ;+PPMppm';
   throw new PriceError('price_version', JSON.stringify(version), expected);
 }

@@ -7,6 +7,7 @@ import type { HoldMode } from '../store/ports/records.ts';
 import type { NanoUsd } from './money.ts';
 import { mostFees, type Price, type PriceMember, type Rates } from './price.ts';
 import { ceilNanoUsd } from './price-book.ts';
+import { unitPicoUsd } from './unit-prices.ts';
 
 /** Input to the choice of a hold. Tokens are integers ≥ 0. */
 export interface HoldRequest {
@@ -48,7 +49,7 @@ export const OUTPUT_TOKENS_MAX = 4_194_304;
 
 /**
  * The hold of a call: its input (the estimate may be up to 15% too low) at the highest input price; a first slice of
- * output for an adaptive stream, otherwise the maximum output; and the fees of the tools that it declares. Where the
+ * output for an adaptive stream, otherwise the maximum output; the fees of the tools that it declares; and the units that it asks for. Where the
  * caps do not cover the maximum of a non-streaming call, call again with `stream: true` for its hold as a stream that
  * is folded.
  * @throws RangeError where a number of tokens is not an integer ≥ 0.
@@ -134,9 +135,10 @@ function heldInput({ inputTokens }: HoldRequest): bigint {
   return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
 }
 
-/** In pico-USD. Tool requests beyond this are held for at settlement, as far as the caps allow. */
-function heldFees({ price: { fees }, extras }: HoldRequest): bigint {
-  return fees === null || fees.size === 0 ? 0n : mostFees(fees, extras?.toolRequests) * 1000n;
+/** In pico-USD. Tool requests and units beyond this are held for at settlement, as far as the caps allow. */
+function heldFees({ price: { fees, units }, extras }: HoldRequest): bigint {
+  const perUnit = units === undefined || extras?.units === undefined ? 0n : unitPicoUsd(extras.units, units);
+  return fees === null || fees.size === 0 ? perUnit : perUnit + mostFees(fees, extras?.toolRequests) * 1000n;
 }
 
 const TEXT_INPUT: readonly PriceMember[] = [

@@ -75,7 +75,8 @@ async function answerCount(call: Routed): Promise<Response> {
 /** The count of a provider of another format; null: it has no counter, or did not count. */
 async function countThere(call: Routed): Promise<number | null> {
   const { target, protocol } = call;
-  const { counting } = target.upstream.protocolFor[protocol.name];
+  const format = target.upstream.protocolFor[protocol.name];
+  const counting = format?.translates === true ? format.counting : undefined;
   if (counting === undefined) return null;
   try {
     const plan = planCall(call);
@@ -143,9 +144,10 @@ function capsOfCounts({ caps, ...binding }: BindingCaps): BindingCaps {
  * Tokens of the whole prompt; estimated from the byte count where the canonical format cannot represent the request.
  */
 function countTokens(call: Routed): number {
-  const { target, facts } = call;
+  const { target, facts, protocol, outline } = call;
+  if (!protocol.translates) return estimateTokens(facts.inputBytes);
   try {
-    const request = parseRequest(call, startTranslationNotes(false));
+    const request = parseRequest(protocol, outline, startTranslationNotes(false));
     return estimatePromptTokens(request, familyOf(target.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;

@@ -154,7 +154,8 @@ function passPrice(
     outputTokensMax,
   };
   // A typical call: text only, no reasoning requested.
-  const plain = { extras: undefined, priced: null, hidesReasoning: target.hiddenReasoning === 'always', limit: null };
+  const hidesReasoning = target.hiddenReasoning === 'always';
+  const plain = { extras: undefined, priced: null, hidesReasoning, limit: null, canFold: true };
   const prepared = prepareClaim(deps.settings.config.defaults, deps.billing, { ...described, ...plain });
   if (prepared.price === null) pass('The model has no price, and none is needed');
   else pass(`The model costs ${priceWords(prepared.price)}`);

@@ -160,6 +160,13 @@ export interface PricePeriodText extends RatesText {
   readonly from?: string;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
+  /** USD per unit; images also by size and quality. */
+  readonly per_unit?: {
+    readonly image?: string | { readonly [kind: string]: string };
+    readonly second?: string;
+    readonly character?: string;
+    readonly search?: string;
+  };
   /** Factors of all rates per token, by member and word. */
   readonly modifiers?: { readonly [member in TierMember]?: { readonly [word: string]: string } };
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { KINDS } from '../providers/registry.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { loadConfig } from './load-config.ts';
@@ -244,7 +245,7 @@ describe('models', () => {
     ],
     [
       'm: { protocols: [chats], targets: [{ provider: lab }] }',
-      "f.yaml:2:28: models.m.protocols[0]: found 'chats', expected one of chat, messages, responses. Choose one of these.",
+      `f.yaml:2:28: models.m.protocols[0]: found 'chats', expected one of ${CLIENT_PROTOCOL_NAMES.join(', ')}. Choose one of these.`,
     ],
     [
       'm: { protocols: [], targets: [{ provider: lab }] }',
@@ -280,7 +281,7 @@ describe('models', () => {
     ],
     [
       'm: { alias: [{ name: x, protocols: [both] }], targets: [{ provider: lab }] }',
-      "f.yaml:2:47: models.m.alias[0].protocols[0]: found 'both', expected one of chat, messages, responses. Choose one of these.",
+      `f.yaml:2:47: models.m.alias[0].protocols[0]: found 'both', expected one of ${CLIENT_PROTOCOL_NAMES.join(', ')}. Choose one of these.`,
     ],
     [
       'm: { alias: [{ protocols: [chat] }], targets: [{ provider: lab }] }',

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { demo, localProvider } from '../providers/demo.ts';
 import { type Config, DEFAULT_ROUTING } from './config.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
@@ -292,16 +293,16 @@ describe('models', () => {
         '  c: { protocols: [messages], targets: [{ provider: try, model: demo }] }\n',
     );
     const [a, b, c] = [...(config.models?.values() ?? [])];
-    expect(a).toMatchObject({ protocols: ['chat', 'messages', 'responses'], alias: [], price: null });
+    expect(a).toMatchObject({ protocols: CLIENT_PROTOCOL_NAMES, alias: [], price: null });
     expect(a?.targets.map(({ provider, model }) => [provider.name, model])).toEqual([
       ['lab', 'a'],
       ['claude', 'c'],
     ]);
     expect(b).toMatchObject({
-      protocols: ['chat', 'messages', 'responses'],
+      protocols: CLIENT_PROTOCOL_NAMES,
       alias: [
-        { name: 'b2', protocols: ['chat', 'messages', 'responses'] },
-        { name: 'b3', protocols: ['chat', 'messages', 'responses'] },
+        { name: 'b2', protocols: CLIENT_PROTOCOL_NAMES },
+        { name: 'b3', protocols: CLIENT_PROTOCOL_NAMES },
       ],
       targets: [{ model: 'claude-sonnet-4-6' }],
     });
@@ -317,8 +318,8 @@ describe('models', () => {
     );
     expect([...(config.models?.values() ?? [])].map(({ alias }) => alias)).toEqual([
       [
-        { name: 'all', protocols: ['chat', 'messages', 'responses'] },
-        { name: 'also', protocols: ['chat', 'messages', 'responses'] },
+        { name: 'all', protocols: CLIENT_PROTOCOL_NAMES },
+        { name: 'also', protocols: CLIENT_PROTOCOL_NAMES },
         { name: 'claude-x', protocols: ['messages'] },
       ],
       [
@@ -326,7 +327,7 @@ describe('models', () => {
         { name: 'same', protocols: ['chat'] },
       ],
       [
-        { name: 'from-outside', protocols: ['chat', 'messages', 'responses'] },
+        { name: 'from-outside', protocols: CLIENT_PROTOCOL_NAMES },
         { name: 'from-outside-2', protocols: ['chat'] },
       ],
     ]);

@@ -22,11 +22,12 @@ export function resolvePrice(shape: PriceShape | undefined, report: Report): Pri
 }
 
 function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], report: Report): PricePeriodText {
-  const { tiers, from, per_1000_requests, modifiers, ...rates } = shape;
+  const { tiers, from, per_1000_requests, per_unit, modifiers, ...rates } = shape;
   const period = {
     ...resolveRates(rates, path, report),
     ...(from === undefined ? {} : { from }),
     ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+    ...(per_unit === undefined ? {} : { per_unit: resolveUnits(per_unit) }),
     ...(modifiers === undefined ? {} : { modifiers: resolveModifiers(modifiers) }),
   };
   if (tiers === undefined) return period;
@@ -45,7 +46,12 @@ function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], repor
   return { ...period, tiers: resolved };
 }
 
-type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests' | 'modifiers'>;
+type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests' | 'per_unit' | 'modifiers'>;
+
+/** Omitted members are absent, not undefined. */
+function resolveUnits(shape: NonNullable<PricePeriodShape['per_unit']>): NonNullable<PricePeriodText['per_unit']> {
+  return Object.fromEntries(Object.entries(shape).filter(([, price]) => price !== undefined));
+}
 
 /** Omitted members are absent, not undefined. */
 function resolveModifiers(

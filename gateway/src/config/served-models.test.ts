@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG_PROVIDERS } from '../catalog/catalog-model.ts';
+import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { PRESETS } from '../providers/presets/presets.ts';
 import { withOllama } from './discover-providers.ts';
 import { loadConfig } from './load-config.ts';
@@ -30,7 +31,7 @@ describe('listServedModels', () => {
     const served = listServedModels(load(null), listCatalogNames);
     expect([...served.keys()]).toEqual(['demo', 'claude-demo']);
     expect(served.get('demo')).toMatchObject({
-      protocols: ['chat', 'messages', 'responses'],
+      protocols: CLIENT_PROTOCOL_NAMES,
       targets: [{ model: 'demo', catalog: null }],
     });
   });
@@ -39,7 +40,7 @@ describe('listServedModels', () => {
     const served = listServedModels(load(null, { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' }), listCatalogNames);
     expect([...served.keys()]).toEqual(['gpt-a', 'shared', 'claude-a']);
     expect(served.get('claude-a')).toMatchObject({
-      protocols: ['chat', 'messages', 'responses'],
+      protocols: CLIENT_PROTOCOL_NAMES,
       price: null,
       targets: [{ model: 'claude-a', catalog: { provider: 'anthropic', model: 'claude-a' } }],
     });
@@ -74,7 +75,7 @@ describe('listServedModels', () => {
     const served = listServedModels(withOllama(load(null), models), listCatalogNames, new Map([['ollama', models]]));
     expect([...served.keys()]).toEqual(models);
     expect(served.get('qwen3:8b')).toMatchObject({
-      protocols: ['chat', 'messages', 'responses'],
+      protocols: CLIENT_PROTOCOL_NAMES,
       targets: [{ model: 'qwen3:8b', catalog: null }],
     });
   });

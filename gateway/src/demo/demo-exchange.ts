@@ -8,8 +8,8 @@ import type { GenerationEvent } from '../generation/event.ts';
 import { type Generation, unfoldGeneration } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
-import type { AnswerContext, ClientProtocol } from '../protocols/client-protocol.ts';
-import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
+import type { AnswerContext, GenerationClient } from '../protocols/client-protocol.ts';
+import type { GenerationClientName, GenerationUpstreamName } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { refuseMember, startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
@@ -101,7 +101,7 @@ export class DemoExchange implements UpstreamTap {
 
 /** A call as an upstream would get it. */
 interface DemoCall {
-  readonly protocol: UpstreamProtocolName & ClientProtocolName;
+  readonly protocol: GenerationUpstreamName & GenerationClientName;
   /** Has passed the gateway's request validation. */
   readonly body: Uint8Array;
   /** `count_tokens` asks for the number of prompt tokens, not for an answer. */
@@ -168,7 +168,7 @@ function scan(body: Uint8Array): JsonOutline {
 function answerRequest(
   call: DemoCall,
   request: GenerationRequest,
-  protocol: ClientProtocol,
+  protocol: GenerationClient,
   inputTokens: number,
 ): DemoReply {
   if (request.logprobs !== null)
@@ -200,7 +200,7 @@ function answerRequest(
   return { status: 200, contentType, records: streamAnswers(protocol, answers, context) };
 }
 
-function renderAnswers(protocol: ClientProtocol, answers: readonly Generation[], context: AnswerContext): string {
+function renderAnswers(protocol: GenerationClient, answers: readonly Generation[], context: AnswerContext): string {
   const [first = '', ...others] = answers.map((answer) => protocol.renderAnswer(answer, context).json);
   if (others.length === 0) return first;
   const rendered = [first, ...others].map((json) => JSON.parse(json) as { readonly choices: readonly object[] });
@@ -210,7 +210,7 @@ function renderAnswers(protocol: ClientProtocol, answers: readonly Generation[],
 
 /** The answers alternate, event by event; usage and the end of the first come after all of them. */
 function* streamAnswers(
-  protocol: ClientProtocol,
+  protocol: GenerationClient,
   answers: readonly Generation[],
   context: AnswerContext,
 ): Iterable<DemoRecord> {

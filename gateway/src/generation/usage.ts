@@ -68,18 +68,32 @@ export const MEDIA_COUNTERS = Object.keys(MEDIA_PARTS) as readonly MediaCounter[
 /** Requests by kind, as upstream names them: `web_search`, `web_fetch`; each > 0. */
 export type ServerTools = { readonly [kind: string]: number };
 
+/** Units that are priced one by one, not part of the token counters. Seconds are of sound, rounded up. */
+export const UNIT_COUNTERS = ['images', 'seconds', 'characters', 'search_units'] as const;
+
+export type UnitCounter = (typeof UNIT_COUNTERS)[number];
+
+/** A member is present only if it is above 0. */
+export type UnitUsage = { readonly [Counter in UnitCounter]?: number } & {
+  /** The size and quality of the images, by which they are priced: `1024x1024/high`. Absent: unknown. */
+  readonly image_kind?: string;
+};
+
+/** Valid form of the size and quality of images. */
+export const IMAGE_KIND = /^[a-z0-9][a-z0-9._-]{0,39}(?:\/[a-z0-9][a-z0-9._-]{0,39})?$/;
+
 /**
  * A member is present only if it is above 0. `audio_output` and `image_output` are parts of `output` that do not
  * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap;
  * `cache_write_30m` is part of `cache_write_5m`.
  */
-export type MediaAndToolUsage = { readonly [Counter in MediaCounter]?: number } & {
-  readonly server_tools?: ServerTools;
-  /** The tier that the response states, if its price differs from the list price. */
-  readonly tier?: TierWords;
-  /** Usage of each model run, if the response took several or named another model; the runs add up to the counters. */
-  readonly parts?: readonly UsagePart[];
-};
+export type MediaAndToolUsage = { readonly [Counter in MediaCounter]?: number } & UnitUsage & {
+    readonly server_tools?: ServerTools;
+    /** The tier that the response states, if its price differs from the list price. */
+    readonly tier?: TierWords;
+    /** Usage of each model run, if the response took several or named another model; the runs add up to the counters. */
+    readonly parts?: readonly UsagePart[];
+  };
 
 /** The tokens of one run of a model. */
 export interface UsagePart {

@@ -5,7 +5,7 @@ import type { Generation } from '../generation/generation.ts';
 import type { SealedContent } from '../generation/part.ts';
 import type { CallForm, GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
-import type { ClientProtocolName } from './names.ts';
+import type { ClientProtocolName, GenerationClientName } from './names.ts';
 import type { RequestCheck } from './request/request-facts.ts';
 import type { ReadNeeds } from './request/request-needs.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
@@ -59,7 +59,8 @@ export interface ClientEndpoint {
   readonly countOnly: boolean;
 }
 
-export interface ClientProtocol {
+/** What every format has. */
+interface ClientFormat {
   readonly name: ClientProtocolName;
   readonly endpoints: readonly ClientEndpoint[];
   /** The header by which a client states the version of this format; null: there are no versions. */
@@ -69,6 +70,29 @@ export interface ClientProtocol {
   /** If a request has both credentials, `x-api-key` comes before `authorization`. */
   readonly prefersApiKeyHeader: boolean;
   readonly checkRequest: RequestCheck;
+  /** The format's finish reason for an answer that reached its token limit; null: its answers have none. */
+  readonly cutReason: string | null;
+  /** The HTTP status of a failure. */
+  statusOf(failure: CallFailure): number;
+  /** The JSON body of an error response. */
+  renderError(failure: CallFailure, requestId: string): string;
+  /** The records that end a stream that failed after its first byte. `position` absent: no part of an answer was sent. */
+  renderStreamError(failure: CallFailure, requestId: string, position?: StreamPosition): Buffer;
+  /** Whether a streamed request that failed before its first byte gets the failure as a stream; absent: none does. */
+  failsAsStream?(failure: CallFailure): boolean;
+  /** Sent into a silent stream; clients ignore it. */
+  readonly keepAlive: Buffer;
+  /** The name of the header that states a member of a limit per minute. */
+  limitHeader(unit: 'requests' | 'tokens', member: LimitMember): string;
+  /** The value of `reset`: the full limit is available again in `leftMs`; `nowMs` is Unix time. */
+  renderReset(leftMs: number, nowMs: number): string;
+}
+
+/** A format of generated answers: its requests and answers are translated from and to the canonical language. */
+export interface GenerationClient extends ClientFormat {
+  readonly name: GenerationClientName;
+  readonly translates: true;
+  readonly cutReason: string;
   /** What a checked request needs of its target, for routes with several. */
   readonly readNeeds: ReadNeeds;
   /**
@@ -85,22 +109,14 @@ export interface ClientProtocol {
     generation: Generation,
     context: AnswerContext,
   ): { readonly json: string; readonly finish_reason: string };
-  /** The format's finish reason for an answer that reached its token limit. */
-  readonly cutReason: string;
   /** The name by which the caller is told that earlier reasoning was left out. */
   readonly reasoningMember: string;
-  /** The HTTP status of a failure. */
-  statusOf(failure: CallFailure): number;
-  /** The JSON body of an error response. */
-  renderError(failure: CallFailure, requestId: string): string;
-  /** The records that end a stream that failed after its first byte. `position` absent: no part of an answer was sent. */
-  renderStreamError(failure: CallFailure, requestId: string, position?: StreamPosition): Buffer;
-  /** Whether a streamed request that failed before its first byte gets the failure as a stream; absent: none does. */
-  failsAsStream?(failure: CallFailure): boolean;
-  /** Sent into a silent stream; clients ignore it. */
-  readonly keepAlive: Buffer;
-  /** The name of the header that states a member of a limit per minute. */
-  limitHeader(unit: 'requests' | 'tokens', member: LimitMember): string;
-  /** The value of `reset`: the full limit is available again in `leftMs`; `nowMs` is Unix time. */
-  renderReset(leftMs: number, nowMs: number): string;
 }
+
+/** A format that is never translated: only providers that speak it, or a form of it, serve its requests. */
+export interface DirectClient extends ClientFormat {
+  readonly name: Exclude<ClientProtocolName, GenerationClientName>;
+  readonly translates: false;
+}
+
+export type ClientProtocol = GenerationClient | DirectClient;

@@ -2,6 +2,8 @@
 
 interface Row {
   readonly title: string;
+  /** A client calls providers in the formats of its own family: by translation, or by a form of the same request. */
+  readonly family: 'generation' | 'embeddings';
   /** Clients may call the gateway in this format. */
   readonly client: boolean;
   /** The gateway may call a provider in this format. */
@@ -9,27 +11,38 @@ interface Row {
 }
 
 export const PROTOCOLS = {
-  chat: { title: 'Chat completions', client: true, upstream: true },
-  messages: { title: 'Messages', client: true, upstream: true },
-  responses: { title: 'Responses', client: true, upstream: true },
-  gemini: { title: 'Gemini generateContent', client: false, upstream: true },
-  converse: { title: 'Bedrock Converse', client: false, upstream: true },
+  chat: { title: 'Chat completions', family: 'generation', client: true, upstream: true },
+  messages: { title: 'Messages', family: 'generation', client: true, upstream: true },
+  responses: { title: 'Responses', family: 'generation', client: true, upstream: true },
+  gemini: { title: 'Gemini generateContent', family: 'generation', client: false, upstream: true },
+  converse: { title: 'Bedrock Converse', family: 'generation', client: false, upstream: true },
+  embeddings: { title: 'Embeddings', family: 'embeddings', client: true, upstream: true },
 } as const satisfies Readonly<Record<string, Row>>;
 
+type ProtocolName = keyof typeof PROTOCOLS;
+
 type NamesWith<Half extends 'client' | 'upstream'> = {
-  [Name in keyof typeof PROTOCOLS]: (typeof PROTOCOLS)[Name][Half] extends true ? Name : never;
-}[keyof typeof PROTOCOLS];
+  [Name in ProtocolName]: (typeof PROTOCOLS)[Name][Half] extends true ? Name : never;
+}[ProtocolName];
+
+type GenerationName = {
+  [Name in ProtocolName]: (typeof PROTOCOLS)[Name]['family'] extends 'generation' ? Name : never;
+}[ProtocolName];
 
 export type ClientProtocolName = NamesWith<'client'>;
 export type UpstreamProtocolName = NamesWith<'upstream'>;
+
+/** The formats of generated answers, which are translated into each other. */
+export type GenerationClientName = ClientProtocolName & GenerationName;
+export type GenerationUpstreamName = UpstreamProtocolName & GenerationName;
 
 export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = Object.entries(PROTOCOLS).flatMap(([name, row]) =>
   row.client ? [name as ClientProtocolName] : [],
 );
 
-/** Whether clients call the gateway in the format. */
-export function hasClients(name: string): name is ClientProtocolName {
-  return (CLIENT_PROTOCOL_NAMES as readonly string[]).includes(name);
+/** Whether clients call the gateway in the format for generated answers. */
+export function isGenerationClient(name: ProtocolName): name is GenerationClientName {
+  return PROTOCOLS[name].client && PROTOCOLS[name].family === 'generation';
 }
 
 /** The format to suggest, and to use where nothing says which one the client uses. */

@@ -3,9 +3,10 @@ import type { StreamRecord } from '../framing/framing.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Feature, GenerationRequest } from '../generation/request.ts';
 import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
 import type { UpstreamError } from './answer/error-body.ts';
-import type { UpstreamProtocolName } from './names.ts';
-import type { OutputLimitMember } from './request/request-facts.ts';
+import type { GenerationUpstreamName, UpstreamProtocolName } from './names.ts';
+import type { OutputLimitMember, RequestFacts } from './request/request-facts.ts';
 import type { ToolNames } from './request/tool-names.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
@@ -165,25 +166,40 @@ export interface PassThrough {
    * content and its place; what it throws is thrown. Absent: the format has none.
    */
   readonly expandSummaries?: (body: Uint8Array, open: (sealed: string, path: string) => string) => Uint8Array;
-  startObserver(settings: ObserverSettings): StreamObserver;
-  /** `fallbackId`: as in `ObserverSettings`. */
-  startFold(fallbackId: string): AnswerFold;
+  /** Null: the format has no streams. */
+  readonly startObserver: ((settings: ObserverSettings) => StreamObserver) | null;
+  /** `fallbackId`: as in `ObserverSettings`. Null: its streams are not folded, so a plain call is never metered. */
+  readonly startFold: ((fallbackId: string) => AnswerFold) | null;
 }
 
-export interface UpstreamProtocol {
+/** What every format has. */
+interface UpstreamFormat {
   readonly name: UpstreamProtocolName;
   /** Null: no client uses the format. */
   readonly passThrough: PassThrough | null;
-  /** The header lines of a translated request. */
+  /** The header lines of a request from a client of another format. */
   readonly headers: HeaderLines;
   /** A stream reports its usage only if `stream_options.include_usage` asks for it. */
   readonly reportsUsageOnRequest: boolean;
+  /** The member that limits the output of a target with these traits; null: the format has none. */
+  outputLimitMember(traits: UpstreamTraits): OutputLimitMember | null;
+  /** `bodyBytes`: the length of the body that `answer` was parsed from. */
+  readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
+  /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
+  streamOfAnswer(body: Buffer): Buffer | null;
+  /** `headers`: those of the response; absent: not known. */
+  readError(body: Buffer, headers?: HeaderLines): UpstreamError;
+}
+
+/** A format of generated answers: its requests and answers are translated from and to the canonical language. */
+export interface GenerationUpstream extends UpstreamFormat {
+  readonly name: GenerationUpstreamName;
+  readonly translates: true;
+  outputLimitMember(traits: UpstreamTraits): OutputLimitMember;
   /** Models sign their reasoning and accept each other's signatures; otherwise the gateway marks reasoning itself. */
   readonly signsReasoning: boolean;
   /** Whose signatures its models make, whatever the provider's name; absent: the provider's own. */
   readonly issuer?: string;
-  /** The member that limits the output of a target with these traits. */
-  outputLimitMember(traits: UpstreamTraits): OutputLimitMember;
   /** Optional members and the feature that each one renders: omitted if a provider refuses it. */
   readonly optionalMembers: { readonly [member: string]: Feature };
   /** Other members that the request can do without, or in another form. */
@@ -206,10 +222,35 @@ export interface UpstreamProtocol {
   startStreamParser(): StreamParser;
   /** The body of a non-streamed 200 as events, up to `end`; or one `error` or `malformed`. */
   parseAnswer(body: Buffer): readonly GenerationEvent[];
-  /** `bodyBytes`: the length of the body that `answer` was parsed from. */
-  readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
-  /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
-  streamOfAnswer(body: Buffer): Buffer | null;
-  /** `headers`: those of the response; absent: not known. */
-  readError(body: Buffer, headers?: HeaderLines): UpstreamError;
 }
+
+/** A checked request of a format that is never translated. */
+export interface DirectRequest {
+  readonly outline: JsonOutline;
+  readonly facts: RequestFacts;
+  /** Name the model at the provider, and what both accept. */
+  readonly traits: UpstreamTraits;
+}
+
+/** What upstream gets of such a request, and what must be changed in its answer. */
+export interface DirectExchange {
+  readonly body: Uint8Array;
+  /** Members that could not be carried, in the caller's terms. */
+  readonly dropped: readonly string[];
+  /** The client's answer, made of upstream's body of a 200; null: upstream's bytes. Throws CallFailure `upstream_malformed`. */
+  readonly renderAnswer: ((body: Buffer) => Buffer | string) | null;
+}
+
+/** A format, or a host's form of one, that is never translated. */
+export interface DirectUpstream extends UpstreamFormat {
+  readonly name: Exclude<UpstreamProtocolName, GenerationUpstreamName>;
+  readonly translates: false;
+  /**
+   * The request for an upstream of this format, from the one of its family's client format.
+   * @throws CallFailure `invalid_request` for what it cannot carry
+   * Null: the client's bytes, with what must change spliced.
+   */
+  readonly renderRequest: ((request: DirectRequest) => DirectExchange) | null;
+}
+
+export type UpstreamProtocol = GenerationUpstream | DirectUpstream;

@@ -119,7 +119,7 @@ describe('an endpoint', () => {
 
   test('of Claude is in Foundry, whatever the version', () => {
     expect(azure.protocolsOf?.('prod-Claude-opus', {})).toEqual(['messages']);
-    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat', 'responses']);
+    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat', 'responses', 'embeddings']);
     const settings = { project: 'p', api_version: '2024-10-21' };
     expect(azure.endpoint('messages', 'plain', 'claude', settings)).toBe('/anthropic/v1/messages');
     expect(azure.endpoint('messages', 'count_tokens', 'claude', settings)).toBe('/anthropic/v1/messages/count_tokens');

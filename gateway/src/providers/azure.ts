@@ -6,6 +6,7 @@
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import { asObject } from '../protocols/json.ts';
+import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
@@ -127,10 +128,10 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
     name: 'azure',
     title: 'Azure OpenAI and Foundry',
     speaks: 'chat completions and Responses, and messages for Claude',
-    protocols: ['chat', 'messages', 'responses'],
+    protocols: ['chat', 'messages', 'responses', ...OPENAI_DIRECT],
     protocolsOf(model, { door }) {
       if (door === MODELS) return ['chat'];
-      return isClaude(model) ? ['messages'] : ['chat', 'responses'];
+      return isClaude(model) ? ['messages'] : ['chat', 'responses', ...OPENAI_DIRECT];
     },
     // As at OpenAI and Anthropic: presets.ts.
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
@@ -221,11 +222,12 @@ function endpoint(
   if (protocol === 'messages') return `/anthropic/v1/messages${operation === 'count_tokens' ? '/count_tokens' : ''}`;
   if (operation === 'count_tokens') return null;
   const base = project === undefined ? '/openai' : `/api/projects/${project}/openai`;
-  const path = protocol === 'responses' ? 'responses' : 'chat/completions';
+  const path = OPENAI_PATHS[protocol];
+  if (path === undefined) return null;
   if (version === 'v1') return `${base}/v1/${path}`;
   if (version === 'preview') return `${base}/v1/${path}?api-version=preview`;
   if (protocol === 'responses') return `${base}/responses?api-version=${version}`;
-  return `${base}/deployments/${encodeURIComponent(model)}/chat/completions?api-version=${version}`;
+  return `${base}/deployments/${encodeURIComponent(model)}/${path}?api-version=${version}`;
 }
 
 function authorizeBy({ secret }: Token, request: FinalRequest, { hide }: RequestCredential): void {

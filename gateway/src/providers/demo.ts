@@ -1,7 +1,7 @@
 /** Provides the kind `demo`: the built-in offline model, in both formats. */
 import { DemoExchange } from '../demo/demo-exchange.ts';
 import { SSE } from '../framing/sse-decoder.ts';
-import { hasClients } from '../protocols/names.ts';
+import { isGenerationClient } from '../protocols/names.ts';
 import { compatibleTraits } from './openai-compatible.ts';
 import type { LocalKind, LocalProvider } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
@@ -23,7 +23,7 @@ export const demo: LocalKind = {
     models: ['demo', 'claude-demo'],
     openExchange(request, listener) {
       const { protocol } = request;
-      if (!hasClients(protocol)) throw new Error(`the demo model does not speak ${protocol}`);
+      if (!isGenerationClient(protocol)) throw new Error(`the demo model does not speak ${protocol}`);
       return new DemoExchange({ ...request, protocol }, listener);
     },
   },

@@ -3,6 +3,7 @@
  * unknown hosts are limited to those that do no harm when wrong.
  */
 import { SSE } from '../framing/sse-decoder.ts';
+import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { GivenProvider, MemberFault, RemoteKind, SecretMember } from './provider.ts';
 import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
@@ -68,7 +69,7 @@ export const openaiCompatible: RemoteKind = {
   name: 'openai-compatible',
   title: 'Another host, OpenAI-compatible',
   speaks: 'chat completions',
-  protocols: ['chat'],
+  protocols: ['chat', ...OPENAI_DIRECT],
   quirks: NO_QUIRKS,
   takes: ['preset', 'base_url', 'timeouts'],
   secrets: [API_KEY],
@@ -80,8 +81,8 @@ export const openaiCompatible: RemoteKind = {
   local: null,
   completeBaseUrl: (url) => url,
   endpoint(protocol, operation) {
-    if (operation === 'count_tokens') return null;
-    return protocol === 'responses' ? '/responses' : '/chat/completions';
+    const path = OPENAI_PATHS[protocol];
+    return operation === 'count_tokens' || path === undefined ? null : `/${path}`;
   },
   listing: { path: '/models', headers: [] },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),

@@ -1,4 +1,5 @@
 /** Provides the kind `openai`: OpenAI's chat completions and Responses, and the members that its models refuse. */
+import { OPENAI_DIRECT } from '../protocols/model-formats.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import { API_KEY, COMPATIBLE, missingSecrets, openaiCompatible } from './openai-compatible.ts';
 import type { RemoteKind } from './provider.ts';
@@ -23,8 +24,8 @@ export const openai: RemoteKind = {
   name: 'openai',
   title: 'OpenAI',
   speaks: 'chat completions and Responses',
-  protocols: ['chat', 'responses'],
-  protocolsOf: (model) => (ONLY_RESPONSES.test(model) ? ['responses'] : ['chat', 'responses']),
+  protocols: ['chat', 'responses', ...OPENAI_DIRECT],
+  protocolsOf: (model) => (ONLY_RESPONSES.test(model) ? ['responses'] : ['chat', 'responses', ...OPENAI_DIRECT]),
   takes: ['base_url', 'timeouts'],
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {

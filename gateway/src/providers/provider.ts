@@ -5,7 +5,7 @@
  */
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { UpstreamProtocolName } from '../protocols/names.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
@@ -349,6 +349,8 @@ export interface ProviderModel {
   readonly model: string;
   /** The provider's, overridden by the target's own; null for a local provider. */
   readonly timeouts: Timeouts | null;
+  /** As `formatsOfModel`. Absent: null. */
+  readonly endpoints?: readonly ClientProtocolName[] | null;
 }
 
 /** A credential as the choice among several sees it. */
@@ -387,10 +389,7 @@ export interface Upstream {
   readonly provenLimits: readonly OutputLimitMember[];
   /** Nothing about its output limits needs proof. */
   readonly alwaysHonorsLimits: boolean;
-  /**
-   * Starts one exchange, authorized by `credentials[credential]`. A response of more than `responseBytesMax` bytes is a
-   * failure.
-   */
+  /** Starts one exchange, authorized by `credentials[credential]`. A response above `responseBytesMax` is a failure. */
   openExchange(
     request: UpstreamRequest,
     credential: number,

@@ -213,7 +213,7 @@ test('the formats of an upstream may depend on its model', async () => {
   const upstreamOf = (model: string) => openUpstream({ provider: providerOf(kind), model, timeouts: null });
   expect(upstreamOf('m').protocols).toEqual(['chat']);
   const { protocols, protocolFor } = upstreamOf('claude-1');
-  expect([protocols, protocolFor.chat.name]).toEqual([['messages'], 'messages']);
+  expect([protocols, protocolFor.chat?.name]).toEqual([['messages'], 'messages']);
   await expect(sendTo(upstreamOf('m'), { protocol: 'messages' })).rejects.toThrow('no endpoint for plain in messages');
 });
 

@@ -4,6 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
+import { formatsOfModel } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../protocols/registry.ts';
 import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
@@ -43,9 +44,9 @@ const NO_BODY = new Uint8Array();
  * Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address, or
  * none of them may be used for the model.
  */
-export function openUpstream({ provider, model, timeouts }: ProviderModel): Upstream {
+export function openUpstream({ provider, model, timeouts, endpoints = null }: ProviderModel): Upstream {
   const { name, kind, provenLimits } = provider;
-  const protocols = protocolsOf(provider, model);
+  const protocols = formatsOfModel(protocolsOf(provider, model), model, endpoints);
   const exchanges =
     provider.baseUrl === null
       ? openLocally(provider, model)
@@ -256,12 +257,11 @@ function fixedHeaders(
     ['content-type', 'application/json'],
     ['accept-encoding', 'identity'],
     ...ofCredential,
-    ['accept', door.accept?.(protocol, operation) ?? acceptOf(operation)],
+    [
+      'accept',
+      door.accept?.(protocol, operation) ?? (operation === 'stream' ? 'text/event-stream' : 'application/json'),
+    ],
   ];
-}
-
-function acceptOf(operation: Operation): string {
-  return operation === 'stream' ? 'text/event-stream' : 'application/json';
 }
 
 function describePool([first, ...others]: CredentialPool, address: string): Upstream['credentials'] {

@@ -24,7 +24,7 @@ export interface Route {
   /** The name that the operator gave, and every other public name. */
   readonly model: string;
   readonly names: readonly string[];
-  /** The endpoints that serve it under this name: an alias may have fewer than its model. */
+  /** The endpoints that serve it under this name: those of its targets. An alias may have fewer than its model. */
   readonly protocols: readonly ClientProtocolName[];
   readonly routing: RoutingConfig;
   /** In the order of the file. */
@@ -75,7 +75,8 @@ export function buildRouteTable(
     built.set(model, route);
     const alias = model.alias.find((one) => one.name === name);
     const restricted = alias !== undefined && alias.protocols.length < model.protocols.length;
-    table.set(name, restricted ? { ...route, protocols: alias.protocols } : route);
+    const protocols = restricted ? route.protocols.filter((one) => alias.protocols.includes(one)) : route.protocols;
+    table.set(name, restricted ? { ...route, protocols } : route);
   }
   return table;
 }
@@ -83,12 +84,13 @@ export function buildRouteTable(
 function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: FindSetPrices): Route {
   const [first, ...others] = model.targets;
   const build = (target: ServedTarget) => buildTarget(model, target, findFacts, findSetPrices);
+  const targets: Route['targets'] = [build(first), ...others.map(build)];
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
-    protocols: model.protocols,
+    protocols: model.protocols.filter((name) => targets.some(({ upstream }) => upstream.protocolFor[name] !== null)),
     routing: model.routing,
-    targets: [build(first), ...others.map(build)],
+    targets,
   };
 }
 
@@ -110,7 +112,7 @@ function buildTarget(
     weight: target.weight,
     maxConcurrency: target.maxConcurrency,
     tags: target.tags,
-    upstream: openUpstream(target),
+    upstream: openUpstream({ ...target, endpoints: model.protocols }),
     traits,
     hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
     catalog: target.catalog,

@@ -42,7 +42,7 @@ export function notFound(path: string): CallFailure {
 
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
-  [/\/embeddings$/, 'embeddings are not served'],
+  [/\/embeddings$/, 'use POST /v1/embeddings'],
   [/\/completions$/, 'use POST /v1/chat/completions'],
   [/\/(?:chat|message)/, 'use POST /v1/chat/completions or POST /v1/messages'],
 ];

@@ -4,6 +4,7 @@ import { utf8 } from './answer/body-part.ts';
 export type RecordedApi =
   | 'openai-chat'
   | 'openai-responses'
+  | 'openai-embeddings'
   | 'anthropic-messages'
   | 'gemini-generate'
   | 'bedrock-converse';

@@ -24,6 +24,10 @@ const KIND_LABELS: Readonly<Record<string, string>> = {
   image_input: 'Image input',
   image_output: 'Image output',
   cache_write_30m: 'Cache write (30 min)',
+  images: 'Images',
+  seconds: 'Seconds of audio',
+  characters: 'Characters',
+  search_units: 'Search units',
   mark_up: 'Markup',
 };
 const LINES: readonly Column<CostLine>[] = [
@@ -143,10 +147,11 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
 
 function countText({ unit, count }: CostLine): string {
   if (unit === null) return '–';
-  return `${wholeNumber(count)} ${unit}${count === 1 ? '' : 's'}`;
+  return `${wholeNumber(count)} ${unit}${count === 1 ? '' : unit === 'search' ? 'es' : 's'}`;
 }
 
 function priceText({ unit, pico_usd_each: picoUsd }: CostLine): string {
   if (unit === null) return '–';
-  return unit === 'token' ? `${usdPerMillion(picoUsd)} per million` : `${usdPerThousand(picoUsd)} per 1,000`;
+  if (unit === 'token') return `${usdPerMillion(picoUsd)} per million`;
+  return unit === 'request' ? `${usdPerThousand(picoUsd)} per 1,000` : `${exactPicoUsd(picoUsd)} per ${unit}`;
 }

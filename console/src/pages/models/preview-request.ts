@@ -24,12 +24,13 @@ const WORD = 'word ';
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-const TOOLS: { readonly [protocol in Protocol]: unknown } = {
+/** Of the formats of generated answers; the others have neither tools nor images. */
+const TOOLS: { readonly [protocol in Protocol]?: unknown } = {
   chat: [{ type: 'function', function: { name: 'get_weather', parameters: SCHEMA } }],
   messages: [{ name: 'get_weather', input_schema: SCHEMA }],
   responses: [{ type: 'function', name: 'get_weather', parameters: SCHEMA }],
 };
-const IMAGES: { readonly [protocol in Protocol]: unknown } = {
+const IMAGES: { readonly [protocol in Protocol]?: unknown } = {
   chat: { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
   messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
   responses: { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
@@ -38,6 +39,7 @@ const IMAGES: { readonly [protocol in Protocol]: unknown } = {
 /** Undefined: a short request of text only, which is the preview's own default. */
 export function buildRequest(protocol: Protocol, { tokens, hasTools, hasImage }: PreviewChoices) {
   if (tokens === 0 && !hasTools && !hasImage) return undefined;
+  if (TOOLS[protocol] === undefined) return tokens === 0 ? undefined : { input: WORD.repeat(tokens) };
   const isResponses = protocol === 'responses';
   const text = { type: isResponses ? 'input_text' : 'text', text: tokens === 0 ? 'Hello' : WORD.repeat(tokens) };
   const turns = [{ role: 'user', content: hasImage ? [text, IMAGES[protocol]] : text.text }];

@@ -29,6 +29,12 @@ type Written = Readonly<Record<(typeof RATES)[number], Digits>>;
 const TOOLS = ['web_search', 'web_fetch'] as const;
 type Fees = Readonly<Record<(typeof TOOLS)[number], Digits>>;
 
+/** Prices per unit with their first and last six decimals. */
+const UNITS = ['image', 'second', 'character', 'search'] as const;
+const KINDS = ['1024x1024/high', '1024x1024', 'low'] as const;
+type UnitDigits = readonly [whole: number, millionths: number, rest: number];
+type Units = Readonly<Record<(typeof UNITS)[number] | (typeof KINDS)[number], UnitDigits>>;
+
 /** Result of billing random calls. Rates in pico-USD and ppm yield units of USD × 10⁻¹⁸. */
 export interface BillTally {
   /**
@@ -40,7 +46,7 @@ export interface BillTally {
   readonly ties: number;
   readonly tiered: number;
   readonly markedUp: number;
-  /** Bills with audio, images or tools that ran upstream. */
+  /** Bills with audio, images, units or tools that ran upstream. */
   readonly extras: number;
   /** Sum of the bills − sum of the fractions, and its maximum: half a nano-dollar per bill. USD × 10⁻¹⁸. */
   readonly drift: bigint;
@@ -60,11 +66,11 @@ export function billRandomCalls(calls: number, seed: number): BillTally {
   let terms = randomTerms(random);
   for (let call = 0; call < calls; call++) {
     if (call % CALLS_PER_PRICE === 0) terms = randomTerms(random);
-    const { base, long, above, fees, ppm, price, reread } = terms;
+    const { base, long, above, fees, units, ppm, price, reread } = terms;
     const usage = randomUsage(random);
     const inTier = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h > above;
     const nano = costNanoUsd(usage, price);
-    const exact = exactCost(usage, inTier ? long : base, fees, ppm);
+    const exact = exactCost(usage, inTier ? long : base, fees, units, ppm);
     const error = nano * NANO - exact;
     if (error <= -HALF_NANO || error > HALF_NANO)
       faults.push(`call ${call}: ${nano} nano-USD for ${exact} × 10⁻¹⁸ USD`);
@@ -87,12 +93,36 @@ function randomTerms(random: (below: number) => number) {
   const fees: Fees = { web_search: writeDigits(random), web_fetch: writeDigits(random) };
   const tiers = [{ above, ...renderRates(long) }];
   const per_1000_requests = { web_search: renderDigits(fees.web_search), web_fetch: renderDigits(fees.web_fetch) };
-  const price = withMarkUp(parseConfigPrice({ ...renderRates(base), tiers, per_1000_requests }), ppm);
-  return { base, long, above, fees, ppm, price, reread: parsePriceVersion(price.version) };
+  const units = Object.fromEntries(
+    [...UNITS, ...KINDS].map((unit) => [unit, [random(3), random(1_000_000), random(1_000_000)]]),
+  ) as unknown as Units;
+  const image = Object.fromEntries(KINDS.map((kind) => [kind, renderUnit(units[kind])]));
+  const [second, character, search] = [units.second, units.character, units.search].map(renderUnit);
+  // One price for all images, or one by size and quality.
+  const ofImages = random(2) === 0 ? { image } : { image: renderUnit(units.image) };
+  const per_unit = { ...ofImages, second, character, search };
+  const price = withMarkUp(parseConfigPrice({ ...renderRates(base), tiers, per_1000_requests, per_unit }), ppm);
+  const imagePrices = typeof ofImages.image === 'string' ? null : KINDS;
+  return {
+    base,
+    long,
+    above,
+    fees,
+    units: { units, imagePrices },
+    ppm,
+    price,
+    reread: parsePriceVersion(price.version),
+  };
+}
+
+interface PricedUnits {
+  readonly units: Units;
+  /** Null: all images cost the same. */
+  readonly imagePrices: typeof KINDS | null;
 }
 
 /** Counts each token once, at the rate of its kind: a part is subtracted from its whole. */
-function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigint {
+function exactCost(usage: Usage, rates: Written, fees: Fees, { units, imagePrices }: PricedUnits, ppm: number): bigint {
   const { extras = {} } = usage;
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = extras;
   const { cache_write_30m = 0 } = extras;
@@ -115,7 +145,24 @@ function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigin
     (sum, kind) => sum + BigInt(extras.server_tools?.[kind] ?? 0) * millionths(fees[kind]) * 1_000n,
     0n,
   );
-  return (tokens + requests) * BigInt(1_000_000 + ppm);
+  const { images = 0, seconds = 0, characters = 0, search_units = 0, image_kind } = extras;
+  const dearest = KINDS.map((kind) => picoUsd(units[kind])).reduce((most, one) => (one > most ? one : most));
+  const sized = KINDS.find((kind) => image_kind === kind || image_kind?.split('/').includes(kind));
+  const each = imagePrices === null ? picoUsd(units.image) : sized === undefined ? dearest : picoUsd(units[sized]);
+  const counted =
+    BigInt(images) * each +
+    BigInt(seconds) * picoUsd(units.second) +
+    BigInt(characters) * picoUsd(units.character) +
+    BigInt(search_units) * picoUsd(units.search);
+  return (tokens + requests + counted) * BigInt(1_000_000 + ppm);
+}
+
+function picoUsd([whole, part, rest]: UnitDigits): bigint {
+  return (BigInt(whole) * 1_000_000n + BigInt(part)) * 1_000_000n + BigInt(rest);
+}
+
+function renderUnit([whole, part, rest]: UnitDigits): string {
+  return `${whole}.${String(part).padStart(6, '0')}${String(rest).padStart(6, '0')}`;
 }
 
 function millionths([whole, part]: Digits): bigint {
@@ -148,7 +195,15 @@ function randomUsage(random: (below: number) => number): Usage {
     },
     TOOLS.map((kind) => [kind, random(20)]),
   );
-  return extras === undefined ? usage : { ...usage, extras };
+  const kinds = ['1024x1024/high', '1024x1024/medium', '512x512/low', '512x512/high'];
+  const units = {
+    images: random(3),
+    seconds: random(4_000),
+    characters: random(5_000),
+    search_units: random(4),
+    ...(random(2) === 0 ? {} : { image_kind: kinds[random(4)] ?? '' }),
+  };
+  return { ...usage, extras: { ...extras, ...units } };
 }
 
 function writeRates(random: (below: number) => number): Written {

@@ -27,6 +27,7 @@ function planOf(folds: boolean): UpstreamCall {
     protocol: chatUpstream as UpstreamProtocol,
     body: Buffer.from('{}'),
     translation: null,
+    renderAnswer: null,
     dropped: [],
     startObserver,
     startFolding: folds ? folding : null,

@@ -11,7 +11,7 @@ import type {
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { elements, type JsonNode, jsonText, member } from '../../wire/json-node.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';
 
@@ -135,13 +135,15 @@ export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): Answe
 }
 
 async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<AnswerReading> {
-  const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 3, outlineNodesMax: MANY };
+  const outlineDepth = protocol.translates ? 3 : 1;
+  const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth, outlineNodesMax: MANY };
   const scan = startJsonScan(bytes, limits);
   for (;;) {
     const outcome = scan.step(STEP_BYTES);
     if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
     else if (!outcome.ok) return { kind: 'malformed', message: outcome.message };
-    else return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
+    else if (protocol.translates) return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
+    else return protocol.readAnswer(outlineMembers(outcome.root), bytes.length);
   }
 }
 
@@ -162,6 +164,16 @@ function outlineFacts(root: JsonNode): object {
     });
   }
   return facts;
+}
+
+/** The members that are short; of a long list, that there is one. */
+function outlineMembers(root: JsonNode): object {
+  const members: Record<string, unknown> = {};
+  for (const node of root.kind === 'object' ? children(root) : []) {
+    if (node.end - node.start <= FACT_BYTES_MAX) members[memberName(node)] = JSON.parse(jsonText(node));
+    else if (node.kind === 'array') members[memberName(node)] = [];
+  }
+  return members;
 }
 
 /** If upstream reported no usage or zero output tokens, the size of the whole answer is used as that of its text. */

@@ -66,16 +66,17 @@ export function readCollected(
   late: boolean,
 ): ReadAnswer | Promise<ReadAnswer> {
   const { protocol, translation } = plan;
+  const isOwn = protocol.name === call.protocol.name;
   if (call.folded && refusesStream(answer)) {
     return notAnswered(limitNotEnforceable(`HTTP ${answer.head.status}: no stream`), null);
   }
   if (answer.head.status !== 200) {
-    if (translation !== null || late) return notAnswered(failureOfTranslatedRefusal(call, answer, protocol), null);
+    if (!isOwn || late) return notAnswered(failureOfTranslatedRefusal(call, answer, protocol), null);
     return readRefusal(call, answer, protocol);
   }
   const reading = translation === null || call.facts.stream ? readAnswerBody(answer.body, protocol) : null;
-  if (reading instanceof Promise) return reading.then((read) => readPassed(call, answer, read));
-  return reading === null ? readTranslated(call, answer, plan, translation) : readPassed(call, answer, reading);
+  if (reading instanceof Promise) return reading.then((read) => readPassed(call, answer, plan, read));
+  return reading === null ? readTranslated(call, answer, plan, translation) : readPassed(call, answer, plan, reading);
 }
 
 /** Upstream's refusal: of the caller's content, with its own body; else an error of the gateway. */
@@ -123,8 +124,13 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
   return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
 }
 
-/** An answer in the client's format, or any answer in one piece to a streamed call, which is no answer. */
-function readPassed(call: Held, { head, body }: CollectedAnswer, reading: AnswerReading): ReadAnswer {
+/** An answer in the client's format or a form of it, or any answer in one piece to a streamed call, which is no answer. */
+function readPassed(
+  call: Held,
+  { head, body }: CollectedAnswer,
+  { protocol, renderAnswer }: UpstreamCall,
+  reading: AnswerReading,
+): ReadAnswer {
   const { facts = null } = reading;
   if (reading.kind === 'malformed') return notAnswered(invalid(reading.message), facts);
   if (reading.kind === 'error') {
@@ -132,8 +138,11 @@ function readPassed(call: Held, { head, body }: CollectedAnswer, reading: Answer
     return notAnswered(failureOfErrorWords(reading.type, reading.status, words), facts);
   }
   if (call.facts.stream) return notAnswered(failureOfOnePiece(), facts);
-  if (isHollow(reading.facts)) return notAnswered(failureOfHollowAnswer(), facts);
-  return { kind: 'answered', reply: { head, body, status: 200, failure: null, facts: reading.facts } };
+  if (protocol.translates && isHollow(reading.facts)) return notAnswered(failureOfHollowAnswer(), facts);
+  const outcome = { status: 200, failure: null, facts: reading.facts } as const;
+  const rendered = renderAnswer === null ? body : renderAnswer(body);
+  const headers = rendered === body ? head.headers : [];
+  return { kind: 'answered', reply: { head: { headers }, body: rendered, ...outcome } };
 }
 
 function isHollow({ usage, finish_reason, outputBytes }: AnswerFacts): boolean {

@@ -55,9 +55,11 @@ function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): Ended
 }
 
 function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
+  const units = call.facts?.extras?.units;
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
     output: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
+    ...(units === undefined ? {} : { extras: units }),
   };
 }

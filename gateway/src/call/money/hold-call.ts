@@ -61,6 +61,7 @@ export function describeCall(call: Routed): ClaimedCall {
     priced: call.priced,
     hidesReasoning: mayHideReasoning(call),
     limit: sentLimit(facts, call.protocol.name, target),
+    canFold: call.protocol.cutReason !== null,
   };
 }
 
@@ -149,6 +150,8 @@ interface ClaimedCall extends Pick<HoldRequest, 'inputTokens' | 'outputTokensMax
   readonly hidesReasoning: boolean;
   /** The output limit sent upstream; null: only the model limits the output. */
   readonly limit: SentLimit | null;
+  /** A plain answer can be made of a stream, which can be metered. */
+  readonly canFold: boolean;
   readonly priced: PricedRequest | null;
 }
 
@@ -223,7 +226,7 @@ export function prepareClaim(
     mode,
     trust,
   };
-  const isFolded = !stream && (trust === 'meter' || trust === 'slice');
+  const isFolded = !stream && called.canFold && (trust === 'meter' || trust === 'slice');
   return claimFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
 }
 
@@ -273,7 +276,7 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: Pick<LimitRef
   if (kind !== 'budget' && kind !== 'balance') return null;
   const { basis, claim, slice } = refused;
   if (basis.called.stream) return claim.room === undefined ? null : claimFor(basis, { mode: 'strict', stream: true });
-  if (basis.trust === 'nothing') return null;
+  if (basis.trust === 'nothing' || !basis.called.canFold) return null;
   const again = claimFor(basis, { mode: basis.mode, stream: true });
   // A strict hold of a non-streaming call is its maximum cost, streamed or not, and was already refused.
   return again.slice.amount >= slice.amount ? null : again;

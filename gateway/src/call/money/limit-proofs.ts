@@ -154,14 +154,14 @@ export interface SentLimit {
   readonly mostWithoutIt: number | null;
 }
 
-/** Null: only the model limits the output. */
+/** Null: only the model limits the output, or answers have no output tokens. */
 export function sentLimit(
   facts: RequestFacts,
   protocol: ClientProtocolName,
   target: Pick<Target, 'upstream' | 'traits'>,
 ): SentLimit | null {
   const { outputTokensMax, mayChangeLimit } = facts;
-  if (outputTokensMax === null && !mayChangeLimit) return null;
+  if ((outputTokensMax === null || outputTokensMax === 0) && !mayChangeLimit) return null;
   const member = mayChangeLimit ? null : memberOf(facts, protocol, target);
   return { member, tokens: outputTokensMax ?? 0, mostWithoutIt: mostWithoutLimit(facts, target) };
 }
@@ -172,7 +172,7 @@ function memberOf(
   protocol: ClientProtocolName,
   { upstream, traits }: Pick<Target, 'upstream' | 'traits'>,
 ): OutputLimitMember | null {
-  const known = upstream.protocolFor[protocol].outputLimitMember(traits);
+  const known = upstream.protocolFor[protocol]?.outputLimitMember(traits) ?? null;
   if (speaks(upstream.protocols, protocol)) return otherLimit === null ? outputLimitMember : known;
   return known;
 }

@@ -5,6 +5,7 @@
 import type { NanoUsd } from '../../billing/money.ts';
 import { type Price, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd, costNanoUsd } from '../../billing/price-book.ts';
+import { unpricedUnits } from '../../billing/unit-prices.ts';
 import type { Charge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
@@ -111,7 +112,7 @@ function noteLimit(call: Routed, { failure, facts }: Outcome): void {
   // Runs of other kinds (a compaction, an advisor) have their own limits but are part of the sum.
   if (facts.finish_reason === 'compaction' || facts.usageSoFar?.extras?.parts !== undefined) return;
   const reported = facts.usage?.output ?? null;
-  const isCut = facts.finish_reason === protocol.cutReason;
+  const isCut = protocol.cutReason !== null && facts.finish_reason === protocol.cutReason;
   const endedByLimit = failure === null && reported !== null && isCut;
   const counted = reported ?? Math.floor(ratio.tokensIn(upstream, facts.outputBytes) / COUNT_MARGIN);
   const output = Math.max(counted, facts.usageSoFar?.output ?? 0);
@@ -131,17 +132,15 @@ function noteTarget(call: Routed, outcome: Outcome): void {
   deps.billing.retryTokens.note(token, { workspace: principal.workspaceId, provider }, Date.now());
 }
 
-/** Warns the operator of a tier, or of tools that ran upstream, without a known price. */
-function warnUnpriced(
-  { route, deps }: Routed,
-  { extras }: Usage,
-  price: Price | null,
-  priced: PricedUsage | null,
-): void {
+/** Warns the operator of a tier, of tools that ran upstream, or of units, without a known price. */
+function warnUnpriced({ route, deps }: Routed, usage: Usage, price: Price | null, priced: PricedUsage | null): void {
   const { billing } = deps;
   if (priced?.unknownTier !== undefined) billing.warnUnknownTier(route.model, tierText(priced.unknownTier));
-  if (extras === undefined || price === null) return;
-  const kinds = unpricedTools(extras, price.fees);
+  const { extras } = usage;
+  if (extras === undefined || price === null || price.fees === null) return;
+  // Hosts count the same work in tokens or in units.
+  const units = tokensOf(usage) > 0 ? [] : unpricedUnits(extras, price.units);
+  const kinds = [...unpricedTools(extras, price.fees), ...units];
   if (kinds.length > 0) billing.warnUnpriced(route.model, kinds);
 }
 

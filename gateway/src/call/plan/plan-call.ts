@@ -1,15 +1,22 @@
 /**
  * Plans how a call goes to its upstream. To one of the client's own format go the client's bytes and headers, with only
- * what must change changed (contract, 7); to any other a translation, with reasoning sent back only to its issuer.
+ * what must change changed (contract, 7); to any other a translation, with reasoning sent back only to its issuer. A
+ * format that is not translated has forms of its requests for hosts that differ.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { Principal } from '../../identity/principal.ts';
-import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { ClientProtocol, GenerationClient } from '../../protocols/client-protocol.ts';
 import { isOwnMark } from '../../protocols/own-marks.ts';
 import type { OutputLimitMember, RequestFacts } from '../../protocols/request/request-facts.ts';
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
-import type { PassThrough, StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import type {
+  DirectExchange,
+  DirectUpstream,
+  PassThrough,
+  StreamObserver,
+  UpstreamProtocol,
+} from '../../protocols/upstream-protocol.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import { issuerOf } from '../../routing/choose/issuer.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
@@ -34,12 +41,17 @@ import {
 
 /**
  * Plans the upstream request. `folds`: upstream streams the answer while the client gets one piece. Throws CallFailure
- * `invalid_request` for features that upstream's format cannot express.
+ * `invalid_request` for features that upstream's format cannot express, `model_wrong_protocol` where it has no format for
+ * the client's.
  */
 export function planCall(call: Routed, folds = false): UpstreamCall {
   const { deps, protocol, target, outline, facts } = call;
   const { upstream } = target;
   const format = upstream.protocolFor[protocol.name];
+  if (format === null) throw formatNotSpoken(call);
+  if (!format.translates && format.renderRequest !== null) {
+    return new DirectCall(format, format.renderRequest({ outline, facts, traits: target.traits }));
+  }
   const own = format.name === protocol.name ? format.passThrough : null;
   if (own === null) return planTranslation(call, format, folds);
   return new PassThroughCall({
@@ -63,6 +75,14 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
 }
 
 const NOTHING_DROPPED: readonly string[] = [];
+
+function formatNotSpoken({ facts, protocol }: Routed): CallFailure {
+  return new CallFailure(
+    'model_wrong_protocol',
+    `no target of the model ${JSON.stringify(facts.model)} speaks ${protocol.name}`,
+    { param: 'model' },
+  );
+}
 
 /**
  * Whether another party answered the conversation last and signed the reasoning in its history. False where that is not
@@ -89,9 +109,10 @@ function dropRetryToken({ principal, deps, target }: Routed, { members }: Priced
 }
 
 function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolean): UpstreamCall {
-  const { deps, protocol, target, principal, facts } = call;
+  const { deps, protocol, target, principal, facts, outline } = call;
+  if (!protocol.translates || !upstream.translates) throw new Error(`${protocol.name} is not translated`);
   const notes = startTranslationNotes(principal.strict);
-  const parsed = parseRequest(call, notes);
+  const parsed = parseRequest(protocol, outline, notes);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
     issuer: upstream.issuer ?? issuerOf(target.upstream, call.credential),
@@ -111,7 +132,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     notes,
   );
   const request = deps.keptReasoning.restore(owner, judged.request, Date.now());
-  const estimatedInputTokens = estimateInput(call, request);
+  const estimatedInputTokens = estimateInput(call, protocol, request);
   checkContext(estimatedInputTokens, target.traits.inputTokensMax);
   return translate({
     client: protocol,
@@ -143,7 +164,7 @@ function sealOwnerOf({ principal, target }: Routed, { issuer }: ReasoningOwner):
 }
 
 /** Counting takes time: done only if the client sees the estimate or the prompt may be too long. */
-function estimateInput({ facts, protocol, target }: Routed, request: GenerationRequest): number {
+function estimateInput({ facts, target }: Routed, protocol: GenerationClient, request: GenerationRequest): number {
   const { inputTokensMax } = target.traits;
   const mayBeTooLong = inputTokensMax !== null && facts.inputBytes > inputTokensMax;
   if (!protocol.startsWithInputTokens && !mayBeTooLong) return 0;
@@ -166,7 +187,11 @@ function checkContext(prompt: number, max: number | null): void {
 }
 
 /** Parses the body into the canonical format. Throws CallFailure `invalid_request`. */
-export function parseRequest({ protocol, outline }: Routed, notes: TranslationNotes): GenerationRequest {
+export function parseRequest(
+  protocol: GenerationClient,
+  outline: JsonOutline,
+  notes: TranslationNotes,
+): GenerationRequest {
   try {
     return protocol.parseRequest(outline, notes);
   } catch (error) {
@@ -184,7 +209,7 @@ interface PassThroughPlan {
   /** The model's name at the upstream. */
   readonly model: string;
   /** The name under which upstream knows the output limit. */
-  readonly limitMember: OutputLimitMember;
+  readonly limitMember: OutputLimitMember | null;
   /** The gateway requests the usage chunk, so it withholds it from the client. */
   readonly asksForUsage: boolean;
   /** Reasoning to remove from the history: only reasoning with our mark, or all of it. */
@@ -207,6 +232,7 @@ class PassThroughCall implements UpstreamCall {
   readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
   readonly translation = null;
+  readonly renderAnswer = null;
   readonly dropped: readonly string[];
   readonly startFolding: (() => Folding) | null;
   readonly #plan: PassThroughPlan;
@@ -222,13 +248,12 @@ class PassThroughCall implements UpstreamCall {
     this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips, isMarked);
     const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
     const dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
-    this.dropped = this.body === body ? dropped : [...dropped, plan.client.reasoningMember];
+    this.dropped = this.body === body || !plan.client.translates ? dropped : [...dropped, plan.client.reasoningMember];
     this.startFolding = plan.folds ? () => foldOwn(plan) : null;
   }
 
   startObserver(): StreamObserver {
-    const { own, asksForUsage } = this.#plan;
-    return own.startObserver({ withholdUsage: asksForUsage, fallbackId: fallbackIdOf(this.#plan) });
+    return observe(this.#plan, this.#plan.asksForUsage);
   }
 
   nextAttemptAfter(answer: CollectedAnswer): NextAttempt | null {
@@ -236,17 +261,47 @@ class PassThroughCall implements UpstreamCall {
   }
 }
 
-/** The id of chat chunks that have none. */
-function fallbackIdOf({ requestId }: PassThroughPlan): string {
+/** A request in a host's form of a format that is not translated; its answer comes in one piece. */
+class DirectCall implements UpstreamCall {
+  readonly protocol: DirectUpstream;
+  readonly body: Uint8Array;
+  readonly translation = null;
+  readonly renderAnswer: DirectExchange['renderAnswer'];
+  readonly dropped: readonly string[];
+  readonly startFolding = null;
+
+  constructor(protocol: DirectUpstream, { body, dropped, renderAnswer }: DirectExchange) {
+    this.protocol = protocol;
+    this.body = body;
+    this.dropped = dropped;
+    this.renderAnswer = renderAnswer;
+  }
+
+  startObserver(): never {
+    throw new Error(`${this.protocol.name} has no streams`);
+  }
+
+  nextAttemptAfter(): null {
+    return null;
+  }
+}
+
+function observe({ own, upstream, requestId }: PassThroughPlan, withholdUsage: boolean): StreamObserver {
+  if (own.startObserver === null) throw new Error(`${upstream.name} has no streams`);
+  return own.startObserver({ withholdUsage, fallbackId: fallbackIdOf(requestId) });
+}
+
+/** The id of chunks that have none. */
+function fallbackIdOf(requestId: string): string {
   return `chatcmpl-${requestId.slice(4)}`;
 }
 
 /** Keeps all members that upstream sends, known or not. */
 function foldOwn(plan: PassThroughPlan): Folding {
   const { client, own } = plan;
-  const fallbackId = fallbackIdOf(plan);
-  const observer = own.startObserver({ withholdUsage: false, fallbackId });
-  const fold = own.startFold(fallbackId);
+  const observer = observe(plan, false);
+  if (own.startFold === null) throw new Error(`${plan.upstream.name} does not fold streams`);
+  const fold = own.startFold(fallbackIdOf(plan.requestId));
   return {
     observer,
     take: (record) => fold.push(record),
@@ -317,7 +372,7 @@ function renderUpstreamBody(plan: PassThroughPlan): Uint8Array {
   if (plan.folds) edits.push({ set: ['stream'], json: 'true' });
   if (plan.asksForUsage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
   for (const name of plan.drops) edits.push({ remove: [name] });
-  if (facts.otherLimit !== null) edits.push(...oneLimit(facts, plan.limitMember));
+  if (facts.otherLimit !== null && plan.limitMember !== null) edits.push(...oneLimit(facts, plan.limitMember));
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
 }
 

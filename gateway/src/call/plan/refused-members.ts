@@ -6,7 +6,7 @@
 
 import type { GenerationRequest } from '../../generation/request.ts';
 import type { TranslationNotes } from '../../protocols/request/translation-notes.ts';
-import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import type { GenerationUpstream } from '../../protocols/upstream-protocol.ts';
 import type { ChatTraits, UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { Upstream } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
@@ -79,7 +79,7 @@ const OTHER_LIMIT: { readonly [member in ChatLimit]: ChatLimit } = {
 };
 
 /** Members that an upstream's refusal may name, so that the request is sent without them or in another form. */
-export function omissible({ optionalMembers, replaceableMembers }: UpstreamProtocol): ReadonlySet<string> {
+export function omissible({ optionalMembers, replaceableMembers }: GenerationUpstream): ReadonlySet<string> {
   return new Set([...Object.keys(optionalMembers), ...replaceableMembers]);
 }
 
@@ -104,7 +104,7 @@ export function traitsWithout(traits: UpstreamTraits, member: string): UpstreamT
 export function requestWithout(
   request: GenerationRequest,
   members: readonly string[],
-  { optionalMembers }: UpstreamProtocol,
+  { optionalMembers }: GenerationUpstream,
   notes: TranslationNotes,
 ): GenerationRequest {
   let left = request;

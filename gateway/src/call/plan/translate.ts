@@ -15,11 +15,11 @@ import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import { collectSummary } from '../../generation/summarize.ts';
 import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
-import type { AnswerContext, ClientProtocol, StreamRenderer } from '../../protocols/client-protocol.ts';
+import type { AnswerContext, GenerationClient, StreamRenderer } from '../../protocols/client-protocol.ts';
 import { LOST_SIGNATURE, packSignature } from '../../protocols/host-data.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
-import type { RenderedRequest, StreamParser, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import type { GenerationUpstream, RenderedRequest, StreamParser } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { isReturned } from './kept-reasoning.ts';
@@ -36,8 +36,8 @@ import {
 
 /** The inputs of a translated call. */
 export interface TranslationPlan {
-  readonly client: ClientProtocol;
-  readonly upstream: UpstreamProtocol;
+  readonly client: GenerationClient;
+  readonly upstream: GenerationUpstream;
   readonly traits: UpstreamTraits;
   /** The caller's key refuses requests from which something would be dropped. */
   readonly strict: boolean;
@@ -77,6 +77,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     protocol: upstream,
     body: Buffer.from(rendered.json),
     translation,
+    renderAnswer: null,
     dropped: [...plan.dropped, ...notes.dropped],
     startObserver() {
       const { pipe, isEmpty, readsText } = pipeOf(rendered, request);

@@ -4,7 +4,7 @@ import type { StreamRecord } from '../../framing/framing.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import type { Generation } from '../../generation/generation.ts';
 import type { Usage } from '../../generation/usage.ts';
-import type { AnswerContext, ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { AnswerContext, GenerationClient } from '../../protocols/client-protocol.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
@@ -15,8 +15,10 @@ export interface UpstreamCall {
   /** Upstream's format. */
   readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
-  /** Null: both sides use the same format. */
+  /** Null: the answer is not translated. */
   readonly translation: Translation | null;
+  /** The client's answer, made of upstream's body of a 200 in one piece; null: upstream's bytes, or a translation. */
+  readonly renderAnswer: ((body: Buffer) => Buffer | string) | null;
   /** Members that could not be carried, in the caller's terms. */
   readonly dropped: readonly string[];
   /** Starts observing, or rewriting, one stream. */
@@ -61,7 +63,7 @@ export interface FoldedAnswer {
 
 /** How a translated non-streamed answer is read: its events, filtered like those of a stream. */
 export interface Translation {
-  readonly client: ClientProtocol;
+  readonly client: GenerationClient;
   readonly context: AnswerContext;
   readAnswer(body: Buffer): readonly GenerationEvent[];
   /** Losses in the answer, for `x-tollgate-dropped`. */
@@ -81,9 +83,12 @@ export function refusesStream({ head, body }: CollectedAnswer): boolean {
 /** Reported to the caller as dropped when an answer came without the usage that the gateway requested. */
 export const USAGE_OPTION = 'stream_options.include_usage';
 
+const ONLY_OPTION: ReadonlySet<string> = new Set(['stream_options']);
+
 /** `stream_options`, if the refusal says that upstream does not know it; undefined for any other refusal. */
 export function unknownOption(upstream: UpstreamProtocol, { head, body }: CollectedAnswer): string | undefined {
-  const refused = findRefusedMember(upstream.readError(body, head.headers), omissible(upstream));
+  const known = upstream.translates ? omissible(upstream) : ONLY_OPTION;
+  const refused = findRefusedMember(upstream.readError(body, head.headers), known);
   return refused?.member === 'stream_options' && refused.why === 'unknown' ? refused.member : undefined;
 }
 

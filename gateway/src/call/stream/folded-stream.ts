@@ -5,6 +5,7 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
+import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
@@ -226,8 +227,16 @@ interface OpenFold {
   readonly listener: ExchangeListener;
 }
 
-/** Connects a folded stream to its call: meter, limits, clock. `onContent`: called at its first content, before its end. */
-export function openFold(call: Held, folding: Folding, onContent: () => void): OpenFold {
+/**
+ * Connects a folded stream in upstream's format to its call: meter, limits, clock. `onContent`: called at its first
+ * content, before its end.
+ */
+export function openFold(
+  call: Held,
+  { name }: Pick<UpstreamProtocol, 'name'>,
+  folding: Folding,
+  onContent: () => void,
+): OpenFold {
   let hasContent = false;
   const { settings, target } = call;
   const meter = openMeter(call, folding.observer, {
@@ -242,7 +251,7 @@ export function openFold(call: Held, folding: Folding, onContent: () => void): O
   });
   const { upstream } = target;
   const { secrets } = upstream;
-  const framing = upstream.framing(upstream.protocolFor[call.protocol.name].name, 'stream');
+  const framing = upstream.framing(name, 'stream');
   const stream = new FoldedStream({
     folding,
     framing,

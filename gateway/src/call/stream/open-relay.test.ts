@@ -4,6 +4,8 @@ import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../../protocols/names.ts';
+import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../protocols/registry.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { ResponseHead } from '../../upstream/response-head.ts';
 import { AttemptRow, type Held, setMoney } from '../call.ts';
@@ -24,8 +26,8 @@ function depsOf() {
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const protocolViolations = {
-    received: { chat: 0, messages: 0, responses: 0, gemini: 0, converse: 0 },
-    withheld: { chat: 0, messages: 0, responses: 0 },
+    received: noneOf<UpstreamProtocolName>(UPSTREAM_PROTOCOLS),
+    withheld: noneOf<ClientProtocolName>(CLIENT_PROTOCOLS),
   };
   const billing = {
     ratio: new TokenRatio(),
@@ -35,6 +37,10 @@ function depsOf() {
   const settings = { config, routes: new Map() };
   const openCalls = new OpenSet<Interruptible>();
   return { settings, openCalls, recorder, log, protocolViolations, billing, routing: new RoutingState() };
+}
+
+function noneOf<Name extends string>(halves: object) {
+  return Object.fromEntries(Object.keys(halves).map((name) => [name, 0])) as { [name in Name]: number };
 }
 
 /** A streamed call in the chat format whose money is held. */
@@ -131,10 +137,8 @@ test('a short stream that ends before its client reads leaves no deadline', asyn
   expect(await new Response(client.body()).text()).toBe(records);
   expect([client.slot, told.at(-1)]).toEqual([UNWATCHED, 'closed']);
   // Its first chunk has no role: it is still relayed, and counted.
-  expect(deps.protocolViolations).toEqual({
-    received: { chat: 1, messages: 0, responses: 0, gemini: 0, converse: 0 },
-    withheld: { chat: 0, messages: 0, responses: 0 },
-  });
+  const { received, withheld } = depsOf().protocolViolations;
+  expect(deps.protocolViolations).toEqual({ received: { ...received, chat: 1 }, withheld });
 });
 
 test('a stream that ended before its client reads is one piece once it is settled', async () => {
@@ -156,8 +160,9 @@ test("received violations count by upstream's format, withheld ones by the clien
   const call = await heldCall(deps);
   countViolations(call, { name: 'messages' }, { rewrites: false, protocolViolations: 2 });
   countViolations(call, { name: 'messages' }, { rewrites: true, protocolViolations: 1 });
+  const { received, withheld } = depsOf().protocolViolations;
   expect(deps.protocolViolations).toEqual({
-    received: { chat: 0, messages: 2, responses: 0, gemini: 0, converse: 0 },
-    withheld: { chat: 1, messages: 0, responses: 0 },
+    received: { ...received, messages: 2 },
+    withheld: { ...withheld, chat: 1 },
   });
 });

@@ -1,7 +1,7 @@
 /** Defines the schema of a price in the configuration file: rates, tiers, fees, multipliers and the start of each. */
 import { z } from 'zod';
-import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../../billing/money.ts';
-import { TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
+import { parseUsdPerUnit, USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX, USD_PER_UNIT_MAX } from '../../billing/money.ts';
+import { IMAGE_KIND, TIER_WORD, TOOL_KIND } from '../../generation/usage.ts';
 import { parseInstantMs } from '../../lib/quantity.ts';
 import { choice, EXPRESSION_PATTERN, parseOrUnfit, scalar, UNFIT, Unfit, wholeNumber } from './scalar-schema.ts';
 
@@ -26,6 +26,27 @@ const priceText = decimal('USD per million tokens', { title: 'price', maximum: U
 
 /** USD per 1,000 requests, as written. */
 const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
+
+/** USD per unit, as written. */
+const unitText = scalar({
+  expected: `USD per unit: a number from 0 to ${USD_PER_UNIT_MAX} with at most 12 decimals, such as 0.04`,
+  advice: 'Correct the number.',
+  json: {
+    title: 'unit price',
+    type: ['number', 'string'],
+    minimum: 0,
+    maximum: USD_PER_UNIT_MAX,
+    pattern: `^\\d{1,4}(\\.\\d{1,12})?$|${EXPRESSION_PATTERN}`,
+  },
+  parse: (text) => {
+    const price = parseOrUnfit(() => parseUsdPerUnit(text, 'per_unit'));
+    return price instanceof Unfit ? price : text;
+  },
+});
+
+const imageKind = z
+  .string()
+  .regex(IMAGE_KIND, 'a size and quality of images as their answer states them, such as 1024x1024/high');
 
 /** A factor of a price, as written. */
 const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
@@ -93,6 +114,24 @@ const pricePeriodSchema = z.strictObject({
     .meta({
       description:
         'USD per 1,000 requests of tools that the provider runs, by kind as the provider counts them: `web_search: 10`. A kind without a fee is not charged, and the record and the log say so.',
+    })
+    .optional(),
+  per_unit: z
+    .strictObject({
+      image: z
+        .union([unitText, z.record(imageKind, unitText)])
+        .meta({
+          description:
+            'An image, or images by size and quality: `{ 1024x1024/high: 0.17, 1024x1024/low: 0.011 }`; one of the two may stand alone. Others cost as the dearest.',
+        })
+        .optional(),
+      second: unitText.meta({ description: 'A second of sound.' }).optional(),
+      character: unitText.meta({ description: 'A character of text to speak.' }).optional(),
+      search: unitText.meta({ description: 'A search unit of a reranking.' }).optional(),
+    })
+    .meta({
+      description:
+        'USD per unit, for endpoints that are not billed by tokens; write `input: 0` and `output: 0` with it. Applies where the answer, or without usage the request, counts such units.',
     })
     .optional(),
   modifiers: z

@@ -1,6 +1,7 @@
 /** Defines the routes about single calls: the list with its live tail and CSV export, and the detail of one call. */
 
 import { z } from 'zod';
+import { UNITS } from '../../billing/unit-prices.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
@@ -24,6 +25,12 @@ const usage = z.object({
   image_output: z.int().optional(),
   cache_write_30m: z.int().optional(),
   server_tools: z.record(z.string(), z.int()).optional(),
+  /** Units that are priced one by one; `image_kind`: the size and quality of the images. */
+  images: z.int().optional(),
+  seconds: z.int().optional(),
+  characters: z.int().optional(),
+  search_units: z.int().optional(),
+  image_kind: z.string().optional(),
   /** The tier stated in the response, where its price differs from the list price: `{ "speed": "fast" }`. */
   tier: z.record(z.string(), z.string()).optional(),
   /** Usage of each model run, where the runs had different prices; they add up to the counters above. */
@@ -223,7 +230,7 @@ export const logRoutes = {
               /** A token counter, a kind of tool, or `mark_up`. */
               kind: z.string(),
               /** Null: the mark-up, which is a percentage of the lines above it. */
-              unit: z.enum(['token', 'request']).nullable(),
+              unit: z.enum(['token', 'request', ...UNITS]).nullable(),
               count: z.int(),
               pico_usd_each: z.string(),
               cost_pico_usd: z.string(),

@@ -25,6 +25,17 @@ const rates = {
 /** US dollars per 1,000 requests of tools that run upstream, by kind, such as `web_search`. */
 const fees = z.record(z.string().max(40), z.string().max(40)).optional();
 
+/** US dollars per unit; images also by size and quality, such as `1024x1024/high`. */
+const unit = z.string().max(40);
+const units = z
+  .strictObject({
+    image: z.union([unit, z.record(z.string().max(81), unit)]).optional(),
+    second: unit.optional(),
+    character: unit.optional(),
+    search: unit.optional(),
+  })
+  .optional();
+
 export const priceView = z.object({
   version: z.string(),
   /** Null: no start, valid for all earlier times. */
@@ -32,6 +43,7 @@ export const priceView = z.object({
   free: z.boolean(),
   ...rates,
   per_1000_requests: fees,
+  per_unit: units,
   /** Other rates for a whole call with more input tokens than `above`, ascending. */
   tiers: z.array(z.object({ above: z.int(), ...rates })).optional(),
   source: z.enum(['file', 'console', 'catalogue']),
@@ -116,6 +128,7 @@ export const modelRoutes = {
       free: z.boolean(),
       ...rates,
       per_1000_requests: fees,
+      per_unit: units,
       tiers: z
         .array(z.strictObject({ above: z.int().min(1), ...rates }))
         .max(20)

@@ -11,7 +11,7 @@ import type { Part, Source } from '../../generation/part.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS, upstreamHalfOf } from '../../protocols/registry.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
-import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import type { GenerationUpstream } from '../../protocols/upstream-protocol.ts';
 import type { CallContent, ContentStore, StoredBytes } from '../../store/ports/content.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import type { Reply } from '../contract/contract.ts';
@@ -100,7 +100,9 @@ async function readRequestTurns(
   }
   if (!outcome.ok) return null;
   try {
-    const { turns } = CLIENT_PROTOCOLS[protocol].parseRequest(outcome, startTranslationNotes(false));
+    const client = CLIENT_PROTOCOLS[protocol];
+    if (!client.translates) return null;
+    const { turns } = client.parseRequest(outcome, startTranslationNotes(false));
     return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
   } catch {
     // The content of a request may be invalid; then only the raw body can be shown.
@@ -114,7 +116,7 @@ function readAnswerTurn(
   { bytes, stream, status }: { readonly bytes: Uint8Array; readonly stream: boolean; readonly status: number },
 ): ConversationTurn | null {
   const format = upstreamHalfOf(protocol);
-  if (format === null) return null;
+  if (format === null || !format.translates) return null;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (!stream && status !== 200) {
     const { message } = format.readError(body);
@@ -127,7 +129,7 @@ function readAnswerTurn(
   return parts.length === 0 ? null : { role: 'assistant', parts };
 }
 
-function readStream(format: UpstreamProtocol, body: Buffer): readonly GenerationEvent[] {
+function readStream(format: GenerationUpstream, body: Buffer): readonly GenerationEvent[] {
   const decoder = startSseDecoder();
   const parser = format.startStreamParser();
   const events: GenerationEvent[] = [];

@@ -4,10 +4,11 @@
  */
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
+import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
 import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
 import type { Permission } from '../../people/roles.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
@@ -206,6 +207,9 @@ function linesOf({ price_version, usage_source, usage }: CallDetail['call']): Co
   for (const [tool, requests] of Object.entries(usage.extras?.server_tools ?? {})) {
     addLine(lines, { kind: tool, unit: 'request', count: requests }, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
   }
+  for (const [counter, count, picoUsd] of pricedUnits(usage.extras ?? {}, price.units ?? NO_UNITS)) {
+    if (picoUsd !== null) addLine(lines, { kind: counter, unit: UNIT_OF[counter], count }, picoUsd);
+  }
   if (price.markUpPpm === 0n) return lines;
   const whole = lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n);
   const markUp = (whole * price.markUpPpm) / PPM;
@@ -252,7 +256,15 @@ function addLine(
   else lines[at] = line;
 }
 
-const USAGE_COLUMNS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'];
+const USAGE_COLUMNS = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  ...UNIT_COUNTERS,
+];
 const NOT_IN_FILES = new Set(['reason', 'usage_flags', 'unpriced_server_tools']);
 /** The members of the JSON format, with the counters of usage, the number of attempts and the kind of the reason. */
 const COLUMNS = Object.keys(callView.shape)

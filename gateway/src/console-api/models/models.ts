@@ -46,7 +46,7 @@ function renderModel(model: ServedModel, running: Running, parts: ModelDeps, gro
   return {
     name: model.name,
     aliases: model.alias.map(({ name }) => name),
-    protocols: [...model.protocols],
+    protocols: [...route.protocols],
     targets: model.targets.map((target) => ({ provider: target.provider.name, model: target.model })),
     display_name: known?.name ?? null,
     context_tokens: known?.inputTokensMax ?? null,

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { formatUsdPerMillion, formatUsdPerThousand, PriceError } from '../../billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type Price, type PriceTier, type Rates } from '../../billing/price.ts';
 import { type PriceBook, type PricePeriod, parseSetPrice, priceAt } from '../../billing/price-book.ts';
+import { NO_UNITS, writeUnitPrices } from '../../billing/unit-prices.ts';
 import { sourceOfModel } from '../../config/console-entries.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../generation/usage.ts';
@@ -66,11 +67,11 @@ export async function setPrice(parts: ModelDeps, call: ConsoleCall<SetPriceRoute
 
 /** Null: free. */
 function readRates(body: PriceBody): StoredRates | null {
-  const { free, per_1000_requests, tiers } = body;
+  const { free, per_1000_requests, per_unit, tiers } = body;
   if (free) {
     const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => (body[member] ?? null) !== null);
-    const extras = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
-    const member = given ?? extras;
+    const member =
+      given ?? (['per_1000_requests', 'per_unit', 'tiers'] as const).find((one) => body[one] !== undefined);
     if (member === undefined) return null;
     throw new ConsoleFailure('invalid', `${member}: found a price together with free; expected null, or free: false`, {
       member,
@@ -82,7 +83,13 @@ function readRates(body: PriceBody): StoredRates | null {
       ? {}
       : { tiers: tiers.map((tier) => ({ above: tier.above, ...readTokenRates(tier, `tiers.${tier.above}.`) })) }),
     ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+    ...(per_unit === undefined ? {} : { per_unit: present(per_unit) }),
   };
+}
+
+/** Without the members that are undefined. */
+function present(units: NonNullable<PriceBody['per_unit']>): NonNullable<StoredRates['per_unit']> {
+  return Object.fromEntries(Object.entries(units).filter(([, price]) => price !== undefined));
 }
 
 /** `path`: the path of the rates, for error messages. */
@@ -128,12 +135,15 @@ const OPTIONAL_RATES = Object.keys(COSTS_AS) as readonly (keyof typeof COSTS_AS)
  */
 function leftOut(before: Price | null, rates: StoredRates | null): string[] {
   if (before === null || rates === null) return [];
-  const { per_1000_requests: fees = {}, tiers = [] } = rates;
+  const { per_1000_requests: fees = {}, per_unit = {}, tiers = [] } = rates;
   const given = new Set(tiers.map(({ above }) => above));
   return [
     ...OPTIONAL_RATES.filter((rate) => rates[rate] === undefined && before[rate] !== before[COSTS_AS[rate]]),
     ...before.tiers.flatMap(({ inputTokensAbove: above }) => (given.has(above) ? [] : [`tiers.${above}`])),
     ...[...(before.fees ?? [])].flatMap(([kind]) => (Object.hasOwn(fees, kind) ? [] : [`per_1000_requests.${kind}`])),
+    ...Object.keys(writeUnitPrices(before.units ?? NO_UNITS)).flatMap((unit) =>
+      Object.hasOwn(per_unit, unit) ? [] : [`per_unit.${unit}`],
+    ),
   ];
 }
 
@@ -156,6 +166,7 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fixedIn: FixedIn): 
     free: isFree(price),
     ...renderRates(price),
     ...(price.fees === null || price.fees.size === 0 ? {} : { per_1000_requests: renderFees(price.fees) }),
+    ...(price.units === undefined ? {} : { per_unit: writeUnitPrices(price.units) }),
     ...(price.tiers.length === 0 ? {} : { tiers: price.tiers.map(renderTier) }),
     source: sourceOf(price, fromMs, fixedIn),
   };
@@ -184,7 +195,7 @@ function renderFees(fees: Fees) {
 
 function isFree(price: Price): boolean {
   const isNothing = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].every((member) => price[member] === 0n);
-  return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0;
+  return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0 && price.units === undefined;
 }
 
 /**

@@ -26,6 +26,7 @@ const period = z.looseObject({
   ...rates,
   from: z.string().optional(),
   per_1000_requests: z.record(z.string(), rate).optional(),
+  per_unit: z.record(z.string(), z.union([rate, z.record(z.string(), rate)])).optional(),
   tiers: z.array(z.looseObject({ above: z.number(), ...rates })).optional(),
 });
 const price = z.union([z.literal('free'), period, z.array(period)], {

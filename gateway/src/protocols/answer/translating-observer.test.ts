@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SSE } from '../../framing/sse-decoder.ts';
 import type { AnswerContext } from '../client-protocol.ts';
-import type { ClientProtocolName, UpstreamProtocolName } from '../names.ts';
+import type { GenerationClientName, GenerationUpstreamName } from '../names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../registry.ts';
 import type { RecordVerdict } from '../upstream-protocol.ts';
 import { TranslatingObserver } from './translating-observer.ts';
@@ -28,8 +28,8 @@ interface Translated {
 
 /** The complete output to a client of format `client` for a stream of format `upstream`. */
 function translated(
-  upstream: UpstreamProtocolName,
-  client: ClientProtocolName,
+  upstream: GenerationUpstreamName,
+  client: GenerationClientName,
   parts: readonly Uint8Array[],
   skims = true,
 ): Translated {

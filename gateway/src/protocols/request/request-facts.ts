@@ -5,7 +5,7 @@
  */
 import type { Limits } from '../../config/limits.ts';
 import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import { type TierWords, TOOL_KIND } from '../../generation/usage.ts';
+import { type TierWords, TOOL_KIND, type UnitUsage } from '../../generation/usage.ts';
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
 import {
   children,
@@ -47,7 +47,7 @@ export interface PricedMembers {
   readonly retryToken: string | null;
 }
 
-/** Media and server-side tools of a request. */
+/** Media, server-side tools and units of a request. */
 export interface RequestExtras {
   /** The input has audio, images or documents: any of it may be priced as such. */
   readonly mediaInput: boolean;
@@ -55,6 +55,8 @@ export interface RequestExtras {
   readonly mediaOutput: boolean;
   /** Allowed requests of server-side tools, by kind. */
   readonly toolRequests: ReadonlyMap<string, number>;
+  /** The images, seconds, characters or searches that the request asks for: held, and charged if the answer states no usage. Absent: none. */
+  readonly units?: UnitUsage;
 }
 
 export interface RequestFacts {
@@ -69,7 +71,7 @@ export interface RequestFacts {
   readonly inputBytes: number;
   /** The number of images, audio parts and documents. */
   readonly mediaParts: number;
-  /** Maximum tokens of one answer; null: the caller set none. */
+  /** Maximum tokens of one answer; null: the caller set none. 0: answers have no output tokens. */
   readonly outputTokensMax: number | null;
   /** The member that sets it; of two, the one that applies. Null: none. */
   readonly outputLimitMember: OutputLimitMember | null;

@@ -21,7 +21,7 @@ export function filterReason(target: Target, request: RoutedRequest, isElsewhere
 /** Whether anything is known that the target lacks for some request. */
 function mayLack({ upstream, traits }: Target, protocol: RoutedRequest['protocol'], isElsewhere: boolean): boolean {
   const { tools, image, audio, pdf } = traits.takes;
-  const { name } = upstream.protocolFor[protocol];
+  const name = upstream.protocolFor[protocol]?.name;
   const isKnown = tools === false || image === false || audio === false || pdf === false;
   return isKnown || isElsewhere || name !== protocol || (name === 'messages' && !traits.messages.firstParty);
 }
@@ -31,9 +31,10 @@ function lackOf(
   { needs, protocol }: RoutedRequest,
   isElsewhere: boolean,
 ): FilterReason | null {
+  const format = upstream.protocolFor[protocol]?.name;
+  if (format === undefined) return 'format';
   if (needs === null) return null;
   const { takes } = traits;
-  const format = upstream.protocolFor[protocol].name;
   if (needs.ownFormat !== null && format !== protocol) return 'format';
   if (needs.logprobs && (format === 'messages' || format === 'converse' || format === 'responses')) return 'format';
   const servesNone = format === 'converse' || (format === 'messages' && !traits.messages.firstParty);

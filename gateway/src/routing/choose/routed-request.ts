@@ -14,7 +14,7 @@ export interface RoutedRequest {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly protocol: ClientProtocol['name'];
-  /** Null: the route has one target, which judges for itself. */
+  /** Null: the route has one target, which judges for itself, or the format is not translated. */
   readonly needs: RequestNeeds | null;
   readonly marks: CacheMarks;
   /** Data tags that the target must have. */
@@ -83,7 +83,7 @@ class DescribedRequest implements RoutedRequest {
   get needs(): RequestNeeds | null {
     if (this.#needs === null && this.#source !== null) {
       const { protocol, outline, facts } = this.#source;
-      this.#needs = protocol.readNeeds(outline, facts.mediaParts);
+      if (protocol.translates) this.#needs = protocol.readNeeds(outline, facts.mediaParts);
     }
     return this.#needs;
   }

@@ -85,6 +85,7 @@ describe('the document', () => {
       'get /v1/models',
       'get /v1/models/{id}',
       'post /v1/chat/completions',
+      'post /v1/embeddings',
       'post /v1/messages',
       'post /v1/messages/count_tokens',
       'post /v1/responses',

@@ -1,7 +1,7 @@
 /** Builds the OpenAPI document of the gateway's endpoints: `/v1`, its probes, the console API. */
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import type { ClientProtocolName, GenerationClientName } from '../../protocols/names.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
@@ -37,7 +37,7 @@ const REQUIRED_TAGS = parameter(
     'A model without such a target: 403.',
   TEXT,
 );
-const STREAMS: { readonly [protocol in ClientProtocolName]: string } = {
+const STREAMS: { readonly [protocol in GenerationClientName]: string } = {
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
     'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. Comment lines (`: keep-alive`) may come in between.',
@@ -95,7 +95,7 @@ function json(description: string, schema: string, headers: OpenapiPart = {}): O
 }
 
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
-function answer(protocol: ClientProtocolName, schema: string, record: string): OpenapiPart {
+function answer(protocol: GenerationClientName, schema: string, record: string): OpenapiPart {
   const description = STREAMS[protocol];
   const ofStream = { ...TEXT, description, contentMediaType: 'application/json', contentSchema: refTo(record) };
   const { content } = json('', schema);
@@ -104,6 +104,14 @@ function answer(protocol: ClientProtocolName, schema: string, record: string): O
     headers: answerHeaders(protocol),
     content: { ...(content as OpenapiPart), 'text/event-stream': { schema: ofStream } },
   };
+}
+
+/** The path of a format whose answers are never streamed. */
+function direct(protocol: ClientProtocolName, operationId: string, summary: string, request: string, schema: string) {
+  return post(operationId, summary, request, [IDEMPOTENCY_KEY, REQUIRED_TAGS], {
+    200: json('The answer.', schema, answerHeaders(protocol)),
+    ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders(protocol)),
+  });
 }
 
 function post(operationId: string, summary: string, request: string, parameters: unknown[], responses: OpenapiPart) {
@@ -183,6 +191,7 @@ const PATHS: OpenapiPart = {
       ...errors([...BODY_STATUSES, '504', '529'], 'MessagesError', COUNT_LIMIT_HEADERS),
     },
   ),
+  '/v1/embeddings': direct('embeddings', 'createEmbedding', 'Embed texts', 'EmbeddingsRequest', 'Embeddings'),
   '/v1/models': read('listModels', 'List the models that the key may use', 'models', 'ModelList'),
   '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
   '/v1/key': read('getKey', 'Get the permissions, use and remaining limits of the calling key', 'keys', 'Key'),

@@ -116,6 +116,19 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
     { ...RESPONSES_TYPES, ...typesOf(RESPONSES_CHECKED) },
     ['model', 'input'],
   ),
+  EmbeddingsRequest: object(
+    {
+      model: TEXT,
+      input: {
+        anyOf: [TEXT, listOf(TEXT), listOf(COUNT), listOf(listOf(COUNT))],
+        description: "Texts. Token ids are those of OpenAI's tokenizers, and refused for models of others.",
+      },
+      'dimensions?': orNull(COUNT),
+      'encoding_format?': orNull(oneOf('float', 'base64')),
+      'user?': orNull(TEXT),
+    },
+    `A request for embeddings. ${HANDED_ON}.`,
+  ),
   MessageRequest: requestSchema(
     `A messages request. ${HANDED_ON}, save those of chat completions, which are refused. ${TRANSLATED}`,
     MESSAGES_MEMBERS,

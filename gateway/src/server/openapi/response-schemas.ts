@@ -135,6 +135,24 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     ...each(orNull(COUNT), 'max_input_tokens?', 'max_tokens?'),
     'protocols?': listOf(oneOf(...CLIENT_PROTOCOL_NAMES)),
   }),
+  Embeddings: object(
+    {
+      object: is('list'),
+      data: listOf(
+        object({
+          'object?': is('embedding'),
+          'index?': COUNT,
+          embedding: {
+            anyOf: [listOf({ type: 'number' }), { ...TEXT, description: 'Base64 of little-endian 32-bit floats.' }],
+          },
+        }),
+      ),
+      model: TEXT,
+      'usage?': object(each(COUNT, 'prompt_tokens?', 'total_tokens?')),
+    },
+    'Vectors, as the provider wrote them; base64 where `encoding_format` asks for it.',
+  ),
+
   ModelList: object(
     {
       object: is('list'),
@@ -202,6 +220,7 @@ const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } 
   chat: describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
   messages: describeLimits(CLIENT_PROTOCOLS.messages, TIME),
   responses: describeLimits(CLIENT_PROTOCOLS.responses, SPAN),
+  embeddings: describeLimits(CLIENT_PROTOCOLS.embeddings, SPAN),
 };
 
 function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {

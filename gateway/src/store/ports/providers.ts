@@ -112,6 +112,13 @@ export interface StoredRates extends StoredTokenRates {
   readonly tiers?: readonly (StoredTokenRates & { readonly above: number })[];
   /** Price per 1,000 requests to tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
+  /** Price per unit; images also by size and quality. */
+  readonly per_unit?: {
+    readonly image?: string | { readonly [kind: string]: string };
+    readonly second?: string;
+    readonly character?: string;
+    readonly search?: string;
+  };
 }
 
 /** An immutable price; a later one with the same model and start takes precedence. */

@@ -34,6 +34,7 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   chat: 'chat',
   messages: 'chat',
   responses: 'chat',
+  embeddings: 'embeddings',
   count_tokens: 'count_tokens',
 };
 

@@ -10,12 +10,12 @@ import type { GenerationRequest } from '../../../src/generation/request.ts';
 import { parseRequest as parseChatRequest } from '../../../src/protocols/chat/client/parse-request.ts';
 import { parseAnswer as parseChatAnswer } from '../../../src/protocols/chat/upstream/parse-answer.ts';
 import { startStreamParser as startChatParser } from '../../../src/protocols/chat/upstream/parse-stream.ts';
-import type { ClientProtocol } from '../../../src/protocols/client-protocol.ts';
+import type { GenerationClient } from '../../../src/protocols/client-protocol.ts';
 import { parseRequest as parseMessagesRequest } from '../../../src/protocols/messages/client/parse-request.ts';
 import { parseAnswer as parseMessagesAnswer } from '../../../src/protocols/messages/upstream/parse-answer.ts';
 import { startStreamParser as startMessagesParser } from '../../../src/protocols/messages/upstream/parse-stream.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
-import type { UpstreamProtocol } from '../../../src/protocols/upstream-protocol.ts';
+import type { GenerationUpstream } from '../../../src/protocols/upstream-protocol.ts';
 import { scanJson } from '../../../src/wire/json-scan.ts';
 import { type Recording, recordingBytes } from '../../fake-upstream/recording.ts';
 import { loadRecordings } from '../../fake-upstream/recordings.ts';
@@ -33,7 +33,7 @@ export interface RecordedPrompt {
   readonly answer: { readonly text: string; readonly tokens: number } | null;
 }
 
-type Reader = Pick<ClientProtocol, 'parseRequest'> & Pick<UpstreamProtocol, 'parseAnswer' | 'startStreamParser'>;
+type Reader = Pick<GenerationClient, 'parseRequest'> & Pick<GenerationUpstream, 'parseAnswer' | 'startStreamParser'>;
 
 const READERS: { readonly [api: string]: Reader } = {
   'openai-chat': {

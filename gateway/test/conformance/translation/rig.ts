@@ -9,7 +9,7 @@ import { SSE } from '../../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
 import type { AnswerContext } from '../../../src/protocols/client-protocol.ts';
-import type { UpstreamProtocolName } from '../../../src/protocols/names.ts';
+import type { GenerationUpstreamName } from '../../../src/protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
 import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
@@ -100,7 +100,7 @@ export interface WrittenRequest extends RenderedRequest {
  * refused.
  */
 export function writeRequest(
-  format: UpstreamProtocolName,
+  format: GenerationUpstreamName,
   request: GenerationRequest,
   traits: UpstreamTraits = { ...CAPABLE, model: request.model },
   strict = false,
@@ -126,7 +126,7 @@ export interface StreamReading {
 }
 
 /** Parses a stream's parts into events, up to a clean end of its bytes. Throws for bytes that are no stream. */
-export function readStream(format: UpstreamProtocolName, parts: Iterable<Uint8Array>): StreamReading {
+export function readStream(format: GenerationUpstreamName, parts: Iterable<Uint8Array>): StreamReading {
   const decoder = (format === 'converse' ? AWS_EVENT_STREAM : SSE).startDecoder(RECORD_BYTES_MAX, null);
   const parser = UPSTREAM_PROTOCOLS[format].startStreamParser();
   const events: GenerationEvent[] = [];
@@ -141,7 +141,7 @@ export function readStream(format: UpstreamProtocolName, parts: Iterable<Uint8Ar
 }
 
 /** The events of a stream in parts. */
-export function eventsOfStream(format: UpstreamProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+export function eventsOfStream(format: GenerationUpstreamName, parts: Iterable<Uint8Array>): GenerationEvent[] {
   return readStream(format, parts).events;
 }
 

@@ -9,8 +9,9 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import type { ClientProtocol } from '../../client-protocol.ts';
+import type { GenerationClient } from '../../client-protocol.ts';
 import { limitHeader, spanText } from '../../openai/limit-headers.ts';
+import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from '../../openai/render-error.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
@@ -33,7 +34,6 @@ import {
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
-import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { startStreamRenderer } from './render-stream.ts';
 
 export const CHAT_ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
@@ -149,8 +149,9 @@ function checkParts(content: JsonNode, path: string, partsMax: number, media: Me
   });
 }
 
-export const chatClient: ClientProtocol = {
+export const chatClient: GenerationClient = {
   name: 'chat',
+  translates: true,
   endpoints: [{ path: '/chat/completions', countOnly: false }],
   versionHeader: null,
   readVersion: () => null,

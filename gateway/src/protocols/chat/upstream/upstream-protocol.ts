@@ -1,5 +1,5 @@
 /** Assembles the half of the chat-completions format that providers use. */
-import type { UpstreamProtocol } from '../../upstream-protocol.ts';
+import type { GenerationUpstream } from '../../upstream-protocol.ts';
 import { readAnswer } from '../shared/usage.ts';
 import { startFold } from '../stream/fold-stream.ts';
 import { ChatStreamObserver } from '../stream/observe-stream.ts';
@@ -10,6 +10,7 @@ import { renderRequest } from './render-request.ts';
 
 export const chatUpstream = {
   name: 'chat',
+  translates: true,
   passThrough: {
     forwardHeaders: () => [],
     stripReasoning: null,
@@ -40,4 +41,4 @@ export const chatUpstream = {
   readAnswer,
   streamOfAnswer,
   readError,
-} satisfies UpstreamProtocol;
+} satisfies GenerationUpstream;

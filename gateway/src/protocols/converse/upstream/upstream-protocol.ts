@@ -1,5 +1,5 @@
 /** Assembles Bedrock's Converse: a format that only providers use. */
-import type { UpstreamProtocol } from '../../upstream-protocol.ts';
+import type { GenerationUpstream } from '../../upstream-protocol.ts';
 import { readError } from '../shared/errors.ts';
 import { readAnswer } from '../shared/usage.ts';
 import { readCount, renderCount } from './count-tokens.ts';
@@ -9,6 +9,7 @@ import { renderRequest } from './render-request.ts';
 
 export const converseUpstream = {
   name: 'converse',
+  translates: true,
   passThrough: null,
   headers: [],
   reportsUsageOnRequest: false,
@@ -27,4 +28,4 @@ export const converseUpstream = {
   // A stream comes from an address of its own, which answers with nothing else.
   streamOfAnswer: () => null,
   readError,
-} satisfies UpstreamProtocol;
+} satisfies GenerationUpstream;

@@ -1,5 +1,5 @@
 /** Assembles the half of Gemini's format that providers use; no client uses the other. */
-import type { UpstreamProtocol } from '../../upstream-protocol.ts';
+import type { GenerationUpstream } from '../../upstream-protocol.ts';
 import { readCount, renderCount } from './count-tokens.ts';
 import { parseAnswer, readAnswer, streamOfAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
@@ -8,6 +8,7 @@ import { renderRequest } from './render-request.ts';
 
 export const geminiUpstream = {
   name: 'gemini',
+  translates: true,
   passThrough: null,
   headers: [],
   reportsUsageOnRequest: false,
@@ -35,4 +36,4 @@ export const geminiUpstream = {
   readAnswer,
   streamOfAnswer,
   readError,
-} satisfies UpstreamProtocol;
+} satisfies GenerationUpstream;

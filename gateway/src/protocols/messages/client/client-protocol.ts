@@ -10,7 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import type { ClientProtocol } from '../../client-protocol.ts';
+import type { GenerationClient } from '../../client-protocol.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
@@ -195,8 +195,9 @@ export const CHAT_ONLY: ReadonlyMap<string, string> = new Map([
   ['prediction', 'there is no such parameter; leave it out'],
 ]);
 
-export const messagesClient: ClientProtocol = {
+export const messagesClient: GenerationClient = {
   name: 'messages',
+  translates: true,
   endpoints: [
     { path: '/messages', countOnly: false },
     { path: '/messages/count_tokens', countOnly: true },

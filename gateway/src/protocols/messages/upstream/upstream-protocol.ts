@@ -1,5 +1,5 @@
 /** Assembles the half of the messages format that providers use. */
-import type { HeaderLines, UpstreamProtocol } from '../../upstream-protocol.ts';
+import type { GenerationUpstream, HeaderLines } from '../../upstream-protocol.ts';
 import { readAnswer } from '../shared/usage.ts';
 import { startFold } from '../stream/fold-stream.ts';
 import { MessagesStreamObserver } from '../stream/observe-stream.ts';
@@ -11,6 +11,7 @@ import { stripThinking } from './strip-thinking.ts';
 
 export const messagesUpstream = {
   name: 'messages',
+  translates: true,
   passThrough: {
     forwardHeaders,
     stripReasoning: stripThinking,
@@ -39,7 +40,7 @@ export const messagesUpstream = {
   readAnswer,
   streamOfAnswer,
   readError,
-} satisfies UpstreamProtocol;
+} satisfies GenerationUpstream;
 
 /**
  * Headers that would select among the operator's own workspaces or reveal where the caller runs: callers must not set

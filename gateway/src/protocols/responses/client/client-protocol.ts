@@ -9,7 +9,7 @@ import {
   memberName,
   numberValue,
 } from '../../../wire/json-node.ts';
-import type { ClientProtocol } from '../../client-protocol.ts';
+import type { GenerationClient } from '../../client-protocol.ts';
 import { limitHeader, spanText } from '../../openai/limit-headers.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
@@ -167,8 +167,9 @@ function findToolsAndMedia(
   return { mediaInput: mediaParts > 0 || mediaOutput, mediaOutput, toolRequests };
 }
 
-export const responsesClient: ClientProtocol = {
+export const responsesClient: GenerationClient = {
   name: 'responses',
+  translates: true,
   endpoints: [{ path: '/responses', countOnly: false }],
   versionHeader: null,
   readVersion: () => null,

@@ -2,7 +2,7 @@
 import { describeError, readErrorBody, type UpstreamError } from '../../answer/error-body.ts';
 import { withRetryDelay } from '../../answer/retry-details.ts';
 import { asText } from '../../json.ts';
-import type { HeaderLines, UpstreamProtocol } from '../../upstream-protocol.ts';
+import type { GenerationUpstream, HeaderLines } from '../../upstream-protocol.ts';
 import { readAnswer } from '../shared/usage.ts';
 import { startFold } from '../stream/fold-stream.ts';
 import { ResponsesStreamObserver } from '../stream/observe-stream.ts';
@@ -13,6 +13,7 @@ import { expandSummaries, stripReasoning } from './strip-reasoning.ts';
 
 export const responsesUpstream = {
   name: 'responses',
+  translates: true,
   passThrough: {
     forwardHeaders,
     stripReasoning,
@@ -41,7 +42,7 @@ export const responsesUpstream = {
   readAnswer,
   streamOfAnswer,
   readError,
-} satisfies UpstreamProtocol;
+} satisfies GenerationUpstream;
 
 /** Features of the format that the client opts in to. Headers that select among the operator's accounts are not sent. */
 function forwardHeaders(headers: Headers): HeaderLines {

@@ -3,7 +3,7 @@ import { parseConfigPrice } from '../../../billing/config-price.ts';
 import { bookOf } from '../../../billing/price-book.ts';
 import { DEFAULT_ROUTING } from '../../../config/config.ts';
 import type { UpstreamProtocolName } from '../../../protocols/names.ts';
-import { UPSTREAM_PROTOCOLS } from '../../../protocols/registry.ts';
+import { chooseUpstreamProtocols } from '../../../protocols/registry.ts';
 import { demo, localProvider } from '../../../providers/demo.ts';
 import type { Timeouts, Upstream, UpstreamCredential } from '../../../providers/provider.ts';
 import { openUpstream } from '../../../providers/upstream.ts';
@@ -35,7 +35,6 @@ export function makeTarget(plan: TargetPlan): Target {
   const { name, model = 'm', credentials = [{}], takes, inputTokensMax = null, firstParty = false, speaks } = plan;
   const { provider = name, timeouts = null, price = [1, 0.1, 5], ...given } = plan;
   const opened = openUpstream({ ...DEMO, model });
-  const own = speaks === undefined ? null : UPSTREAM_PROTOCOLS[speaks];
   const [first = credentialOf(provider, {}, 0), ...others] = credentials.map((one, index) =>
     credentialOf(provider, one, index),
   );
@@ -46,7 +45,7 @@ export function makeTarget(plan: TargetPlan): Target {
     origin: `https://${provider}`,
     timeouts,
     credentials: [first, ...others],
-    ...(own === null ? {} : { protocols: [own.name], protocolFor: { chat: own, messages: own, responses: own } }),
+    ...(speaks === undefined ? {} : { protocols: [speaks], protocolFor: chooseUpstreamProtocols([speaks]) }),
   };
   const traits = traitsOf(DEMO, null);
   return {

@@ -1,7 +1,7 @@
 /** Tests render-error.ts: every kind of failure has the body of contract 5, and an in-band error is not a clean end. */
 import { describe, expect, test } from 'bun:test';
-import { CallFailure, invalidRequest, type TokenCounts } from '../../../errors/call-failure.ts';
-import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';
+import { CallFailure, invalidRequest, type TokenCounts } from '../../errors/call-failure.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 
 describe('renderError', () => {

@@ -1,6 +1,6 @@
-/** Renders failed calls as chat-completions error bodies and in-band stream errors. Contract, 5 and 6. */
-import type { CallFailure } from '../../../errors/call-failure.ts';
-import { describeFailure, ERROR_WORDS } from '../../openai/error-words.ts';
+/** Renders failed calls as OpenAI's error bodies and in-band stream errors, for all its formats but Responses. Contract, 5 and 6. */
+import type { CallFailure } from '../../errors/call-failure.ts';
+import { describeFailure, ERROR_WORDS } from './error-words.ts';
 
 /** The HTTP status of a failure: upstream's, if it is passed on. */
 export function statusOf({ kind, details }: CallFailure): number {

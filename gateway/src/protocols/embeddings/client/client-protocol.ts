@@ -1,0 +1,56 @@
+/** Assembles the half of the embeddings format that clients use, and checks its requests. */
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import type { DirectClient } from '../../client-protocol.ts';
+import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import {
+  type CheckContext,
+  checkKind,
+  checkText,
+  type RequestFacts,
+  readEndUser,
+  refuse,
+} from '../../request/request-facts.ts';
+import { countTokenIds, inputOf } from '../shared/read-input.ts';
+
+/** Tokens are estimated from bytes by this ratio. */
+const BYTES_PER_TOKEN_ID = 4;
+
+/**
+ * Upstream judges what depends on its model. Throws CallFailure `invalid_request` that names the first invalid member.
+ */
+function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const tokenIds = countTokenIds(inputOf(outline));
+  const encoding = member(root, 'encoding_format');
+  if (encoding !== undefined) checkKind(encoding, 'encoding_format', ['string', 'null'], 'float or base64');
+  const dimensions = member(root, 'dimensions');
+  if (dimensions !== undefined) checkKind(dimensions, 'dimensions', ['number', 'null'], 'an integer');
+  const user = member(root, 'user');
+  if (user !== undefined && user.kind !== 'null') checkText(user, 'user', limits.modelNameMax);
+  return {
+    model: checkText(modelNode, 'model', limits.modelNameMax, 1),
+    modelNode,
+    stream: false,
+    wantsUsage: true,
+    endUser: readEndUser(root, ['user']),
+    inputBytes: tokenIds > 0 ? tokenIds * BYTES_PER_TOKEN_ID : outline.bytes.length,
+    mediaParts: 0,
+    outputTokensMax: 0,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: 1,
+    extras: undefined,
+  };
+}
+
+export const embeddingsClient: DirectClient = {
+  ...DIRECT_CLIENT,
+  name: 'embeddings',
+  endpoints: [{ path: '/embeddings', countOnly: false }],
+  checkRequest,
+};
