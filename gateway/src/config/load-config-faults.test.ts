@@ -322,7 +322,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cash_read: 1 } }',
-      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of the 17 members in docs/configuration.md. Did you mean cache_read?",
+      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of the 18 members in docs/configuration.md. Did you mean cache_read?",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cache_write: 1, cache_write_5m: 1 } }',
@@ -354,7 +354,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: [{ input: 1, output: 1, form: 2026-12-01 }] }',
-      "f.yaml:2:77: models.m.price[0].form: found the unknown member 'form', expected one of the 17 members in docs/configuration.md. Did you mean from?",
+      "f.yaml:2:77: models.m.price[0].form: found the unknown member 'form', expected one of the 18 members in docs/configuration.md. Did you mean from?",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { from: 2026-02-30, input: 1, output: 1 } }',
