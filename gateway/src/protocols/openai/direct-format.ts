@@ -44,7 +44,7 @@ export const DIRECT_UPSTREAM: Omit<DirectUpstream, 'name' | 'readAnswer'> = {
 };
 
 /** Never throws. `message` is not scrubbed. */
-export function readError(body: Buffer): UpstreamError {
+function readError(body: Buffer): UpstreamError {
   const { message, code, error } = readErrorBody(body);
   return withRetryDelay(describeError(message, code, asText(error?.param)), error);
 }

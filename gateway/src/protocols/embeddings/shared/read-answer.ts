@@ -4,7 +4,7 @@ import { asCount, asObject, asText, countOrZero } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /** The facts of an answer without output tokens. `usage` null: upstream reported none. */
-export function factsOf(usage: Usage | null, model: string | null, bodyBytes: number): AnswerFacts {
+function factsOf(usage: Usage | null, model: string | null, bodyBytes: number): AnswerFacts {
   return {
     usage,
     usageFlags: NO_FLAGS,
@@ -28,7 +28,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
  * OpenAI and most hosts report `prompt_tokens`, Voyage only `total_tokens` (recorded traffic, 2026). Null: neither is a
  * count.
  */
-export function readUsage(value: unknown): Usage | null {
+function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);
   const prompt = asCount(usage?.prompt_tokens);
   const counted = typeof prompt === 'number' ? prompt : asCount(usage?.total_tokens);
