@@ -37,6 +37,19 @@ const POLICY = 1008;
 /** A message during a response is read only up to this size: nothing waits for the response to end. */
 const SHORT_CHARS = 64 * 1024;
 
+/** As long as any id that a client makes: it is repeated in each event. */
+const STREAM_ID_CHARS_MAX = 64;
+
+/** Throws CallFailure `invalid_request`. */
+function readStreamId({ root }: JsonOutline): string | null {
+  const streamId = textOf(root, 'stream_id');
+  if (streamId === null || streamId.length <= STREAM_ID_CHARS_MAX) return streamId;
+  throw invalidRequest(
+    `stream_id has ${streamId.length} characters; expected at most ${STREAM_ID_CHARS_MAX}`,
+    'stream_id',
+  );
+}
+
 /** The response that runs. */
 interface Running {
   readonly abort: AbortController;
@@ -141,7 +154,7 @@ export class ResponsesSocket implements Deadline {
       }
       const { type, outline } = await readMessage(bytes, limits);
       if (type === 'response.create') {
-        streamId = textOf(outline.root, 'stream_id');
+        streamId = readStreamId(outline);
         await this.#respond(outline, running, streamId);
       } else if (!this.#takeNotice(parseObject(message) ?? {})) {
         throw invalidRequest(

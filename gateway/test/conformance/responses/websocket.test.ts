@@ -13,7 +13,7 @@ import { type Pair, startPair } from '../../harness/start-pair.ts';
 const PRICE = { input: 1, output: 5 };
 /** Upstream's format by the beginning of a model's name. */
 const SIDES = { r: 'lab-responses', c: 'lab', m: 'lab-messages' } as const;
-const OWN = ['cut', 'gone', 'limited', 'rejecting', 'held', 'endless'];
+const OWN = ['cut', 'gone', 'limited', 'rejecting', 'held', 'endless', 'silent'];
 
 function configFor(fakeUrl: string, limits: object, server: object = {}): object {
   const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
@@ -57,6 +57,7 @@ beforeAll(async () => {
     json: { error: { message: 'not so', type: 'invalid_request_error', code: 'unsupported_parameter', param: 'x' } },
   });
   fake.script('held', { answer: 'long:20', holdAfterEvent: 8 });
+  fake.script('silent', { answer: 'ok', delayBeforeFirstByteMs: 600_000 });
 }, 60_000);
 afterAll(() => pair.stop());
 
@@ -249,6 +250,8 @@ describe('messages that are no request', () => {
     connected(async (client) => {
       const [refusal] = await client.ask(create('c-ok', { temperature: 9, stream_id: 'lane' }));
       expect(refusal).toMatchObject({ type: 'error', status: 400, stream_id: 'lane', error: { param: 'temperature' } });
+      const [long] = await client.ask(create('c-ok', { stream_id: 'x'.repeat(65) }));
+      expect([errorOf(long)?.param, long?.stream_id]).toEqual(['stream_id', undefined]);
     }));
 
   test('a second request during a response is refused; steering fails; a notice is nothing', () =>
@@ -354,21 +357,23 @@ describe('a failure', () => {
     }));
 });
 
-test('a client that leaves ends the call at the provider, which is settled once', async () => {
-  const key = await makeKey();
-  const client = await open(key.key);
-  const before = pair.fake.served('held').length;
-  client.send(create('held'));
-  await client.until('response.output_text.delta');
-  client.socket.close();
-  await pair.fake.waitFor((call) => call.model === 'held' && call.finished === 'client-left', {
-    count: before === 0 ? 1 : 1,
+describe('a client that leaves ends the call at the provider, which is settled once', () => {
+  test.each(['held', 'silent'])('model %s', async (model) => {
+    const key = await makeKey();
+    const client = await open(key.key);
+    const earlier = pair.fake.served(model).length;
+    client.send(create(model));
+    await (model === 'held'
+      ? client.until('response.output_text.delta')
+      : pair.fake.until(() => pair.fake.served(model).length > earlier));
+    client.socket.close();
+    await pair.fake.until(() => pair.fake.served(model).at(-1)?.finished === 'client-left');
+    const records = await eventually('the record', async () => {
+      const found = await recordsOf(key);
+      return found.length > 0 ? found : null;
+    });
+    expect(records).toMatchObject([{ status: 499, error: 'client_left', usage_source: 'counted' }]);
   });
-  const records = await eventually('the record', async () => {
-    const found = await recordsOf(key);
-    return found.length > 0 ? found : null;
-  });
-  expect(records).toMatchObject([{ status: 499, error: 'client_left', usage_source: 'counted' }]);
 });
 
 test('silence is filled with keepalive events', () =>
@@ -482,7 +487,7 @@ describe('a client that does not read', () => {
 
 describe('a connection ends', () => {
   test('at its time between two responses, and in a shutdown after its response', async () => {
-    const own = await startPair((url) => configFor(url, { websocket_duration: '1s', drain: '0s' }));
+    const own = await startPair((url) => configFor(url, { websocket_duration: '1s', websockets_max: 2, drain: '0s' }));
     try {
       own.fake.script('held', { answer: 'long:20', holdAfterEvent: 8 });
       const headers = { authorization: `Bearer ${own.gateway.key}` };
@@ -495,6 +500,9 @@ describe('a connection ends', () => {
       ]);
       busy.send(create('held'));
       await busy.until('response.output_text.delta');
+      const more = await openSocket(`${own.gateway.url}/v1/responses`, headers).catch(() => null);
+      // On a busy machine the idle one may have reached its time.
+      expect([more === null, idle.socket.readyState === WebSocket.CLOSED]).toContain(true);
       own.gateway.signal('SIGTERM');
       expect(await idle.closed).toBeOneOf([1000, 1001]);
       own.fake.release();
