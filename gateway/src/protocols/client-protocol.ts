@@ -109,6 +109,8 @@ export interface GenerationClient extends ClientFormat {
     generation: Generation,
     context: AnswerContext,
   ): { readonly json: string; readonly finish_reason: string };
+  /** The header by which clients opt in to features that only providers of the format have; absent: not named to the caller. */
+  readonly betaHeader?: string;
   /** The name by which the caller is told that earlier reasoning was left out. */
   readonly reasoningMember: string;
 }

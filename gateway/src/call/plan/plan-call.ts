@@ -119,6 +119,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     model: upstream.signsReasoning ? null : target.upstream.model,
   };
   const sealOwner = sealOwnerOf(call, owner);
+  const { betaHeader } = protocol;
   const judged = judgeReasoning(
     parsed,
     {
@@ -142,7 +143,11 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
     request: folds ? { ...request, stream: true } : request,
     folds,
     refuses: target.refuses ?? NOTHING_DROPPED,
-    dropped: judged.isStripped ? [...notes.dropped, protocol.reasoningMember] : notes.dropped,
+    dropped: [
+      ...notes.dropped,
+      ...(judged.isStripped ? [protocol.reasoningMember] : []),
+      ...(betaHeader !== undefined && call.request.headers.has(betaHeader) ? [betaHeader] : []),
+    ],
     context: {
       id: call.requestId.slice('req_'.length),
       createdSeconds: Math.floor(call.atMs / 1000),

@@ -181,6 +181,7 @@ export const responsesClient: GenerationClient = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'max_output_tokens',
+  betaHeader: 'openai-beta',
   reasoningMember: 'input[].reasoning',
   statusOf,
   renderError,

@@ -44,7 +44,26 @@ export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
   if (input === undefined) throw refuse('input', null, 'a string or an array of items');
   for (const [index, item] of readList(input, 'input', 'a string or an array of items').entries())
     addItem(turns, readObject(item, `input.${index}`, 'an item (an object)'), `input.${index}`, reading);
-  return turns;
+  return turns.flatMap((turn, index) => withMissingResults(turn, turns.slice(index + 1)));
+}
+
+const NO_RESULT = 'The call was not completed: it has no output.';
+
+/** A client that was interrupted (Codex) leaves calls without outputs, which other formats refuse. */
+function withMissingResults(turn: Turn, later: readonly Turn[]): Turn[] {
+  if (turn.role !== 'assistant') return [turn];
+  const open = new Set(turn.parts.flatMap((part) => (part.kind === 'tool_call' ? [part.id] : [])));
+  if (open.size === 0) return [turn];
+  for (const { role, parts } of later) {
+    if (role === 'assistant') break;
+    for (const part of parts) if (part.kind === 'tool_result') open.delete(part.call_id);
+  }
+  const parts = [...open].map((id) => resultOf(id, [textPart(NO_RESULT)]));
+  return parts.length === 0 ? [turn] : [turn, { role: 'user', name: null, parts, path: turn.path }];
+}
+
+function resultOf(call_id: string, parts: ToolResultPart['parts']): ToolResultPart {
+  return { kind: 'tool_result', call_id, parts, is_error: false, cache_mark: null };
 }
 
 const ROLES = 'one of user, assistant, system, developer';
@@ -202,26 +221,19 @@ function parseFound(item: JsonNode, path: string): ToolResultPart {
   const names = (tools === undefined ? [] : elements(tools)).map(
     (tool) => readOptionalText(tool, 'name', `${path}.tools`) ?? '',
   );
-  return {
-    kind: 'tool_result',
-    call_id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call that this answers'),
-    parts: [textPart(names.length === 0 ? 'No tools found.' : `Found, and callable from now on: ${names.join(', ')}`)],
-    is_error: false,
-    cache_mark: null,
-  };
+  const found = names.length === 0 ? 'No tools found.' : `Found, and callable from now on: ${names.join(', ')}`;
+  return resultOf(readCallId(item, path), [textPart(found)]);
 }
 
 type ContentPart = TextPart | MediaPart | DocumentPart;
 
 function parseResult(item: JsonNode, path: string, reading: RequestReading): ToolResultPart {
   const output = given(item, 'output');
-  return {
-    kind: 'tool_result',
-    call_id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call that this answers'),
-    parts: output === undefined ? [] : parseContent(output, `${path}.output`, reading),
-    is_error: false,
-    cache_mark: null,
-  };
+  return resultOf(readCallId(item, path), output === undefined ? [] : parseContent(output, `${path}.output`, reading));
+}
+
+function readCallId(item: JsonNode, path: string): string {
+  return readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call that this answers');
 }
 
 function parseContent(content: JsonNode | undefined, path: string, reading: RequestReading): ContentPart[] {
