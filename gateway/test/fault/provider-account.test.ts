@@ -122,7 +122,7 @@ function alarmOf({ requestId }: Answer): Promise<string> {
 }
 
 describe.each([...PROTOCOLS])('a %s client', (client) => {
-  test.each(TROUBLES.map((trouble) => [trouble.name, trouble.upstream, trouble.status, trouble] as const))(
+  test.concurrent.each(TROUBLES.map((trouble) => [trouble.name, trouble.upstream, trouble.status, trouble] as const))(
     '%s, told by a %s upstream as %d: 500 and an alarm, plain and streamed',
     async (_name, upstream, status, { body, error }) => {
       for (const stream of [false, true]) {
@@ -137,13 +137,13 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
     },
   );
 
-  test.each(INNOCENT)('%s of a %s upstream stays a %d', async (_name, upstream, status, json) => {
+  test.concurrent.each(INNOCENT)('%s of a %s upstream stays a %d', async (_name, upstream, status, json) => {
     for (const stream of [false, true]) {
       expect((await meet(client, upstream, { status, json }, stream)).status).toBe(status);
     }
   });
 
-  test.each([...PROTOCOLS])(
+  test.concurrent.each([...PROTOCOLS])(
     'trouble in the middle of the stream of a %s upstream is told as a fault of ours',
     async (upstream) => {
       const said = SHORT[upstream].records.slice(0, 6);
@@ -165,7 +165,7 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
     },
   );
 
-  test.each([...PROTOCOLS])('trouble in a 200 of a %s upstream is 500 and an alarm', async (upstream) => {
+  test.concurrent.each([...PROTOCOLS])('trouble in a 200 of a %s upstream is 500 and an alarm', async (upstream) => {
     const json =
       upstream === 'chat'
         ? openAi(QUOTA, 'insufficient_quota', 'insufficient_quota')
@@ -177,7 +177,7 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
     }
   });
 
-  test.each([...PROTOCOLS])('a page where a %s upstream should be is our configuration: 500', async (upstream) => {
+  test.concurrent.each([...PROTOCOLS])('a page where a %s upstream should be is our configuration: 500', async (upstream) => {
     for (const body of ['<html>404</html>', '404 page not found', '']) {
       const answer = await meet(
         client,

@@ -40,11 +40,12 @@ function configFor(fakeUrl: string): object {
   const codex = { 'gpt-5-codex': target('lab-responses', 'gpt-5-codex') };
   return {
     defaults: { routing: { max_extra_attempts: 0 } },
-    limits: { keep_alive: '500ms' },
+    limits: { keep_alive: '250ms' },
     providers,
     models: {
       ...Object.fromEntries([...speeches, ...own]),
       ...codex,
+      quiet: target('lab', 'quiet'),
       rescue: { ...rescue, routing: { max_extra_attempts: 1 } },
     },
   };
@@ -69,6 +70,7 @@ beforeAll(async () => {
       error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' },
     },
   });
+  fake.script('quiet', { answer: 'ok', holdAfterEvent: 6 });
   fake.script('gpt-5-codex', { answer: 'think' });
 }, 60_000);
 afterAll(() => pair.stop());
@@ -314,10 +316,21 @@ describe('an upstream that only has Responses', () => {
 
 // Vector 29.
 test('a silent upstream leaves the stream alive with events, and its numbers without a gap', async () => {
-  pair.fake.script('ok', { answer: 'ok', delayBetweenEventsMs: 800 });
-  const { text } = await respond('c-ok', { stream: true });
-  expect(violationOf(text)).toBeNull();
+  const { fake, gateway } = pair;
+  const { body } = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'quiet', input: 'hi', stream: true }),
+  });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.split('event: keepalive\n').length === 3) fake.release();
+  }
   expect(text.split('event: keepalive\n').length).toBeGreaterThan(2);
+  expect(asObject(eventsIn(text).at(-1)?.response)?.status).toBe('completed');
+  expect(violationOf(text)).toBeNull();
 });
 
 describe('a failure', () => {
