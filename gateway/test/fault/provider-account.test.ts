@@ -177,18 +177,21 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
     }
   });
 
-  test.concurrent.each([...PROTOCOLS])('a page where a %s upstream should be is our configuration: 500', async (upstream) => {
-    for (const body of ['<html>404</html>', '404 page not found', '']) {
-      const answer = await meet(
-        client,
-        upstream,
-        { status: 404, body, headers: { 'content-type': 'text/html' } },
-        false,
-      );
-      expect([body, answer.status]).toEqual([body, 500]);
-      await alarmOf(answer);
-    }
-  });
+  test.concurrent.each([...PROTOCOLS])(
+    'a page where a %s upstream should be is our configuration: 500',
+    async (upstream) => {
+      for (const body of ['<html>404</html>', '404 page not found', '']) {
+        const answer = await meet(
+          client,
+          upstream,
+          { status: 404, body, headers: { 'content-type': 'text/html' } },
+          false,
+        );
+        expect([body, answer.status]).toEqual([body, 500]);
+        await alarmOf(answer);
+      }
+    },
+  );
 });
 
 test('retry-after of a rate limit is exact up to 60 seconds, else 60', async () => {
