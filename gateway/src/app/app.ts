@@ -130,7 +130,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const store = publishChanges(opened, changes);
     closers.push(() => store.close());
     closers.push(
-      startSweeping(store.idempotency, (cause) =>
+      startSweeping([store.idempotency, store.storedState], (cause) =>
         log.warn({ cause: String(cause) }, 'expired responses of idempotency keys could not be deleted'),
       ),
     );
@@ -226,6 +226,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       keptReasoning: new KeptReasoning(),
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
+      storedState: store.storedState,
       billing: money.billing,
       routing,
       choice: new ChoiceState(routing),

@@ -37,7 +37,7 @@ export function openContent(store: ContentStore, log: Pick<Log, 'warn'>): Conten
         }));
         return store.sweep(cutoffs);
       };
-      stopSweeping = startSweeping({ sweep }, (cause) =>
+      stopSweeping = startSweeping([{ sweep }], (cause) =>
         log.warn({ cause: String(cause) }, 'expired prompts and responses could not be deleted'),
       );
     },

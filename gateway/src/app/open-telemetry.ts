@@ -5,7 +5,7 @@ import { StreamRelay } from '../call/stream/stream-relay.ts';
 import type { Config } from '../config/config.ts';
 import type { TargetSnapshot } from '../routing/health/routing-state.ts';
 import type { Target } from '../routing/route.ts';
-import type { StoreHealth } from '../store/ports/store-health.ts';
+import type { StoreHealth } from '../store/ports/store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import type { GatewayState } from '../telemetry/metrics/gateway-metrics.ts';
 import type { RoutingView } from '../telemetry/metrics/routing-metrics.ts';

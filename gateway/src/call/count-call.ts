@@ -28,6 +28,7 @@ import { parseRequest, planCall } from './plan/plan-call.ts';
 import type { UpstreamCall } from './plan/upstream-call.ts';
 import { admit, identifyCaller, openPlace, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
+import { leadToStored } from './stored/lead-to-stored.ts';
 
 /**
  * Answers one token count, also if a step fails. `answer`: for other requests that cost nothing and leave no record, and
@@ -49,7 +50,9 @@ export async function countCall(
     admit(call);
     const bytes = await readBody(call);
     openPlace(call);
-    routeCall(call, await readCall(bytes, protocol, { limits, version: call.version, countOnly: true }));
+    const read = await readCall(bytes, protocol, { limits, version: call.version, countOnly: true });
+    const led = read.facts.stored === undefined ? { read, route: null } : await leadToStored(call, read);
+    routeCall(call, led.read, led.route);
     admission = await holdCount(call);
     reply = await answer(call);
   } catch (error) {

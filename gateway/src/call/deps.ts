@@ -11,6 +11,7 @@ import type { ChoiceState } from '../routing/choose/choose.ts';
 import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
+import type { StoredStateStore } from '../store/ports/stored-state.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
@@ -59,6 +60,7 @@ export interface CallDeps {
   /** Members of translated requests that upstreams do not know. */
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
+  readonly storedState: StoredStateStore;
   readonly billing: BillingDeps;
   /** The states of targets and credentials. */
   readonly routing: RoutingState;

@@ -16,6 +16,7 @@ import { holdCall } from './money/hold-call.ts';
 import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
+import { leadToStored } from './stored/lead-to-stored.ts';
 
 /** Answers one call, also if a step fails. */
 export async function handleCall(
@@ -35,7 +36,12 @@ export async function handleCall(
     const policy = call.principal.bodies ?? defaults.logBodies;
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
     const read = readCall(bytes, protocol, { limits, version: call.version, countOnly: false });
-    routeCall(call, read instanceof Promise ? await read : read);
+    const found = read instanceof Promise ? await read : read;
+    if (found.facts.stored === undefined) routeCall(call, found, null);
+    else {
+      const led = await leadToStored(call, found);
+      routeCall(call, led.read, led.route);
+    }
     const plan = planFirst(call);
     call.dropped = plan.dropped;
     const name = readIdempotencyName(request.headers);

@@ -189,7 +189,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
-      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 26 members in docs/configuration.md. Did you mean timeouts?",
+      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 27 members in docs/configuration.md. Did you mean timeouts?",
     ],
     [
       'providers: { "a/b": { kind: demo } }\n',

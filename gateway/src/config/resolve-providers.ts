@@ -1,5 +1,6 @@
 /** Resolves the providers of the file and the rules between their members. Knows no environment and no model. */
 import { Secret } from '../lib/secret.ts';
+import type { SharedState } from '../protocols/stored/shared-state.ts';
 import { localProvider } from '../providers/demo.ts';
 import { API_KEY } from '../providers/openai-compatible.ts';
 import { addressOf, findPreset, originOf } from '../providers/presets/presets.ts';
@@ -65,7 +66,7 @@ function resolveProvider(
   report: Report,
 ): Provider | null {
   const values: Written = shape;
-  const members = new Set(Object.keys(values).filter((member) => member !== 'kind'));
+  const members = new Set(Object.keys(values).filter((member) => !ANY_KIND.has(member)));
   if (reportStrange(kind, members, report)) return null;
   const preset = findPreset(shape.preset ?? kind.name) ?? null;
   const pool = resolvePool(kind, shape, report);
@@ -100,7 +101,7 @@ function resolveProvider(
   if (kind.local !== null) return faults.size > 0 ? null : localProvider(name, kind);
   if (address === null || faults.size > 0) return null;
   const [{ credential: first }, ...others] = pool;
-  return buildRemoteProvider({
+  const provider = buildRemoteProvider({
     name,
     kind,
     preset,
@@ -109,6 +110,14 @@ function resolveProvider(
     settings,
     timeouts: resolveTimeouts(shape.timeouts, timeouts),
   });
+  return shape.shared_state === undefined ? provider : { ...provider, shared: shape.shared_state.map(resolveShared) };
+}
+
+/** Members of every kind, for which none answers. */
+const ANY_KIND: ReadonlySet<string> = new Set(['kind', 'shared_state']);
+
+function resolveShared({ id, workspaces }: NonNullable<ProviderShape['shared_state']>[number]): SharedState {
+  return { id, workspaces: workspaces ?? null };
 }
 
 /** The given settings and, for missing ones, the values that all credentials of the provider agree on. */

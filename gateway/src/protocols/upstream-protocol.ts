@@ -9,6 +9,7 @@ import type { GenerationUpstreamName, UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember, RequestFacts } from './request/request-facts.ts';
 import type { ToolNames } from './request/tool-names.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
+import type { StoredKind } from './stored/stored-references.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
 
 /** Facts read from an answer. `usage` is null if upstream gave none that is valid, or none for the whole answer. */
@@ -32,6 +33,14 @@ export interface AnswerFacts {
   readonly outputBytesMax: number;
   /** The part of `outputBytes` received when upstream reported `usageSoFar`, if it did so in mid-stream. */
   readonly outputBytesReported?: number;
+  /** What the host keeps of the answer if it keeps state: ids that later requests may name. Absent: nothing. */
+  readonly stored?: readonly StoredObject[] | undefined;
+}
+
+/** Something that a provider keeps, by its id. */
+export interface StoredObject {
+  readonly kind: StoredKind;
+  readonly id: string;
 }
 
 /** The response that a stream began, and the number of its next event; null: its events have no numbers. */

@@ -134,7 +134,7 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
       return isClaude(model) ? ['messages'] : ['chat', 'responses', ...OPENAI_DIRECT];
     },
     // As at OpenAI and Anthropic: presets.ts.
-    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always', keepsState: true },
     takes: ['base_url', 'timeouts'],
     secrets: [{ ...API_KEY, mayBeNone: false, hint: 'Instead of an application in Entra ID.' }, ...ENTRA],
     sources: [

@@ -8,6 +8,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
+import type { ProviderState } from '../protocols/stored/shared-state.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
@@ -173,9 +174,7 @@ interface KindBase {
   readonly settings: readonly SettingMember[];
   /** How the records of a response are cut. */
   framing(protocol: UpstreamProtocolName, operation: Operation, model: string): Framing;
-  /**
-   * Checks its own members, with each credential of the pool. Members that it does not take have already been refused.
-   */
+  /** Checks its own members with each credential of the pool. Members that it does not take were refused before. */
   checkConfig(given: GivenProvider): readonly MemberFault[];
   /** What it accepts in translated chat-completions requests. `reasons` null: unknown. */
   chatTraits(quirks: ChatQuirks, model: string, reasons: boolean | null): ChatTraits;
@@ -288,9 +287,7 @@ export interface Preset {
   /** The catalog's name of the provider; null: its models are not in the catalog. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
-  /**
-   * The output limits that a vendor's own host is known to honor; others are proven by its responses. Decision 0025.
-   */
+  /** Output limits that a vendor's own host is known to honor; its responses prove others. Decision 0025. */
   readonly provenLimits: readonly OutputLimitMember[];
   /** Open requests at once to each of its models, for a server on this machine; null: any number. */
   readonly maxConcurrency: number | null;
@@ -307,6 +304,8 @@ export interface Timeouts {
 
 interface ProviderBase {
   readonly name: string;
+  /** Absent: nothing is shared. */
+  readonly shared?: ProviderState['shared'];
   readonly quirks: ProviderQuirks;
   /** The catalog's name of this provider, used to find prices and model names; null: the catalog does not know it. */
   readonly catalogProvider: string | null;
@@ -385,6 +384,7 @@ export interface Upstream {
   readonly takesUsageOption: boolean;
   /** The provider may answer with another model than the requested one, which its answers name. Absent: it does not. */
   readonly answersAsOther?: boolean | undefined;
+  readonly state: ProviderState;
   /** Output limits that the provider is known to honor before any response has shown it. */
   readonly provenLimits: readonly OutputLimitMember[];
   /** Nothing about its output limits needs proof. */

@@ -16,6 +16,8 @@ export interface ProviderQuirks {
   readonly hiddenReasoning: 'never' | 'on_request' | 'always';
   /** Formats that it speaks besides those of its kind. */
   readonly alsoSpeaks?: readonly UpstreamProtocolName[];
+  /** It keeps responses and their items under the account for later requests. */
+  readonly keepsState?: true;
   /** It may answer with another model than the requested one, which its answers name: that one is charged. */
   readonly answersAsOther?: true;
   /** What else it accepts or refuses in translated requests. */

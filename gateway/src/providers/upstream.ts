@@ -15,12 +15,12 @@ import {
   type RequestHead,
   type UpstreamTap,
 } from '../upstream/exchange.ts';
+import { fixedHeaders, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
 import {
   type AttemptTools,
   type Credential,
   type CredentialPool,
   type Door,
-  type FinalRequest,
   type HeaderLine,
   type Listing,
   type LocalProvider,
@@ -36,7 +36,6 @@ import {
   type UpstreamRequest,
 } from './provider.ts';
 
-const USER_AGENT = 'tollgate';
 const OPERATIONS: readonly Operation[] = ['plain', 'stream', 'count_tokens'];
 const NO_BODY = new Uint8Array();
 
@@ -60,6 +59,7 @@ export function openUpstream({ provider, model, timeouts, endpoints = null }: Pr
     framing: (protocol, operation) => kind.framing(protocol, operation, model),
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     answersAsOther: provider.quirks.answersAsOther,
+    state: { isKept: provider.quirks.keepsState === true, shared: provider.shared ?? [] },
     provenLimits,
     alwaysHonorsLimits: kind.local !== null,
     ...exchanges,
@@ -244,26 +244,6 @@ function openOverHttp(
   };
 }
 
-function fixedHeaders(
-  door: Door,
-  origin: Origin,
-  protocol: UpstreamProtocolName,
-  operation: Operation,
-  ofCredential: readonly HeaderLine[],
-): readonly HeaderLine[] {
-  return [
-    ['host', origin.authority],
-    ['user-agent', USER_AGENT],
-    ['content-type', 'application/json'],
-    ['accept-encoding', 'identity'],
-    ...ofCredential,
-    [
-      'accept',
-      door.accept?.(protocol, operation) ?? (operation === 'stream' ? 'text/event-stream' : 'application/json'),
-    ],
-  ];
-}
-
 function describePool([first, ...others]: CredentialPool, address: string): Upstream['credentials'] {
   const describe = ({ name, weight, organisation, secrets }: Credential): UpstreamCredential => ({
     name,
@@ -370,31 +350,4 @@ function doorAddress(provider: RemoteProvider, door: Door): ReturnType<typeof ad
   if (other === null || baseUrl !== kind.completeBaseUrl(own ?? '')) return addressOf(provider);
   const { origin, basePath } = parseBaseUrl(other);
   return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
-}
-
-/** Tokens and projects come from files and servers: none of them may begin another header. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** The head of a request after its authorization, which rejects rather than throws. */
-function renderAuthorized(
-  authorize: Door['authorize'],
-  by: RequestCredential,
-  path: string,
-  request: FinalRequest,
-): RequestHead {
-  const render = () => {
-    const [name] = request.headers.find(([, value]) => !HEADER_VALUE.test(value)) ?? [];
-    if (name !== undefined) throw new Error(`the header ${name} would have characters that no header may have`);
-    return `${renderLines(request.method, path, request.headers)}\r\n`;
-  };
-  try {
-    const authorized = authorize?.(request, by);
-    return authorized === undefined ? render() : authorized.then(render);
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-function renderLines(method: string, path: string, headers: readonly HeaderLine[]): string {
-  return `${method} ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`;
 }

@@ -7,7 +7,7 @@ import type { CallObserver, CountRecord } from '../call/call-observer.ts';
 import type { OtlpConfig, TelemetryConfig } from '../config/telemetry-config.ts';
 import type { Sample, TraceContext } from '../lib/trace-context.ts';
 import type { CallRecord } from '../store/ports/records.ts';
-import type { OnCommit } from '../store/ports/store-health.ts';
+import type { OnCommit } from '../store/ports/store.ts';
 import type { LineWriter } from './line-writer.ts';
 import type { Log } from './log.ts';
 import { CallCounter, type NameVendor } from './metrics/call-counter.ts';

@@ -164,7 +164,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
 export const REGISTRIES = /^(protocols|providers)\/(registry|[a-z-]+\/index)\.ts$/;
 
 /** The folder of one wire format; the others in protocols/ are shared: by all formats, or by OpenAI’s two. */
-export const FORMAT_FOLDER = /^protocols\/(?!request\/|answer\/|openai\/)([^/]+)\//;
+export const FORMAT_FOLDER = /^protocols\/(?!request\/|answer\/|openai\/|stored\/)([^/]+)\//;
 
 /** Returns the part of a file of gateway/src: the longest row that matches. Null: no row. */
 export function partOf(file: string): string | null {

@@ -25,7 +25,8 @@ function namedIn({ recording }: RecordedCall): readonly string[] {
  */
 export function configFor(fakeUrl: string, calls: readonly RecordedCall[]): object {
   const kind = calls[0]?.recording.api === 'anthropic-messages' ? 'anthropic' : 'openai-compatible';
-  const provider = { kind, base_url: `${fakeUrl}/v1`, api_key: UPSTREAM_KEY };
+  // Recorded requests name what the recorder's account keeps.
+  const provider = { kind, base_url: `${fakeUrl}/v1`, api_key: UPSTREAM_KEY, shared_state: [{ id: '*' }] };
   const models: Record<string, object> = {};
   const providers: Record<string, object> = {};
   for (const [index, call] of calls.entries()) {

@@ -11,7 +11,7 @@ import type {
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { children, elements, type JsonNode, jsonText, member, memberName } from '../../wire/json-node.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';
 
@@ -147,14 +147,26 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
   }
 }
 
+const DESCRIBING = [
+  ...['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion'],
+  ...['id', 'status', 'incomplete_details', 'service_tier', 'store', 'conversation', 'tool_usage'],
+];
+
+/** An item of a response without its content. */
+function namesOf(item: JsonNode): object {
+  const names = ['type', 'id', 'container_id'].map((name) => [name, member(item, name)] as const);
+  return Object.fromEntries(names.flatMap(([name, node]) => (node === undefined ? [] : [[name, stringValue(node)]])));
+}
+
 /** The members that describe the answer, without its content. */
 function outlineFacts(root: JsonNode): object {
   const facts: Record<string, unknown> = {};
-  const names = ['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion'];
-  for (const name of names) {
+  for (const name of DESCRIBING) {
     const node = member(root, name);
     if (node !== undefined && node.end - node.start <= FACT_BYTES_MAX) facts[name] = JSON.parse(jsonText(node));
   }
+  const output = member(root, 'output');
+  if (output?.kind === 'array') facts.output = elements(output).map(namesOf);
   if (member(root, 'content')?.kind === 'array') facts.content = [];
   const choices = member(root, 'choices');
   if (choices?.kind === 'array') {

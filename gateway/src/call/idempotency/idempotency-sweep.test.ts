@@ -14,7 +14,7 @@ test('sweeps at the start and repeatedly, after a failed sweep too, until stoppe
       if (sweeps === 4) resolve();
       return 0;
     };
-    stop = startSweeping({ sweep }, (cause) => faults.push(cause), 1);
+    stop = startSweeping([{ sweep }], (cause) => faults.push(cause), 1);
   });
   stop();
   const after = sweeps;

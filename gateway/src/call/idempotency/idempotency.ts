@@ -209,7 +209,7 @@ const EVERY_MS = 5 * 60 * 1000;
 
 /** Returns a function that stops it. A failed sweep is reported; the next one also deletes what it left. */
 export function startSweeping(
-  store: Pick<IdempotencyStore, 'sweep'>,
+  stores: readonly Pick<IdempotencyStore, 'sweep'>[],
   onFault: (cause: unknown) => void,
   everyMs = EVERY_MS,
 ): () => void {
@@ -217,7 +217,7 @@ export function startSweeping(
   let timer: Timer | null = null;
   const sweep = async () => {
     try {
-      await store.sweep(Date.now());
+      for (const store of stores) await store.sweep(Date.now());
     } catch (cause) {
       if (!isStopped) onFault(cause);
     }

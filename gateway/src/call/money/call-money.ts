@@ -24,6 +24,7 @@ import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { CallDraft, Checkpoint, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
+import type { StoredByCall } from '../../store/ports/stored-state.ts';
 
 export interface CallMoneyParts {
   readonly admission: Admission;
@@ -211,11 +212,17 @@ export class CallMoney {
 
   /**
    * Ends the hold. `cost` null: the model has no price; `tokens`: all tokens used; the record states the cost. Resolves
-   * when the record and the ledger entry are on disk. The operator pays the part of the cost that the caps do not
+   * when the record and the ledger entry are on disk, with what the call left at its provider (`stored`). The operator pays the part of the cost that the caps do not
    * cover, and all of it if `payer` is the operator. A second end throws. If the hold may not have been kept, nothing
    * is charged; a call that has not failed yet then fails by the rejection.
    */
-  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord, payer: Payer = 'account'): Promise<void> {
+  async settle(
+    cost: NanoUsd | null,
+    tokens: number,
+    record: CallRecord,
+    payer: Payer = 'account',
+    stored?: StoredByCall,
+  ): Promise<void> {
     const { ledger, admission } = this.#parts;
     if (this.#ended) throw new Error(`the money of call ${admission.callId} is settled already`);
     this.#ended = true;
@@ -234,7 +241,8 @@ export class CallMoney {
     let charged = posted;
     try {
       const extended = extension === 0n ? null : this.#noteExtension(extension);
-      const settled = ledger.settle({ record, posted, released, writtenOff });
+      const settlement = { record, posted, released, writtenOff };
+      const settled = ledger.settle(stored === undefined ? settlement : { ...settlement, stored });
       await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
       // A failed hold is the cause of later failures; the two often share a commit.

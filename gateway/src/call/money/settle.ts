@@ -15,6 +15,7 @@ import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { type Identified, isRouted, type Routed } from '../call.ts';
 import { buildReason } from '../reason/build-reason.ts';
+import { storedBy } from '../stored/stored-by.ts';
 import { type PricedUsage, priceAnswer } from './answer-prices.ts';
 import { decideUsage, type EndedAnswer } from './decide-usage.ts';
 import { sentLimit } from './limit-proofs.ts';
@@ -77,7 +78,8 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
     learnRatio(call, outcome);
     learnLength(call, outcome);
   }
-  return money.settle(cost, tokensOf(usage), record, payer);
+  const stored = isRouted(call) ? storedBy(call, outcome.facts, tokensOf(usage), usage.output) : undefined;
+  return money.settle(cost, tokensOf(usage), record, payer, stored);
 }
 
 /**

@@ -83,12 +83,15 @@ function tooManyCalls(): CallFailure {
   });
 }
 
-/** Chooses the route and the target of a call that was read. Throws like `chooseRoute`, `chooseTargets` and `allowNamedModels`. */
-export function routeCall(call: Identified, read: ReadCall): asserts call is Routed {
+/**
+ * Chooses the route and the target of a call that was read. `pinned`: the route to what it names; null: any. Throws like
+ * `chooseRoute`, `chooseTargets` and `allowNamedModels`.
+ */
+export function routeCall(call: Identified, read: ReadCall, pinned: Route | null): asserts call is Routed {
   const { outline, facts } = read;
   const { settings, principal, protocol, deps } = call;
   setFacts(call, outline, facts);
-  const route = chooseRoute(settings, principal, facts.model, protocol.name);
+  const route = pinned ?? chooseRoute(settings, principal, facts.model, protocol.name);
   chooseTargets(call, read, route);
   const first = call.candidates[0]?.target ?? route.targets[0];
   const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);

@@ -20,6 +20,7 @@ import {
 const NAMED_PRESETS = PRESETS.filter(({ kind }) => kind.takes.includes('preset'));
 
 const SETTING_CHARACTERS_MAX = 256;
+const STATE_CHARACTERS_MAX = 1024;
 
 const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
 
@@ -106,6 +107,25 @@ export function createProviderSchema(kinds: readonly ProviderKind[]) {
         plainText(member.expected, SETTING_CHARACTERS_MAX).meta({ description }).optional(),
       ]),
     ),
+    shared_state: z
+      .array(
+        z.strictObject({
+          id: plainText('an id or an address', STATE_CHARACTERS_MAX).meta({
+            description: 'The id or the address (`gs://…`). With `*` at its end: all that begin so.',
+          }),
+          workspaces: z
+            .array(shortName)
+            .min(1)
+            .meta({ description: 'The workspaces that may use it. Default: all.' })
+            .optional(),
+        }),
+      )
+      .min(1)
+      .meta({
+        description:
+          'What of your account at the provider requests may name: files, vector stores, prompts, connectors, buckets. Anything else is refused, unless a request of the same workspace made it.',
+      })
+      .optional(),
     timeouts: timeoutsSchema
       .meta({
         description: 'Time limits of requests to it. Default: those of `limits` (`connect_timeout` and so on).',

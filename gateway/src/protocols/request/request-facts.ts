@@ -19,6 +19,7 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
+import type { StoredReference } from '../stored/stored-references.ts';
 
 /** A model that the caller names in addition to `model`. */
 export interface NamedModel {
@@ -85,6 +86,8 @@ export interface RequestFacts {
   readonly extras: RequestExtras | undefined;
   /** Members that name other models or change the price; absent: none. */
   readonly priced?: PricedMembers | undefined;
+  /** What it names that a provider keeps under the operator's account; absent: nothing. */
+  readonly stored?: readonly StoredReference[] | undefined;
 }
 
 export interface CheckContext {

@@ -23,7 +23,7 @@ export const VENDORS: readonly Preset[] = [
       provenLimits: ALL_LIMITS,
       // Reasoning is billed as output, and chat completions have no member for it:
       // https://platform.openai.com/docs/guides/reasoning (2026-11-20)
-      quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+      quirks: { ...NO_QUIRKS, hiddenReasoning: 'always', keepsState: true },
     }),
     kind: openai,
   },
@@ -116,7 +116,7 @@ export const VENDORS: readonly Preset[] = [
           [/^grok-(?:code|4$|4-|4\.[12])/, []],
         ],
       },
-      { hiddenReasoning: 'always', ...HAS_RESPONSES },
+      { hiddenReasoning: 'always', ...HAS_RESPONSES, keepsState: true },
     ),
   }),
   chatHost('MOONSHOT_API_KEY', {

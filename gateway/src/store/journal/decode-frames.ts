@@ -6,6 +6,7 @@ import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
 import type { CallDraft, Checkpoint } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
+import type { StoredByCall } from '../ports/stored-state.ts';
 import { readAttempt, readAudit } from './decode-nested.ts';
 import { KIND, MEMBER } from './frame-members.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -38,6 +39,7 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
         released: members.released,
         writtenOff: members.writtenOff,
         at_ms: members.given(members.endedMs, 'endedMs'),
+        ...(members.stored !== null && { stored: members.stored }),
       };
     case KIND.hold:
       return {
@@ -130,6 +132,7 @@ class Members {
   note: string | null = null;
   audit: NewAuditEntry | null = null;
   traceId: string | null = null;
+  stored: StoredByCall | null = null;
 
   constructor(reader: FrameReader) {
     this.#reader = reader;
@@ -139,7 +142,7 @@ class Members {
   read(): void {
     const reader = this.#reader;
     this.#clear();
-    const { traceId: knownMax, attempt } = MEMBER;
+    const { stored: knownMax, attempt } = MEMBER;
     for (let member = reader.next(knownMax, attempt); member !== 0; member = reader.next(knownMax, attempt)) {
       this.#take(reader, member);
     }
@@ -153,7 +156,7 @@ class Members {
     this.status = this.input = this.output = this.cacheRead = this.cacheWrite5m = this.cacheWrite1h = 0;
     this.reasoning = this.durationMs = this.of = 0;
     this.stream = this.prepaid = false;
-    this.extras = this.usageFlags = this.reason = this.audit = null;
+    this.extras = this.usageFlags = this.reason = this.audit = this.stored = null;
     this.held = this.amount = null;
     this.posted = this.released = this.writtenOff = 0n;
     this.attempts = [];
@@ -289,6 +292,9 @@ class Members {
         break;
       case MEMBER.traceId:
         this.traceId = reader.text();
+        break;
+      case MEMBER.stored:
+        this.stored = reader.json('object') as StoredByCall;
         break;
       default:
         reader.skip();

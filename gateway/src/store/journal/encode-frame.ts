@@ -30,6 +30,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       encodeRecord(writer, frame.record);
       encodeEnd(writer, frame);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
+      if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
       break;
     case 'hold':
       encodeHold(writer, frame);

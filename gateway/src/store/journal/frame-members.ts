@@ -4,7 +4,7 @@
  * Members that are null, zero, false or empty are left out. Numbers are never reused.
  */
 
-/** 7 to 12 are reserved: idem, grant, return, moved, detach, own. A new kind raises the stream's format version. */
+/** 7 to 11 are reserved: idem, grant, return, moved, detach; 12, own, became a member of the end. A new kind raises the stream's format version. */
 export const KIND = { hold: 1, extend: 2, end: 3, refused: 4, checkpoint: 5, movement: 6 } as const;
 
 export const WIRE = {
@@ -74,6 +74,8 @@ export const MEMBER = {
   audit: 42,
   /** Of a hold, an end or a refusal. */
   traceId: 43,
+  /** Of an end: what the call left at its provider, as JSON text. */
+  stored: 44,
 } as const;
 
 /** Of an attempt. Every member from `cost` on may be absent. */

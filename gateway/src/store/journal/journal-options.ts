@@ -1,7 +1,7 @@
 /** Defines what the journal is opened with, and the points in its work where tests kill the process. */
 import type { JournalEnd } from '../ports/journal.ts';
+import type { OnCommit } from '../ports/store.ts';
 import type { StoreError } from '../ports/store-errors.ts';
-import type { OnCommit } from '../ports/store-health.ts';
 import type { FilePort } from './file-port.ts';
 
 /** Points in the journal's work where tests kill the process. */

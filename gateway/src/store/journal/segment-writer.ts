@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path';
 import type { JournalState } from '../ports/journal.ts';
+import type { OnCommit } from '../ports/store.ts';
 import { Unavailable } from '../ports/store-errors.ts';
-import type { OnCommit } from '../ports/store-health.ts';
 import type { FilePort } from './file-port.ts';
 import {
   datasync,

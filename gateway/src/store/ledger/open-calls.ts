@@ -282,10 +282,11 @@ export class OpenCalls {
   }
 
   #appendEnd(call: OpenCall, settlement: Settlement, waiter: FrameWaiter | null): void {
-    const { record, posted, released, writtenOff } = settlement;
+    const { record, posted, released, writtenOff, stored } = settlement;
     const { amount, prepaid } = call;
     const hold = call.holdFrame === 'none' ? { amount, prepaid } : null;
-    this.journal.append({ kind: 'end', record, hold, posted, released, writtenOff, at_ms: Date.now() }, waiter);
+    const end = { kind: 'end', record, hold, posted, released, writtenOff, at_ms: Date.now() } as const;
+    this.journal.append(stored === undefined ? end : { ...end, stored }, waiter);
   }
 }
 

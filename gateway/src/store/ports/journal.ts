@@ -5,8 +5,9 @@
 import type { NewAuditEntry } from './audit.ts';
 import type { CallDraft, Checkpoint, Movement } from './ledger.ts';
 import type { CallRecord } from './records.ts';
+import type { StoreHealth } from './store.ts';
 import type { StoreError } from './store-errors.ts';
-import type { StoreHealth } from './store-health.ts';
+import type { StoredByCall } from './stored-state.ts';
 
 /** Integer nano-USD, within 64 bits. */
 type NanoUsd = bigint;
@@ -48,6 +49,8 @@ export interface EndFrame {
   readonly writtenOff: NanoUsd;
   /** Unix ms of the end. */
   readonly at_ms: number;
+  /** What the call left at its provider; absent: nothing. */
+  readonly stored?: StoredByCall;
 }
 
 /** The record of a call that never held anything. */

@@ -5,6 +5,7 @@
 import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from './audit.ts';
 import type { CallRecord } from './records.ts';
+import type { StoredByCall } from './stored-state.ts';
 
 /** Integer nano-USD. */
 type NanoUsd = bigint;
@@ -70,6 +71,8 @@ export interface Settlement {
   readonly posted: NanoUsd;
   readonly released: NanoUsd;
   readonly writtenOff: NanoUsd;
+  /** What the call left at its provider: its rows are written in one with the end. Absent: nothing. */
+  readonly stored?: StoredByCall;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { PeopleStore } from './people.ts';
 import type { PolicyReader, PolicyStore } from './policy.ts';
 import type { EnteredReader, ProviderStore } from './providers.ts';
 import type { CallReader, CallRecorder, KeyUseStore } from './records.ts';
+import type { StoredStateStore } from './stored-state.ts';
 import type { UsageReader } from './usage.ts';
 
 /** New data has the account `default` and the workspace `default`. */
@@ -19,6 +20,7 @@ export interface Store {
   readonly people: PeopleStore;
   readonly providers: ProviderStore;
   readonly idempotency: IdempotencyStore;
+  readonly storedState: StoredStateStore;
   readonly calls: CallReader;
   readonly usage: UsageReader;
   readonly keyUses: KeyUseStore;
@@ -32,4 +34,21 @@ export interface Store {
 /** What can be read beside a running server, and without one. */
 export interface StoreReading extends CallReader, PolicyReader, Pick<Ledger, 'readBalances'>, EnteredReader {
   close(): void;
+}
+
+/** Told of each group commit. Runs on the request thread. */
+export type OnCommit = (durationMs: number) => void;
+
+export interface StoreHealth {
+  /** Age of the oldest written block that is not durable yet, in ms, at most a commit's duration too much; 0: all are. */
+  readonly durableLagMs: number;
+  /** Blocks on the disk since the beginning of the data folder. */
+  readonly durableBlocks: number;
+  /** Segments of the journal with blocks, and prepared ones. */
+  readonly segments: number;
+  readonly spareSegments: number;
+  /** For how long the tables have been behind the journal, in ms; 0: they have everything. */
+  readonly ingestLagMs: number;
+  /** Blocks on the disk that the tables do not have. */
+  readonly ingestLagBlocks: number;
 }

@@ -10,6 +10,7 @@ import { testProviders } from '../contracts/providers-contract.ts';
 import { testKeyUse, testRecords } from '../contracts/records-contract.ts';
 import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
+import { testStoredState } from '../contracts/stored-state-contract.ts';
 import { testUsage } from '../contracts/usage-contract.ts';
 import type { Store } from '../ports/store.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
@@ -44,6 +45,7 @@ for (const suite of [
   testStatements,
   testBudgetSpends,
   testContent,
+  testStoredState,
 ]) {
   suite('SQLite', openRig);
 }

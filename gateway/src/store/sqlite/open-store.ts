@@ -9,9 +9,8 @@ import { openJournal } from '../journal/journal.ts';
 import type { Recovered } from '../ledger/end-unended.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { ContentStore } from '../ports/content.ts';
-import type { Store, StoreReading } from '../ports/store.ts';
+import type { OnCommit, Store, StoreHealth, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
-import type { OnCommit, StoreHealth } from '../ports/store-health.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
@@ -29,6 +28,7 @@ import { createPeopleStore } from './policy/people-store.ts';
 import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts';
 import { createEnteredReader, createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
+import { createStoredStateStore } from './stored/stored-state-store.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { startWriter } from './writer/writer.ts';
@@ -157,6 +157,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
   const [thread, spendThread] = [startThread(), startThread()];
   const [workerQueries, seedQueries] = [createWorkerQueries(path, thread), createWorkerQueries(path, spendThread)];
   const audit = createAuditTrail(queries, writer);
+  const storedState = createStoredStateStore(queries, writer);
   const keyUses = createKeyUseStore(queries, workerQueries, writer);
   const { prepare, ...spends } = createBudgetSpends({ workerQueries, seedQueries, prepare: spendThread.prepare });
   return {
@@ -174,6 +175,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     people: createPeopleStore(queries, writer),
     providers: createProviderStore(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
+    storedState: { ...storedState, ...readCaughtUp({ find: storedState.find }, catchUp) },
     calls: readCaughtUp(createCallReader(queries), catchUp),
     usage: readCaughtUp(usage, catchUp),
     keyUses: { ...keyUses, ...readCaughtUp({ readNewestCalls: keyUses.readNewestCalls }, catchUp) },

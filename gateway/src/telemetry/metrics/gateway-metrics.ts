@@ -1,5 +1,5 @@
 /** Reports the gateway's capacity, readiness, protocol violations, journal and tables, read where each is kept. */
-import type { OnCommit, StoreHealth } from '../../store/ports/store-health.ts';
+import type { OnCommit, StoreHealth } from '../../store/ports/store.ts';
 import { type AddSample, counter, gauge, histogram, type MetricRegistry, type MetricSpec } from './registry.ts';
 import { ROUTING_METRICS, type RoutingView } from './routing-metrics.ts';
 

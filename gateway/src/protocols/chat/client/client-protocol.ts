@@ -31,6 +31,14 @@ import {
   refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
+import { typeOf } from '../../request/request-needs.ts';
+import {
+  findReferences,
+  findToolReferences,
+  noteUnknownMember,
+  referencesOf,
+  type StoredReference,
+} from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
@@ -73,12 +81,14 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;
+  const found: StoredReference[] = [];
   const members = children(root);
   for (const node of members) {
     const name = memberName(node);
     const check = CHECKS.get(name);
     if (check !== undefined) check(node, context);
     else if (mayChangeLimit(name)) changesLimit = true;
+    else noteUnknownMember(node, name, found);
   }
   const modelNode = member(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
@@ -86,7 +96,9 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
   const stream = member(root, 'stream')?.kind === 'true';
   const options = member(root, 'stream_options');
-  const media = checkMessages(messages, context);
+  const media = checkMessages(messages, context, found);
+  const tools = member(root, 'tools');
+  if (tools !== undefined) findToolReferences(tools, typeOf, found);
   const newerLimit = givenNumber(root, 'max_completion_tokens');
   const olderLimit = givenNumber(root, 'max_tokens');
   return {
@@ -104,6 +116,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     answers: givenNumber(root, 'n') ?? 1,
     extras: findExtras({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
     priced: findPricedMembers(members),
+    stored: referencesOf(found),
   };
 }
 
@@ -124,7 +137,7 @@ function givenNumber(root: JsonNode, name: string): number | null {
 }
 
 /** Checks the messages; returns a tally of their images, audio and files. */
-function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+function checkMessages(messages: JsonNode, context: CheckContext, found: StoredReference[]): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
     const path = `messages.${index}`;
@@ -136,16 +149,23 @@ function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
     const content = member(message, 'content');
     if (content === undefined || content.kind === 'null' || content.kind === 'string') return;
     checkKind(content, `${path}.content`, ['array'], 'a string, null or an array of parts');
-    checkParts(content, `${path}.content`, context.limits.partsMax, media);
+    checkParts(content, `${path}.content`, context.limits.partsMax, media, found);
   });
   return media;
 }
 
-function checkParts(content: JsonNode, path: string, partsMax: number, media: MediaTally): void {
+function checkParts(
+  content: JsonNode,
+  path: string,
+  partsMax: number,
+  media: MediaTally,
+  found: StoredReference[],
+): void {
   checkArray(content, path, 0, partsMax).forEach((part, index) => {
     checkKind(part, `${path}.${index}`, ['object', 'string'], 'a content part (an object)');
-    const type = part.kind === 'object' ? member(part, 'type') : undefined;
-    if (type !== undefined && MEDIA.has(stringValue(type) ?? '')) tallyPart(media, part);
+    const type = typeOf(part) ?? '';
+    if (MEDIA.has(type)) tallyPart(media, part);
+    if (type !== 'text') findReferences(part, `${path}.${index}`, found);
   });
 }
 

@@ -30,6 +30,16 @@ import {
   tallyNested,
   tallyPart,
 } from '../../request/request-facts.ts';
+import { typeOf } from '../../request/request-needs.ts';
+import {
+  findReferences,
+  findToolReferences,
+  mayHoldReference,
+  noteUnknownMember,
+  RESULT_MARKS,
+  referencesOf,
+  type StoredReference,
+} from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
@@ -67,11 +77,14 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;
+  const found: StoredReference[] = [];
   const members = children(root);
   for (const node of members) {
     const name = memberName(node);
     checkTopMember(node, name, context);
-    if (!CHECKS.has(name) && mayChangeLimit(name)) changesLimit = true;
+    if (CHECKS.has(name)) continue;
+    if (mayChangeLimit(name)) changesLimit = true;
+    else noteUnknownMember(node, name, found);
   }
   const modelNode = member(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
@@ -80,7 +93,9 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (!context.countOnly && member(root, 'max_tokens') === undefined) {
     throw refuse('max_tokens', null, 'an integer: the most tokens that the answer may have');
   }
-  const media = checkMessages(messages, context);
+  const media = checkMessages(messages, context, found);
+  const tools = member(root, 'tools');
+  if (tools !== undefined) findToolReferences(tools, typeOf, found);
   const outputLimit = member(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
@@ -95,8 +110,9 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     otherLimit: null,
     mayChangeLimit: changesLimit,
     answers: 1,
-    extras: findExtras({ mediaParts: media.parts, tools: member(root, 'tools') }),
+    extras: findExtras({ mediaParts: media.parts, tools }),
     priced: findPricedMembers(members),
+    stored: referencesOf(found),
   };
 }
 
@@ -120,7 +136,7 @@ function checkSystem(node: JsonNode, { limits }: CheckContext): void {
 }
 
 /** Returns the tally of images and documents in the turns. */
-function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+function checkMessages(messages: JsonNode, context: CheckContext, found: StoredReference[]): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
     const path = `messages.${index}`;
@@ -134,7 +150,7 @@ function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
     if (content === undefined) throw refuse(`${path}.content`, null, 'a string or an array of content blocks');
     if (content.kind === 'string') return;
     checkKind(content, `${path}.content`, ['array'], 'a string or an array of content blocks');
-    checkBlocks(content, `${path}.content`, { role, context, media });
+    checkBlocks(content, `${path}.content`, { role, context, media, found });
   });
   return media;
 }
@@ -143,17 +159,28 @@ interface Place {
   readonly role: string;
   readonly context: CheckContext;
   readonly media: MediaTally;
+  readonly found: StoredReference[];
 }
 
-function checkBlocks(content: JsonNode, path: string, { role, context, media }: Place): void {
+function checkBlocks(content: JsonNode, path: string, { role, context, media, found }: Place): void {
   checkArray(content, path, 0, context.limits.partsMax).forEach((block, index) => {
     checkKind(block, `${path}.${index}`, ['object'], 'a content block (an object)');
     const typeNode = member(block, 'type');
     const type = typeNode === undefined ? undefined : stringValue(typeNode);
     if (type !== undefined && MEDIA.has(type)) tallyPart(media, block);
     else if (type === 'tool_result') tallyNested(media, block);
+    if (mayNameStored(block, type)) findReferences(block, `${path}.${index}`, found);
     if (context.version === NEWER) checkNewerBlock(block, type, `${path}.${index}`, role);
   });
+}
+
+/** Blocks of text, reasoning and calls name nothing stored; the results of the provider's own tools only tell of it. */
+const PLAIN: ReadonlySet<string> = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use']);
+
+function mayNameStored(block: JsonNode, type: string | undefined): boolean {
+  if (type === undefined) return true;
+  if (type === 'tool_result') return mayHoldReference(block, RESULT_MARKS);
+  return !PLAIN.has(type) && !type.endsWith('_tool_result');
 }
 
 /** Checks the restrictions added in version 2026-10-21. Source: wire reference B.1. */

@@ -1,4 +1,4 @@
-/** Tests client-protocol.ts and state-members.ts: facts of checked requests, and refusals of types and of stored state. */
+/** Tests client-protocol.ts and state-members.ts: facts of checked requests, refusals of types, and stored state. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
@@ -96,20 +96,14 @@ describe('is refused', () => {
   });
 });
 
-describe('stored state is refused', () => {
-  const INVALID = 'invalid_request';
-  const MISSING = 'not_found';
+describe('stored state', () => {
   const user = (part: object) => ({ input: [{ role: 'user', content: [part] }] });
   test.each([
-    // Vectors 17 and 18: no id is known here, of any owner.
-    [{ previous_response_id: 'resp_1' }, INVALID, 'previous_response_id'],
-    [{ conversation: 'conv_1' }, INVALID, 'conversation'],
-    [{ conversation: { id: 'conv_1' } }, INVALID, 'conversation'],
-    [{ prompt: { id: 'pmpt_1' } }, INVALID, 'prompt'],
-    // Vector 19.
-    [{ background: true }, INVALID, 'background'],
-    // Vector 16.
-    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, INVALID, 'input.0'],
+    [{ previous_response_id: 'resp_1' }, 'response', 'previous_response_id'],
+    [{ conversation: 'conv_1' }, 'conversation', 'conversation'],
+    [{ conversation: { id: 'conv_1' } }, 'conversation', 'conversation'],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt', 'prompt'],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'item', 'input.0'],
     [
       {
         input: [
@@ -117,30 +111,30 @@ describe('stored state is refused', () => {
           { type: null, id: 'rs_1' },
         ],
       },
-      INVALID,
+      'item',
       'input.1',
     ],
-    [{ input: [{ id: 'rs_1' }] }, INVALID, 'input.0'],
-    [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, INVALID, 'input.0'],
-    [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null }] }, INVALID, 'input.0'],
-    [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, INVALID, 'input.0'],
-    [user({ type: 'input_image', file_id: 'file-1' }), MISSING, 'input.0.content.0.file_id'],
-    [user({ type: 'input_file', 'file\u005fid': 'file-1' }), MISSING, 'input.0.content.0.file_id'],
+    [{ input: [{ id: 'rs_1' }] }, 'item', 'input.0'],
+    [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'item', 'input.0'],
+    [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null }] }, 'item', 'input.0'],
+    [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, 'item', 'input.0'],
+    [user({ type: 'input_image', file_id: 'file-1' }), 'file', 'input.0.content.0.file_id'],
+    [user({ type: 'input_file', 'file\u005fid': 'file-1' }), 'file', 'input.0.content.0.file_id'],
     [
       { input: [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_id: 'f' }] }] },
-      MISSING,
+      'file',
       'input.0.output.0.file_id',
     ],
     [
       {
         input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } }],
       },
-      MISSING,
+      'file',
       'input.0.output.file_id',
     ],
     [
       { input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] },
-      MISSING,
+      'container',
       'input.0.container_id',
     ],
     [
@@ -149,35 +143,46 @@ describe('stored state is refused', () => {
           { type: 'additional_tools', role: 'developer', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
         ],
       },
-      MISSING,
+      'vector_store',
       'input.0.tools.0.vector_store_ids',
     ],
-    [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, MISSING, 'tools.0.vector_store_ids'],
-    [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, MISSING, 'tools.0.container'],
+    [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vector_store', 'tools.0.vector_store_ids'],
+    [{ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }, 'container', 'tools.0.container'],
     [
       { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] },
-      MISSING,
+      'file',
       'tools.0.container.file_ids',
     ],
     [
       { tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'c' } }] },
-      MISSING,
+      'container',
       'tools.0.environment.container_id',
     ],
     [
       { tools: [{ type: 'image_generation', input_image_mask: { file_id: 'f' } }] },
-      MISSING,
+      'file',
       'tools.0.input_image_mask.file_id',
     ],
-    [{ tools: [{ type: 'mcp', connector_id: 'connector_gmail' }] }, MISSING, 'tools.0.connector_id'],
+    [{ tools: [{ type: 'mcp', connector_id: 'connector_gmail' }] }, 'connector', 'tools.0.connector_id'],
     [
       { prompt_cache_options: { comparison_response_id: 'resp_1' } },
-      MISSING,
+      'response',
       'prompt_cache_options.comparison_response_id',
     ],
-  ] as ReadonlyArray<[object, string, string]>)('%j', (members, kind, param) => {
-    const found = refusal(members);
-    expect([found?.kind, found?.param]).toEqual([kind as 'not_found', param]);
+  ] as ReadonlyArray<[object, string, string]>)('is found: %j', (members, kind, path) => {
+    expect(check(members).stored).toMatchObject([{ kind: kind as 'file', path }]);
+  });
+
+  test('names its ids, of lists too', () => {
+    const tools = [{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_2'] }];
+    const found = check({ previous_response_id: 'resp_1', tools }).stored;
+    expect(found?.map(({ id }) => id)).toEqual(['resp_1', 'vs_1', 'vs_2']);
+  });
+
+  // Vector 19.
+  test('responses in the background are refused', () => {
+    const found = refusal({ background: true });
+    expect([found?.kind, found?.param]).toEqual(['invalid_request', 'background']);
   });
 
   test('but members of that look pass elsewhere', () => {
@@ -205,32 +210,33 @@ describe('stored state is refused', () => {
         { type: 'mcp', server_label: 's', server_url: 'https://mcp.example' },
       ],
     };
-    expect(check(passes).model).toBe('m');
+    expect(check(passes).stored).toBeUndefined();
   });
 });
 
 test.skipIf(RECORDED_REQUESTS === null)(
-  'recorded requests pass, except those that name stored state (needs the recordings)',
+  'recorded requests pass, except those in the background, and their stored state is found (needs the recordings)',
   () => {
-    const refused = new Map<string, number>();
+    const found = new Set<string>();
+    const refused = new Set<string>();
     for (const { body } of RECORDED_REQUESTS ?? []) {
       try {
-        checkRequest(outlineOf(body), CONTEXT);
+        for (const { path } of checkRequest(outlineOf(body), CONTEXT).stored ?? [])
+          found.add(path.replaceAll(/\.\d+/g, '[]'));
       } catch (error) {
         if (!(error instanceof CallFailure)) throw error;
-        const name = (error.details.param ?? '').replaceAll(/\.\d+/g, '[]');
-        refused.set(name, (refused.get(name) ?? 0) + 1);
+        refused.add(error.details.param ?? '');
       }
     }
-    expect([...refused.keys()].sort()).toEqual([
-      'background',
+    // A stored prompt may name the model.
+    expect([...refused].sort()).toEqual(['background', 'model']);
+    expect([...found].sort()).toEqual([
       'conversation',
       'input[]',
       'input[].container_id',
       'input[].content[].file_id',
       'input[].output[].file_id',
       'previous_response_id',
-      'prompt',
       'tools[].container.file_ids',
       'tools[].vector_store_ids',
     ]);

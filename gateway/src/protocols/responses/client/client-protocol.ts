@@ -30,11 +30,12 @@ import {
   tallyPart,
 } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
+import { findToolReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
-import { refuseStateMember, refuseStoredIds, refuseStoredItem, refuseStoredTools } from './state-members.ts';
+import { noteItem, noteStateMember } from './state-members.ts';
 
 const MEDIA = new Set(['input_image', 'input_audio', 'input_file', 'computer_screenshot']);
 
@@ -66,28 +67,33 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
 
+const NO_MEDIA: MediaTally = { bytes: 0, parts: 0 };
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
-/** @throws CallFailure `invalid_request` that names the first invalid member, `not_found` for an id of stored content. */
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;
+  const found: StoredReference[] = [];
   const members = children(root);
   for (const node of members) {
     const name = memberName(node);
     const check = CHECKS.get(name);
     if (check !== undefined) check(node, context);
     else if (mayChangeLimit(name)) changesLimit = true;
-    refuseStateMember(node, name);
+    noteStateMember(node, name, found);
   }
   const modelNode = member(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
   const input = member(root, 'input');
-  if (input === undefined) throw refuse('input', null, 'a string or an array of items');
-  const media = checkInput(input, context);
+  // A stored prompt may be all of the input.
+  if (input === undefined && member(root, 'prompt') === undefined) {
+    throw refuse('input', null, 'a string or an array of items');
+  }
+  const media = input === undefined ? NO_MEDIA : checkInput(input, context, found);
   const tools = member(root, 'tools');
-  refuseStoredTools(tools, 'tools');
+  if (tools !== undefined) findToolReferences(tools, typeOf, found);
   const limit = member(root, 'max_output_tokens');
   const outputTokensMax = (limit === undefined ? undefined : numberValue(limit)) ?? null;
   return {
@@ -105,22 +111,23 @@ function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts
     answers: 1,
     extras: findToolsAndMedia(tools, member(root, 'max_tool_calls'), media.parts),
     priced: findPricedMembers(members),
+    stored: referencesOf(found),
   };
 }
 
 /** Checks the items; returns a tally of their images, audio and files. */
-function checkInput(input: JsonNode, context: CheckContext): MediaTally {
+function checkInput(input: JsonNode, context: CheckContext, found: StoredReference[]): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   if (input.kind === 'string') return media;
   checkKind(input, 'input', ['array'], 'a string or an array of items');
   checkArray(input, 'input', 0, context.limits.messagesMax).forEach((item, index) => {
     const path = `input.${index}`;
     checkKind(item, path, ['object'], 'an item (an object)');
-    refuseStoredItem(item, path);
+    noteItem(item, path, found);
     for (const name of ['content', 'output']) {
       const value = member(item, name);
       if (value?.kind === 'array') checkParts(value, `${path}.${name}`, context.limits.partsMax, media);
-      else if (value?.kind === 'object') checkPart(value, `${path}.${name}`, media);
+      else if (value?.kind === 'object') checkPart(value, media);
     }
   });
   return media;
@@ -129,12 +136,11 @@ function checkInput(input: JsonNode, context: CheckContext): MediaTally {
 function checkParts(content: JsonNode, path: string, partsMax: number, media: MediaTally): void {
   checkArray(content, path, 0, partsMax).forEach((part, index) => {
     checkKind(part, `${path}.${index}`, ['object'], 'a content part (an object)');
-    checkPart(part, `${path}.${index}`, media);
+    checkPart(part, media);
   });
 }
 
-function checkPart(part: JsonNode, path: string, media: MediaTally): void {
-  refuseStoredIds(part, path);
+function checkPart(part: JsonNode, media: MediaTally): void {
   if (MEDIA.has(typeOf(part) ?? '')) tallyPart(media, part);
 }
 

@@ -69,7 +69,7 @@ function resultOf(call_id: string, parts: ToolResultPart['parts']): ToolResultPa
 const ROLES = 'one of user, assistant, system, developer';
 
 function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestReading): void {
-  const type = typeOf(item) ?? 'message';
+  const type = typeOf(item) ?? (given(item, 'role') === undefined ? 'item_reference' : 'message');
   if (isHostedItem(item, type)) {
     reading.notes.drop(`input[].${type}`, 'the work of a tool that another provider ran cannot be carried');
     return;
@@ -106,6 +106,9 @@ function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestRe
     case 'configuration_update':
     case 'additional_tools':
     case 'compaction_trigger':
+      return;
+    case 'item_reference':
+      refuseReferenceTo(item, path, reading);
       return;
     default:
       throw refuseItem(item, path);
@@ -150,6 +153,16 @@ export function asksForCompaction(root: JsonNode): boolean {
   if (at !== -1 && at < items.length - 1)
     throw refuseMember(`input.${at}`, 'found items after a compaction_trigger; it must be the last item');
   return at !== -1;
+}
+
+/** Reasoning can be missing; anything else is part of the conversation. Ids of reasoning begin with `rs_`. */
+function refuseReferenceTo(item: JsonNode, path: string, { notes }: RequestReading): void {
+  if (!readOptionalText(item, 'id', `${path}.id`)?.startsWith('rs_'))
+    throw refuseMember(
+      path,
+      'found a reference to an item, and none is stored here; send the item itself, with "store": false',
+    );
+  notes.drop('input[].item_reference', 'only the provider that stored the reasoning can read it');
 }
 
 /** Joins the item to the assistant's turn before it. */

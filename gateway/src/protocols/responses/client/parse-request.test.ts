@@ -332,7 +332,7 @@ test.skipIf(RECORDED_REQUESTS === null)(
     for (const { body } of RECORDED_REQUESTS ?? []) {
       const outline = outlineOf(body);
       try {
-        responsesClient.checkRequest(outline, CONTEXT);
+        if (responsesClient.checkRequest(outline, CONTEXT).stored !== undefined) continue;
       } catch {
         continue;
       }

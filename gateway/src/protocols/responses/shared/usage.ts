@@ -24,6 +24,7 @@ import {
   textBytes,
 } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
+import { storedInAnswer } from './stored-objects.ts';
 
 /**
  * The usage of a response object, with its tools and its tier; null if a main counter is missing or invalid.
@@ -150,6 +151,7 @@ function factsOf(body: JsonObject, bodyBytes: number): AnswerFacts {
     outputBytes: isCounted ? items.reduce((sum, item) => sum + generatedBytes(item), 0) : 0,
     reasoningBytes: isCounted ? items.reduce((sum, item) => sum + reasoningBytes(item), 0) : 0,
     outputBytesMax: bodyBytes,
+    stored: storedInAnswer(body),
   };
 }
 

@@ -6,7 +6,14 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type ReportedUsage, readTierWords, type TierWords } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import type { AnswerFacts, RecordVerdict, StreamObserver, StreamPosition } from '../../upstream-protocol.ts';
+import type {
+  AnswerFacts,
+  RecordVerdict,
+  StoredObject,
+  StreamObserver,
+  StreamPosition,
+} from '../../upstream-protocol.ts';
+import { noteStoredItem, storedIn } from '../shared/stored-objects.ts';
 import { errorOf, finishWordOf, generatedBytes, readReportedUsage, reasoningBytes, soFar } from '../shared/usage.ts';
 import { ResponsesGrammar } from './stream-grammar.ts';
 
@@ -32,6 +39,9 @@ export class ResponsesStreamObserver implements StreamObserver {
   #tier: TierWords | undefined;
   #outputBytes = 0;
   #reasoningBytes = 0;
+  /** The last response object that was read, and what its items name; null: none. */
+  #whole: JsonObject | null = null;
+  readonly #items: StoredObject[] = [];
   /** All bytes, and those of reasoning, when the last item began. */
   #itemStart = 0;
   #reasoningStart = 0;
@@ -52,6 +62,7 @@ export class ResponsesStreamObserver implements StreamObserver {
       reasoningBytes: this.#bytesReasoned,
       outputBytesMax: outputBytes,
       outputBytesReported: isWhole ? outputBytes : 0,
+      stored: this.#whole === null ? undefined : storedIn(this.#whole, this.#items),
     };
   }
 
@@ -135,6 +146,7 @@ export class ResponsesStreamObserver implements StreamObserver {
 
   #start(response: JsonObject | null): void {
     if (response === null) return;
+    this.#whole = response;
     this.#model = asText(response.model) ?? this.#model;
     const { created_at } = response;
     const createdSeconds = typeof created_at === 'number' ? Math.floor(created_at) : 0;
@@ -144,6 +156,7 @@ export class ResponsesStreamObserver implements StreamObserver {
   /** Counts texts without deltas, such as arguments that came whole. */
   #endItem(item: JsonObject | null): void {
     this.begun = true;
+    noteStoredItem(item, this.#items);
     this.#skimmer.forget();
     const unseen = generatedBytes(item) - (this.#bytesSaid - this.#itemStart);
     const unseenReasoning = reasoningBytes(item) - (this.#bytesReasoned - this.#reasoningStart);

@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite';
 import { sumAttempts } from '../../ledger/fold-balance.ts';
 import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
 import type { CallRecord } from '../../ports/records.ts';
+import type { StoredByCall } from '../../ports/stored-state.ts';
 import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
 import { auditValues, INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageFolder } from '../rollup/fold-usage.ts';
@@ -31,10 +32,16 @@ export interface FrameTables {
 const INSERT_MOVEMENT =
   'INSERT INTO movement (kind, id, account, amount, note, at_ms, block) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
+/** Also replaces a row of the workspace: a later answer may name the same again. */
+const INSERT_STORED_STATE = `INSERT OR REPLACE INTO stored_state
+  (account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
 export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'take'>): FrameTables {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
   const insertMovement = database.prepare(INSERT_MOVEMENT);
   const insertAudit = database.prepare(INSERT_AUDIT_ENTRY);
+  const insertStored = database.prepare(INSERT_STORED_STATE);
   const holds = openOpenHolds(database);
   const balances = openBalanceChanges(database);
 
@@ -44,7 +51,15 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     change.held += amount;
   }
 
-  function end({ record, hold: own, posted, released, writtenOff, at_ms }: EndFrame, seq: number): void {
+  function keepStored({ account, workspace, request_id }: CallRecord, stored: StoredByCall): void {
+    const { provider, model, credential, expires_at_ms, things } = stored;
+    for (const { kind, id } of things) {
+      const tokens = kind === 'item' ? stored.output_tokens : stored.tokens;
+      insertStored.run(account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms);
+    }
+  }
+
+  function end({ record, hold: own, posted, released, writtenOff, at_ms, stored }: EndFrame, seq: number): void {
     const { request_id, account } = record;
     const held = own === null ? holds.end(request_id) : { account, amount: own.amount };
     const amount = posted + released;
@@ -63,6 +78,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     const attempts = sumAttempts(record);
     if (attempts !== 0n) change.absorbedAttempts += attempts;
     keep(record, [amount, posted, writtenOff, at_ms, seq]);
+    if (stored !== undefined) keepStored(record, stored);
   }
 
   function refused(record: CallRecord, seq: number): void {
@@ -113,7 +129,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
       balances.forget();
     },
     close() {
-      for (const statement of [insertRecord, insertMovement, insertAudit]) statement.finalize();
+      for (const statement of [insertRecord, insertMovement, insertAudit, insertStored]) statement.finalize();
       holds.close();
       balances.close();
     },

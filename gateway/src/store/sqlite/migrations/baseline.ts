@@ -264,6 +264,28 @@ const IDEMPOTENT_RUNS = [
   ) STRICT, WITHOUT ROWID`,
 ];
 
+/**
+ * No foreign keys: a row is written by the journal, whatever happened to its workspace since. Columns as in the port
+ * `StoredStateStore`.
+ */
+export const STORED_STATE = [
+  `CREATE TABLE stored_state (
+    account TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    credential TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (account, workspace, id)
+  ) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX stored_state_age ON stored_state (expires_at_ms)',
+  'CREATE INDEX stored_state_request ON stored_state (request_id)',
+];
+
 const AUDIT_TRAIL = [
   // No foreign keys: an entry outlives what it refers to. `before` and `after` are JSON of the members that changed.
   `CREATE TABLE audit_entry (
@@ -338,12 +360,13 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 29,
+  version: 30,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,
     ...JOURNAL,
     ...IDEMPOTENT_RUNS,
+    ...STORED_STATE,
     ...PEOPLE_TABLES,
     ...AUDIT_TRAIL,
     ...PROVIDER_TABLES,

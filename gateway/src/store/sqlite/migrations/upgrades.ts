@@ -2,7 +2,7 @@
  * Upgrades older databases to the current schema. The first step starts from the oldest version that this program
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
-import type { Migration } from './baseline.ts';
+import { type Migration, STORED_STATE } from './baseline.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -248,4 +248,6 @@ export const UPGRADES: readonly Migration[] = [
       'CREATE INDEX call_record_trace ON call_record (trace_id) WHERE trace_id IS NOT NULL',
     ],
   },
+  // What providers keep under the operator's account is tied to workspaces.
+  { version: 30, statements: STORED_STATE },
 ];

@@ -1,0 +1,29 @@
+/** Ties what a call left at its provider to the caller's workspace. The rows are written with the call's end. */
+import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
+import type { StoredByCall } from '../../store/ports/stored-state.ts';
+import { member } from '../../wire/json-node.ts';
+import type { Routed } from '../call.ts';
+
+/** How long rows are kept: OpenAI keeps responses for 30 days, and other hosts no longer (2026-11). */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** Ids of providers are shorter; a longer one is not stored. */
+const ID_CHARS_MAX = 256;
+/** More than any answer has items; bounds the frame of the end. */
+const THINGS_MAX = 2_000;
+
+/** Undefined: the provider keeps nothing that may be named later. `tokens`: of prompt and answer; `output_tokens`: of the answer. */
+export function storedBy(
+  call: Routed,
+  facts: AnswerFacts | null,
+  tokens: number,
+  output_tokens: number,
+): StoredByCall | undefined {
+  const { upstream } = call.target;
+  const kept = facts?.stored;
+  if (kept === undefined || !upstream.state.isKept || member(call.outline.root, 'store')?.kind === 'false') return;
+  const things = kept.filter(({ id }) => id !== '' && id.length <= ID_CHARS_MAX).slice(0, THINGS_MAX);
+  if (things.length === 0) return;
+  const credential = upstream.credentials[call.credential]?.name ?? 'default';
+  const { provider, model } = upstream;
+  return { provider, model, credential, tokens, output_tokens, expires_at_ms: call.atMs + KEPT_MS, things };
+}

@@ -1,0 +1,25 @@
+/** Says what of the operator's account at a provider requests may name without a row of their workspace. */
+
+/** Something that the operator shares. */
+export interface SharedState {
+  /** An id or an address; with `*` at its end, all that begin so. */
+  readonly id: string;
+  /** Null: every workspace. */
+  readonly workspaces: readonly string[] | null;
+}
+
+/** The state that a provider keeps under its credentials. */
+export interface ProviderState {
+  /** It keeps responses, items and containers, and later requests may name them. */
+  readonly isKept: boolean;
+  readonly shared: readonly SharedState[];
+}
+
+/** Whether the operator opens an id or an address to the workspace. */
+export function isShared({ shared }: ProviderState, id: string, workspace: string): boolean {
+  return shared.some(
+    (entry) =>
+      (entry.id.endsWith('*') ? id.startsWith(entry.id.slice(0, -1)) : id === entry.id) &&
+      (entry.workspaces?.includes(workspace) ?? true),
+  );
+}

@@ -1,0 +1,55 @@
+/** Renders the heads of requests to providers, with the lines that authorize them. */
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { Origin } from '../../upstream/connection.ts';
+import type { RequestHead } from '../../upstream/exchange.ts';
+import type { Door, FinalRequest, HeaderLine, Operation, RequestCredential } from '../provider.ts';
+
+export const USER_AGENT = 'tollgate';
+
+export function fixedHeaders(
+  door: Door,
+  origin: Origin,
+  protocol: UpstreamProtocolName,
+  operation: Operation,
+  ofCredential: readonly HeaderLine[],
+): readonly HeaderLine[] {
+  return [
+    ['host', origin.authority],
+    ['user-agent', USER_AGENT],
+    ['content-type', 'application/json'],
+    ['accept-encoding', 'identity'],
+    ...ofCredential,
+    ['accept', door.accept?.(protocol, operation) ?? acceptOf(operation)],
+  ];
+}
+
+function acceptOf(operation: Operation): string {
+  return operation === 'stream' ? 'text/event-stream' : 'application/json';
+}
+
+/** Tokens and projects come from files and servers: none of them may begin another header. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The head of a request after its authorization, which rejects rather than throws. */
+export function renderAuthorized(
+  authorize: Door['authorize'],
+  by: RequestCredential,
+  path: string,
+  request: FinalRequest,
+): RequestHead {
+  const render = () => {
+    const [name] = request.headers.find(([, value]) => !HEADER_VALUE.test(value)) ?? [];
+    if (name !== undefined) throw new Error(`the header ${name} would have characters that no header may have`);
+    return `${renderLines(request.method, path, request.headers)}\r\n`;
+  };
+  try {
+    const authorized = authorize?.(request, by);
+    return authorized === undefined ? render() : authorized.then(render);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+export function renderLines(method: string, path: string, headers: readonly HeaderLine[]): string {
+  return `${method} ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`;
+}

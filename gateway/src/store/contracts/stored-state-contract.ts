@@ -1,0 +1,108 @@
+/** Tests any implementation of the rows of stored state against its contract. */
+import { describe, expect, test } from 'bun:test';
+import type { StoredByCall } from '../ports/stored-state.ts';
+import { heldCall } from '../testing/sample-call.ts';
+import { sampleRecord } from '../testing/sample-record.ts';
+import { type StoreRig, startRigs } from './store-rig.ts';
+
+type Rig = StoreRig<'ledger' | 'storedState' | 'policies'>;
+
+const NOW = 1_790_000_000_000;
+const LATER = NOW + 1_000;
+const HERE = { account: 'default', workspace: 'default' };
+
+const left = (changes: Partial<StoredByCall> = {}): StoredByCall => ({
+  provider: 'openai',
+  model: 'gpt-5',
+  credential: 'eu',
+  tokens: 900,
+  output_tokens: 40,
+  expires_at_ms: LATER,
+  things: [
+    { kind: 'response', id: 'resp_1' },
+    { kind: 'item', id: 'msg_1' },
+  ],
+  ...changes,
+});
+
+/** Ends a call of a workspace that left something at its provider. */
+async function end({ store }: Rig, callId: string, stored: StoredByCall, workspace = 'default'): Promise<void> {
+  const { draft } = heldCall(callId, 5n);
+  await store.ledger.hold({ draft: { ...draft, workspace }, amount: 5n });
+  const record = sampleRecord(callId, { workspace, cost_nano_usd: '0' });
+  await store.ledger.settle({ record, posted: 0n, released: 5n, writtenOff: 0n, stored });
+}
+
+export function testStoredState(name: string, openRig: () => Promise<Rig>): void {
+  const open = startRigs<'ledger' | 'storedState' | 'policies'>(openRig);
+
+  describe(`${name}: what calls left at their providers`, () => {
+    test('is found at once, with its owner and its place, and after a restart', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left());
+      const rows = [
+        { ...HERE, id: 'msg_1', kind: 'item', provider: 'openai', model: 'gpt-5', credential: 'eu', tokens: 40 },
+        { ...HERE, id: 'resp_1', kind: 'response', provider: 'openai', model: 'gpt-5', credential: 'eu', tokens: 900 },
+      ].map((row) => ({ ...row, request_id: 'req_1', expires_at_ms: LATER }));
+      const find = async () => {
+        const found = await rig.store.storedState.find(HERE, ['resp_1', 'msg_1', 'resp_2'], NOW);
+        return [...found].sort((one, other) => (one.id < other.id ? -1 : 1));
+      };
+      expect(await find()).toEqual(rows);
+      await rig.restart();
+      expect(await find()).toEqual(rows);
+    });
+
+    test('is of its workspace and its account only, also under an equal id', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left());
+      await end(rig, 'req_2', left({ provider: 'lab' }), 'team');
+      const providerOf = async (owner: typeof HERE) =>
+        (await rig.store.storedState.find(owner, ['resp_1'], NOW)).map(({ provider }) => provider);
+      expect(await providerOf(HERE)).toEqual(['openai']);
+      expect(await providerOf({ ...HERE, workspace: 'team' })).toEqual(['lab']);
+      expect(await providerOf({ ...HERE, workspace: 'other' })).toEqual([]);
+      expect(await providerOf({ ...HERE, account: 'other' })).toEqual([]);
+    });
+
+    test('is replaced where a later call of the workspace names it', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left());
+      await end(rig, 'req_2', left({ credential: 'us', tokens: 1_000 }));
+      expect(await rig.store.storedState.find(HERE, ['resp_1'], NOW)).toMatchObject([
+        { credential: 'us', tokens: 1_000, request_id: 'req_2' },
+      ]);
+    });
+
+    test('is not found once it has expired, and then swept', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left());
+      await end(rig, 'req_2', left({ things: [{ kind: 'response', id: 'resp_2' }], expires_at_ms: LATER + 1 }));
+      expect(await rig.store.storedState.find(HERE, ['resp_1', 'resp_2'], LATER)).toMatchObject([{ id: 'resp_2' }]);
+      expect(await rig.store.storedState.sweep(LATER)).toBe(2);
+      expect(await rig.store.storedState.sweep(LATER)).toBe(0);
+      expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1', 'resp_2'], NOW)).toMatchObject([
+        { id: 'resp_2' },
+      ]);
+    });
+
+    test('is forgotten with all that its call left, in its workspace only', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left());
+      await rig.store.storedState.forget({ ...HERE, workspace: 'other' }, 'req_1');
+      await rig.store.storedState.forget({ ...HERE, account: 'other' }, 'req_1');
+      expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1'], NOW)).toHaveLength(2);
+      await rig.store.storedState.forget(HERE, 'req_1');
+      await rig.store.storedState.forget(HERE, 'req_1');
+      expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1'], NOW)).toEqual([]);
+    });
+
+    test('is found among thousands of ids', async () => {
+      const rig = await open();
+      const things = Array.from({ length: 2_000 }, (_, at) => ({ kind: 'item', id: `msg_${at}` }));
+      await end(rig, 'req_1', left({ things }));
+      const ids = Array.from({ length: 20_000 }, (_, at) => `msg_${at}`);
+      expect(await rig.store.storedState.find(HERE, ids, NOW)).toHaveLength(2_000);
+    });
+  });
+}

@@ -1,0 +1,103 @@
+/** Serves Responses like a host that keeps state: fresh ids, and the routes of stored responses. Notes what it is sent. */
+
+export interface Served {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly credential: string;
+  readonly body: { readonly [member: string]: unknown };
+}
+
+export interface StoredUpstream {
+  readonly url: string;
+  readonly served: Served[];
+  /** The status of the answers to POST that follow; 200: an answer. */
+  failWith: number;
+  stop(): void;
+}
+
+const USAGE = {
+  input_tokens: 11,
+  input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+  output_tokens: 3,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 14,
+};
+
+export function startStoredUpstream(): StoredUpstream {
+  let count = 0;
+  const served: Served[] = [];
+  const upstream = { served, failWith: 200 };
+
+  function answer(body: Served['body']): Response {
+    count += 1;
+    const item = {
+      id: `msg_${count}`,
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+    };
+    const ran = {
+      id: `ci_${count}`,
+      type: 'code_interpreter_call',
+      status: 'completed',
+      code: '1',
+      container_id: `cntr_${count}`,
+    };
+    const response = {
+      id: `resp_${count}`,
+      object: 'response',
+      created_at: 1_800_000_000,
+      model: body.model,
+      status: 'completed',
+      output: [item, ran],
+      store: body.store ?? true,
+      usage: USAGE,
+    };
+    if (body.stream !== true) return Response.json(response);
+    const open = { ...response, status: 'in_progress', output: [], usage: null };
+    const events = [
+      { type: 'response.created', response: open },
+      ...[item, ran].flatMap((one, output_index) => [
+        { type: 'response.output_item.added', output_index, item: one },
+        { type: 'response.output_item.done', output_index, item: one },
+      ]),
+      { type: 'response.completed', response },
+    ];
+    const text = events.map(
+      (event, at) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: at })}\n\n`,
+    );
+    return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
+  }
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const text = await request.text();
+      const body = text === '' ? {} : JSON.parse(text);
+      const credential = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+      served.push({ method: request.method, path: pathname + search, credential, body });
+      if (pathname === '/v1/responses') {
+        if (upstream.failWith === 200) return answer(body);
+        return Response.json({ error: { message: 'no', type: 'server_error' } }, { status: upstream.failWith });
+      }
+      if (pathname === '/v1/chat/completions') {
+        const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
+        const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
+        return Response.json({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices, usage });
+      }
+      const id = pathname.split('/')[3];
+      if (request.method === 'DELETE') return Response.json({ id, object: 'response', deleted: true });
+      if (pathname.endsWith('/input_items')) return Response.json({ object: 'list', data: [], has_more: false });
+      if (pathname.endsWith('/gone')) return Response.json({ error: { message: 'not found' } }, { status: 404 });
+      return Response.json({ id, object: 'response', status: 'completed', output: [] });
+    },
+  });
+  return Object.assign(upstream, {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    stop: () => void server.stop(true),
+  });
+}
