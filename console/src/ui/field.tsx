@@ -258,7 +258,7 @@ export function Segmented<Value extends string>({ label, value, choices, onChoos
         <label
           key={choice}
           className={classNames(
-            'flex cursor-pointer items-center self-stretch rounded-sm px-2.5 transition-colors duration-120 has-focus-visible:outline-2 has-focus-visible:outline-accent',
+            'flex h-6.5 cursor-pointer items-center rounded-sm px-2.5 transition-colors duration-120 has-focus-visible:outline-2 has-focus-visible:outline-accent',
             choice === value ? 'bg-accent-soft font-medium text-accent-strong' : 'text-ink-2 hover:text-ink',
           )}
         >

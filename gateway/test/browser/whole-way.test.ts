@@ -24,6 +24,12 @@ const ANSWER = 'Good day to you.';
 /** 11 input tokens at 1 USD and 5 output tokens at 5 USD per million. */
 const CALL_USD = '$0.000036';
 const CALL_NANO_USD = 36_000n;
+/** The record's word for each format of the playground. */
+const RECORDED: Readonly<Record<string, string>> = {
+  'Chat completions': 'chat',
+  Messages: 'messages',
+  Responses: 'responses',
+};
 
 let pair: Pair;
 let browser: Browser;
@@ -129,6 +135,25 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
     await page.waitForURL(/\/app\/logs\/req_/);
     await page.getByText(`charged ${CALL_USD}`).waitFor();
     await page.getByText(ANSWER).first().waitFor();
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('the playground streams an answer over every format', async () => {
+    await page.goto(at('/app/playground'));
+    await page.getByRole('textbox', { name: 'API key' }).fill(secrets[0] ?? '');
+    await page.getByRole('textbox', { name: 'User' }).fill('Good day.');
+    for (const format of ['Chat completions', 'Messages', 'Responses']) {
+      await page.getByRole('radio', { name: format }).check({ force: true });
+      await page.getByRole('button', { name: 'Send' }).click();
+      const record = await eventually('the record', async () => {
+        const [newest] = await pair.gateway.calls('--limit', '1');
+        return newest?.protocol === RECORDED[format] && newest.stream ? newest : null;
+      });
+      expect(record).toMatchObject({ status: 200, cost_nano_usd: String(CALL_NANO_USD) });
+      await page.getByText('Charged').waitFor();
+      await page.getByRole('region', { name: 'Response from ok' }).getByText(ANSWER).waitFor();
+      await page.getByText(CALL_USD).waitFor();
+    }
     expect(owner.faults()).toEqual([]);
   });
 

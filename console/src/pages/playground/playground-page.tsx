@@ -160,7 +160,7 @@ function ModelChoice({ label, models, value, onChoose }: ModelChoiceProps) {
   return (
     <SelectField
       label={label}
-      className="w-full flex-row! items-center gap-2! sm:w-auto sm:max-w-80"
+      className="w-full flex-row! items-center gap-2! whitespace-nowrap sm:w-auto sm:max-w-80"
       value={value}
       onChange={(event) => onChoose(event.target.value)}
     >
