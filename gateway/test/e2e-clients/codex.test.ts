@@ -15,18 +15,17 @@ import { exhaustiveTest } from '../harness/exhaustive.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { holdChatRequest } from './chat-request-shape.ts';
 import { bodyOf } from './clients-rig.ts';
-import { FORMATS, modelOf, type Scene, startCodexRig } from './codex-rig.ts';
+import { FORMATS, modelOf, type Scene, startCodexRig, TRANSPORT_NAMES } from './codex-rig.ts';
 import { findCodex, NEEDS_CLIENTS } from './installed-clients.ts';
 import { holdMessagesRequest } from './messages-request-shape.ts';
 import { type RequestCounter, startRequestCounter } from './request-counter.ts';
 import { makeSessionFolder, runAgent, type SessionFolder } from './run-agent.ts';
-import { type CodexSession, configureCodex, OFFLINE, runCodex, TRANSPORTS, type Transport } from './run-codex.ts';
+import { type CodexSession, configureCodex, OFFLINE, runCodex, type Transport } from './run-codex.ts';
 
 const ANSWER = 'The words are marmalade and quince 🍋.';
 const THOUGHT = 'A file first.';
 const PATCH = '*** Begin Patch\n*** Add File: new.txt\n+quince\n*** End Patch\n';
 const DOT_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const TRANSPORT_NAMES = Object.keys(TRANSPORTS) as Transport[];
 
 /** The stream breaks off after its first texts. */
 const CUT: Scenario = { answer: 'long:200', cut: { at: 6_000, how: 'fin' } };
@@ -81,7 +80,9 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
     model,
   });
   const statuses = () => counter.requests().map(({ path, status }) => [path, status]);
-  const ok = (count: number) => Array(count).fill(['/v1/responses', 200]);
+  /** The requests of sessions in which nothing fails: over WebSocket each has one, whatever it asks for. */
+  const ok = (transport: Transport, count: number, sessions = 1) =>
+    transport === 'post' ? Array(count).fill(['/v1/responses', 200]) : Array(sessions).fill(['/v1/responses', 101]);
   const messagesOf = ({ lines }: CodexSession) =>
     lines.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : []));
 
@@ -94,7 +95,7 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
 
   describe.each(TRANSPORT_NAMES)('over %s', (transport) => {
     describe.each(FORMATS)('upstream %s', (format) => {
-      const model = modelOf(format, 'session');
+      const model = modelOf(format, 'session', transport);
       const run = (...words: string[]) => runCodex({ ...plan(transport, model), words });
       const script = (...scenarios: readonly Scenario[]) => pair.fake.script(model, scenarios);
       /** The bodies that upstream received; those that the gateway wrote are checked against their format. */
@@ -115,7 +116,7 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
           { say: { text: ANSWER } },
         );
         expectSuccess(await run('Which words do the files say?'));
-        expect(statuses()).toEqual(ok(4));
+        expect(statuses()).toEqual(ok(transport, 4));
         expect(readFileSync(join(folder.path, 'new.txt'), 'utf8')).toBe('quince\n');
         const sent = sentBodies();
         expect(sent).toHaveLength(4);
@@ -126,7 +127,7 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
       test('an image reaches the model', async () => {
         script({ say: { text: ANSWER } });
         expectSuccess(await run('What is in it?', '--image', join(folder.path, 'dot.png')));
-        expect(statuses()).toEqual(ok(1));
+        expect(statuses()).toEqual(ok(transport, 1));
         const [sent] = sentBodies();
         expect(
           missingIn(sent, [format === 'messages' ? '"media_type":"image/png"' : 'data:image/png;base64,']),
@@ -137,13 +138,13 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
         script({ say: { reasoning: THOUGHT, text: 'One.' } }, { say: { text: ANSWER } });
         expect(messagesOf(await run('How many?'))).toEqual(['One.']);
         expectSuccess(await run('resume', '--last', 'And now?'));
-        expect(statuses()).toEqual(ok(2));
+        expect(statuses()).toEqual(ok(transport, 2, 2));
         expect(missingIn(sentBodies().at(-1), [KEPT[format], 'How many?', 'One.', 'And now?'])).toEqual([]);
       });
     });
 
     test('its doctor finds nothing wrong with the gateway', async () => {
-      configureCodex(plan(transport, modelOf('responses', 'session')));
+      configureCodex(plan(transport, modelOf('responses', 'session', transport)));
       const { status, stdout } = await runAgent([program ?? '', 'doctor', '--json'], folder, OFFLINE);
       const { checks } = doctorReport.parse(JSON.parse(stdout));
       // The newest version is at GitHub.
@@ -157,62 +158,72 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
     describe.each(EXHAUSTIVE ? FORMATS : FORMATS.slice(0, 1))('when it fails, upstream %s', (format) => {
       /** Runs a turn and returns how it ended, with the statuses of its requests. */
       async function turn(scene: Scene, scenarios: readonly Scenario[], key?: string) {
-        const model = modelOf(format, scene);
+        const model = modelOf(format, scene, transport);
         if (scenarios.length > 0) pair.fake.script(model, scenarios);
         const session = await runCodex({ ...plan(transport, model, key), words: ['Hello?'] });
         const failure = session.lines.find(({ type }) => type === 'turn.failed')?.error?.message;
-        return { session, failure, statuses: counter.requests().map(({ status }) => status) };
+        const statuses = counter.requests().map(({ status }) => status);
+        return { session, failure, statuses, served: pair.fake.served(model).length };
       }
+      /** The statuses of a turn; a WebSocket on which a response fails is not used again. */
+      const sent = (...statuses: readonly number[]) => (transport === 'post' ? [...statuses] : statuses.map(() => 101));
 
       test('a failed upstream ends the turn after one request', async () => {
-        const { failure, statuses, session } = await turn('down', [{ status: 500, errorBodyBytes: 100 }]);
-        expect([session.status, statuses]).toEqual([1, [200]]);
+        const { failure, statuses, session, served } = await turn('down', [{ status: 500, errorBodyBytes: 100 }]);
+        expect([session.status, statuses, served]).toEqual([1, sent(200), 1]);
         expect(failure).toContain('at capacity');
       });
 
       test('a rate limit is retried once, when `retry-after` says', async () => {
         const limit = { status: 429, headers: { 'retry-after': '1' }, errorBodyBytes: 100 };
-        const { session, statuses } = await turn('limited', [limit, { say: { text: ANSWER } }]);
+        const { session, statuses, served } = await turn('limited', [limit, { say: { text: ANSWER } }]);
         expectSuccess(session);
-        expect(statuses).toEqual([429, 200]);
+        expect([statuses, served]).toEqual([sent(429, 200), 2]);
       });
 
       // Five seconds, which the gateway then says.
       exhaustiveTest('a rate limit without `retry-after` is retried once as well', async () => {
         const limit = { status: 429, errorBodyBytes: 100 };
-        const { session, statuses } = await turn('limited-silently', [limit, { say: { text: ANSWER } }]);
+        const { session, statuses, served } = await turn('limited-silently', [limit, { say: { text: ANSWER } }]);
         expectSuccess(session);
-        expect(statuses).toEqual([429, 200]);
+        expect([statuses, served]).toEqual([sent(429, 200), 2]);
       });
 
       test('a spent budget ends the turn after one request', async () => {
         const words = ['--name', 'poor', '--budget-usd', '0.000001', '--json'];
-        const { key } = JSON.parse((await pair.gateway.run('keys', 'create', ...words)).stdout);
+        const { id, key } = JSON.parse((await pair.gateway.run('keys', 'create', ...words)).stdout);
         const { session, failure, statuses } = await turn('session', [], key);
-        expect([session.status, statuses]).toEqual([1, [429]]);
+        expect([session.status, statuses]).toEqual([1, sent(429)]);
+        expect(await pair.gateway.calls('--key', id)).toMatchObject([{ status: 429, error: 'quota_exceeded' }]);
         expect(failure).toContain('Quota exceeded');
       });
 
       test('a refused request ends the turn after one request, with the words of the refusal', async () => {
-        const { session, failure, statuses } = await turn('rejecting', [{ status: 400, json: REFUSAL[format] }]);
-        expect([session.status, statuses]).toEqual([1, [400]]);
+        const refusal = { status: 400, json: REFUSAL[format] };
+        const { session, failure, statuses, served } = await turn('rejecting', [refusal]);
+        expect([session.status, statuses, served]).toEqual([1, sent(400), 1]);
         expect(failure).toContain('no such thing');
       });
 
       test('a stream that upstream cuts is requested again', async () => {
-        const { session, statuses } = await turn('cut-once', [CUT, { say: { text: ANSWER } }]);
+        const { session, statuses, served } = await turn('cut-once', [CUT, { say: { text: ANSWER } }]);
         expectSuccess(session);
-        expect(statuses).toEqual([200, 200]);
+        expect([statuses, served]).toEqual([sent(200, 200), 2]);
       });
+
+      /** After its last attempt over WebSocket, Codex makes as many by POST. */
+      const fallBack = (status: number) => (transport === 'post' ? [] : Array(6).fill(status));
 
       exhaustiveTest('a stream that is always cut is requested six times', async () => {
         const { session, statuses } = await turn('cut-always', [CUT]);
-        expect([session.status, statuses]).toEqual([1, Array(6).fill(200)]);
+        expect([session.status, statuses]).toEqual([1, [...sent(...Array(6).fill(200)), ...fallBack(200)]]);
       });
 
       exhaustiveTest('an invalid key is tried six times, and its message says what is wrong', async () => {
         const { session, failure, statuses } = await turn('session', [], 'tg_wrong');
-        expect([session.status, statuses]).toEqual([1, Array(6).fill(401)]);
+        // Before the first turn it prepares one over WebSocket.
+        const first = transport === 'post' ? [] : [401];
+        expect([session.status, statuses]).toEqual([1, [...first, ...Array(6).fill(401), ...fallBack(401)]]);
         expect(failure).toContain('the API key is not valid');
       });
     });

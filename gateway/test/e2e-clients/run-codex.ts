@@ -7,6 +7,7 @@ import { parseLines, runAgent, type SessionFolder } from './run-agent.ts';
 /** How Codex asks for responses, by the member of its provider that decides. */
 export const TRANSPORTS = {
   post: 'supports_websockets = false',
+  websocket: 'supports_websockets = true',
 } as const;
 export type Transport = keyof typeof TRANSPORTS;
 
