@@ -5,23 +5,19 @@ import { withRetryDelay } from '../answer/retry-details.ts';
 import type { DirectClient } from '../client-protocol.ts';
 import { asText } from '../json.ts';
 import type { DirectUpstream, PassThrough } from '../upstream-protocol.ts';
-import { limitHeader, spanText } from './limit-headers.ts';
+import { OPENAI_CLIENT } from './openai-client.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 
 /** The client's half without its name, addresses and check. */
 export const DIRECT_CLIENT: Omit<DirectClient, 'name' | 'endpoints' | 'checkRequest'> = {
   translates: false,
-  versionHeader: null,
-  readVersion: () => null,
-  prefersApiKeyHeader: false,
+  ...OPENAI_CLIENT,
   cutReason: null,
   // The path has no such model: nothing is translated.
   statusOf: (failure: CallFailure) => (failure.kind === 'model_wrong_protocol' ? 404 : statusOf(failure)),
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,
-  limitHeader,
-  renderReset: spanText,
 };
 
 const PLAIN_ANSWERS: PassThrough = {

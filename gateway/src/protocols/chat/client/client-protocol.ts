@@ -1,16 +1,8 @@
 /** Assembles the half of the chat-completions format that clients use, and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
-import {
-  children,
-  type JsonNode,
-  type JsonOutline,
-  member,
-  memberName,
-  numberValue,
-  stringValue,
-} from '../../../wire/json-node.ts';
+import { children, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { bodyOf, checkMembers, givenNumber, memberChecks, modelOf, requireMember } from '../../check-members.ts';
 import type { GenerationClient } from '../../client-protocol.ts';
-import { limitHeader, spanText } from '../../openai/limit-headers.ts';
+import { OPENAI_CLIENT } from '../../openai/openai-client.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from '../../openai/render-error.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
@@ -21,11 +13,9 @@ import {
   checkMetadata,
   checkText,
   checkTools,
-  checkType,
   findExtras,
   type MediaTally,
   type MemberType,
-  mayChangeLimit,
   type RequestFacts,
   readEndUser,
   refuse,
@@ -35,7 +25,6 @@ import { typeOf } from '../../request/request-needs.ts';
 import {
   findReferences,
   findToolReferences,
-  noteUnknownMember,
   referencesOf,
   type StoredReference,
 } from '../../stored/stored-references.ts';
@@ -59,41 +48,25 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
   n: { type: 'integer', isNullable: true, minimum: 1, maximum: ANSWERS_MAX },
 };
 
-type MemberCheck = (node: JsonNode, context: CheckContext) => void;
-
-const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
-  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
-    name,
-    (node) => checkType(node, name, type),
-  ]),
-  ['stream_options', checkStreamOptions],
-  ['tools', (node, { limits }) => checkTools(node, limits)],
-  ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
-  ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
-  ['user', (node, { limits }) => checkUser(node, limits.modelNameMax)],
-  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
-]);
+const CHECKS = memberChecks(CHECKED_MEMBERS, {
+  stream_options: checkStreamOptions,
+  tools: (node, { limits }) => checkTools(node, limits),
+  tool_choice: (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object'),
+  response_format: (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object'),
+  user: (node, { limits }) => checkUser(node, limits.modelNameMax),
+  metadata: (node, { limits }) => checkMetadata(node, limits),
+});
 
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  let changesLimit = false;
+  const root = bodyOf(outline);
   const found: StoredReference[] = [];
   const members = children(root);
-  for (const node of members) {
-    const name = memberName(node);
-    const check = CHECKS.get(name);
-    if (check !== undefined) check(node, context);
-    else if (mayChangeLimit(name)) changesLimit = true;
-    else noteUnknownMember(node, name, found);
-  }
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
-  const messages = member(root, 'messages');
-  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
+  const changesLimit = checkMembers(members, CHECKS, context, found);
+  const modelNode = modelOf(root);
+  const messages = requireMember(root, 'messages', 'an array of at least one message');
   const stream = member(root, 'stream')?.kind === 'true';
   const options = member(root, 'stream_options');
   const media = checkMessages(messages, context, found);
@@ -130,12 +103,6 @@ function checkStreamOptions(node: JsonNode): void {
   if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
 }
 
-/** A number that was checked or is left to upstream to judge; null: absent. */
-function givenNumber(root: JsonNode, name: string): number | null {
-  const node = member(root, name);
-  return (node === undefined ? undefined : numberValue(node)) ?? null;
-}
-
 /** Checks the messages; returns a tally of their images, audio and files. */
 function checkMessages(messages: JsonNode, context: CheckContext, found: StoredReference[]): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
@@ -170,12 +137,10 @@ function checkParts(
 }
 
 export const chatClient: GenerationClient = {
+  ...OPENAI_CLIENT,
   name: 'chat',
   translates: true,
   endpoints: [{ path: '/chat/completions', countOnly: false }],
-  versionHeader: null,
-  readVersion: () => null,
-  prefersApiKeyHeader: false,
   checkRequest,
   readNeeds,
   parseRequest,
@@ -188,6 +153,4 @@ export const chatClient: GenerationClient = {
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,
-  limitHeader,
-  renderReset: spanText,
 };

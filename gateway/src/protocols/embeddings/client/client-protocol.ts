@@ -1,6 +1,6 @@
 /** Assembles the half of the embeddings format that clients use, and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import { bodyOf, modelOf } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
 import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
 import {
@@ -9,7 +9,6 @@ import {
   checkText,
   type RequestFacts,
   readEndUser,
-  refuse,
 } from '../../request/request-facts.ts';
 import { countTokenIds, inputOf } from '../shared/read-input.ts';
 
@@ -20,10 +19,8 @@ const BYTES_PER_TOKEN_ID = 4;
  * Upstream judges what depends on its model. Throws CallFailure `invalid_request` that names the first invalid member.
  */
 function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const root = bodyOf(outline);
+  const modelNode = modelOf(root);
   const tokenIds = countTokenIds(inputOf(outline));
   const encoding = member(root, 'encoding_format');
   if (encoding !== undefined) checkKind(encoding, 'encoding_format', ['string', 'null'], 'float or base64');

@@ -7,9 +7,17 @@ import {
   jsonText,
   member,
   memberName,
-  numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
+import {
+  bodyOf,
+  checkMembers,
+  givenNumber,
+  type MemberCheck,
+  memberChecks,
+  modelOf,
+  requireMember,
+} from '../../check-members.ts';
 import type { GenerationClient } from '../../client-protocol.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
@@ -19,11 +27,9 @@ import {
   checkMetadata,
   checkText,
   checkTools,
-  checkType,
   findExtras,
   type MediaTally,
   type MemberType,
-  mayChangeLimit,
   type RequestFacts,
   readEndUser,
   refuse,
@@ -35,7 +41,6 @@ import {
   findReferences,
   findToolReferences,
   mayHoldReference,
-  noteUnknownMember,
   RESULT_MARKS,
   referencesOf,
   type StoredReference,
@@ -48,7 +53,7 @@ import { startStreamRenderer } from './render-stream.ts';
 
 export const MESSAGES_ROLES: readonly string[] = ['user', 'assistant', 'system'];
 const MEDIA = new Set(['image', 'document']);
-const SAMPLING = new Set(['temperature', 'top_p', 'top_k']);
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
 const NEWER = '2026-10-21';
 
 /** Members that need only a type and range check. */
@@ -57,46 +62,54 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
   stream: { type: 'boolean', isNullable: true, default: false },
 };
 
-type MemberCheck = (node: JsonNode, context: CheckContext) => void;
-
-const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
-  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
-    name,
-    (node) => checkType(node, name, type),
-  ]),
-  ['system', checkSystem],
-  ['tools', (node, { limits }) => checkTools(node, limits)],
-  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
+export const CHAT_ONLY: ReadonlyMap<string, string> = new Map([
+  ['max_completion_tokens', 'the cap on output is "max_tokens"'],
+  ['response_format', 'a schema is given as "output_config": {"format": {"type": "json_schema", "schema": …}}'],
+  ['n', 'there is one answer per call; leave it out'],
+  ['stop', 'stop texts are given as "stop_sequences", an array'],
+  ['stream_options', 'usage is always in the stream; leave it out'],
+  ['frequency_penalty', 'there is no such parameter; leave it out'],
+  ['presence_penalty', 'there is no such parameter; leave it out'],
+  ['logprobs', 'there are no log probabilities; leave it out'],
+  ['top_logprobs', 'there are no log probabilities; leave it out'],
+  ['logit_bias', 'there is no such parameter; leave it out'],
+  ['functions', 'tools are given as "tools": [{"name", "description", "input_schema"}]'],
+  ['function_call', 'a tool is chosen by "tool_choice": {"type": "tool", "name": …}'],
+  ['parallel_tool_calls', 'it is "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}'],
+  ['reasoning_effort', 'effort is given as "output_config": {"effort": …} or by "thinking"'],
+  ['seed', 'there is no such parameter; leave it out'],
+  ['user', 'the end user is named by "metadata": {"user_id": …}'],
+  ['modalities', 'answers are text; leave it out'],
+  ['audio', 'answers are text; leave it out'],
+  ['prediction', 'there is no such parameter; leave it out'],
 ]);
+
+const CHECKS = memberChecks(CHECKED_MEMBERS, {
+  ...Object.fromEntries(SAMPLING.map((name) => [name, checkSampling])),
+  ...Object.fromEntries(
+    [...CHAT_ONLY].map(([name, why]): [string, MemberCheck] => [name, () => refuseChat(name, why)]),
+  ),
+  system: checkSystem,
+  tools: (node, { limits }) => checkTools(node, limits),
+  metadata: (node, { limits }) => checkMetadata(node, limits),
+});
 
 /** In messages, only `metadata.user_id` names an end user. */
 const NO_MEMBERS: readonly string[] = [];
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  let changesLimit = false;
+  const root = bodyOf(outline);
   const found: StoredReference[] = [];
   const members = children(root);
-  for (const node of members) {
-    const name = memberName(node);
-    checkTopMember(node, name, context);
-    if (CHECKS.has(name)) continue;
-    if (mayChangeLimit(name)) changesLimit = true;
-    else noteUnknownMember(node, name, found);
-  }
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
-  const messages = member(root, 'messages');
-  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
-  if (!context.countOnly && member(root, 'max_tokens') === undefined) {
-    throw refuse('max_tokens', null, 'an integer: the most tokens that the answer may have');
-  }
+  const changesLimit = checkMembers(members, CHECKS, context, found);
+  const modelNode = modelOf(root);
+  const messages = requireMember(root, 'messages', 'an array of at least one message');
+  if (!context.countOnly) requireMember(root, 'max_tokens', 'an integer: the most tokens that the answer may have');
   const media = checkMessages(messages, context, found);
   const tools = member(root, 'tools');
   if (tools !== undefined) findToolReferences(tools, typeOf, found);
-  const outputLimit = member(root, 'max_tokens');
+  const outputTokensMax = givenNumber(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
     modelNode,
@@ -105,8 +118,8 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     endUser: readEndUser(root, NO_MEMBERS),
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
-    outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,
-    outputLimitMember: outputLimit === undefined ? null : 'max_tokens',
+    outputTokensMax,
+    outputLimitMember: outputTokensMax === null ? null : 'max_tokens',
     otherLimit: null,
     mayChangeLimit: changesLimit,
     answers: 1,
@@ -116,15 +129,14 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   };
 }
 
-function checkTopMember(node: JsonNode, name: string, context: CheckContext): void {
-  const messagesWay = CHAT_ONLY.get(name);
-  if (messagesWay !== undefined) {
-    throw invalidRequest(`${name}: is a parameter of chat completions; on messages ${messagesWay}`, name);
-  }
-  if (context.version === NEWER && SAMPLING.has(name)) {
-    throw invalidRequest(`${name}: is not taken under anthropic-version ${NEWER}; leave it out`, name);
-  }
-  CHECKS.get(name)?.(node, context);
+function refuseChat(name: string, messagesWay: string): never {
+  throw invalidRequest(`${name}: is a parameter of chat completions; on messages ${messagesWay}`, name);
+}
+
+function checkSampling(node: JsonNode, { version }: CheckContext): void {
+  if (version !== NEWER) return;
+  const name = memberName(node);
+  throw invalidRequest(`${name}: is not taken under anthropic-version ${NEWER}; leave it out`, name);
 }
 
 function checkSystem(node: JsonNode, { limits }: CheckContext): void {
@@ -199,28 +211,6 @@ function checkNewerBlock(block: JsonNode, type: string | undefined, path: string
     );
   }
 }
-
-export const CHAT_ONLY: ReadonlyMap<string, string> = new Map([
-  ['max_completion_tokens', 'the cap on output is "max_tokens"'],
-  ['response_format', 'a schema is given as "output_config": {"format": {"type": "json_schema", "schema": …}}'],
-  ['n', 'there is one answer per call; leave it out'],
-  ['stop', 'stop texts are given as "stop_sequences", an array'],
-  ['stream_options', 'usage is always in the stream; leave it out'],
-  ['frequency_penalty', 'there is no such parameter; leave it out'],
-  ['presence_penalty', 'there is no such parameter; leave it out'],
-  ['logprobs', 'there are no log probabilities; leave it out'],
-  ['top_logprobs', 'there are no log probabilities; leave it out'],
-  ['logit_bias', 'there is no such parameter; leave it out'],
-  ['functions', 'tools are given as "tools": [{"name", "description", "input_schema"}]'],
-  ['function_call', 'a tool is chosen by "tool_choice": {"type": "tool", "name": …}'],
-  ['parallel_tool_calls', 'it is "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}'],
-  ['reasoning_effort', 'effort is given as "output_config": {"effort": …} or by "thinking"'],
-  ['seed', 'there is no such parameter; leave it out'],
-  ['user', 'the end user is named by "metadata": {"user_id": …}'],
-  ['modalities', 'answers are text; leave it out'],
-  ['audio', 'answers are text; leave it out'],
-  ['prediction', 'there is no such parameter; leave it out'],
-]);
 
 export const messagesClient: GenerationClient = {
   name: 'messages',

@@ -1,16 +1,8 @@
 /** Assembles the half of the Responses format that clients use, and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
-import {
-  children,
-  elements,
-  type JsonNode,
-  type JsonOutline,
-  member,
-  memberName,
-  numberValue,
-} from '../../../wire/json-node.ts';
+import { children, elements, type JsonNode, type JsonOutline, member, numberValue } from '../../../wire/json-node.ts';
+import { bodyOf, checkMembers, givenNumber, memberChecks, modelOf, requireMember } from '../../check-members.ts';
 import type { GenerationClient } from '../../client-protocol.ts';
-import { limitHeader, spanText } from '../../openai/limit-headers.ts';
+import { OPENAI_CLIENT } from '../../openai/openai-client.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
@@ -19,14 +11,11 @@ import {
   checkMetadata,
   checkText,
   checkTools,
-  checkType,
   type MediaTally,
   type MemberType,
-  mayChangeLimit,
   type RequestExtras,
   type RequestFacts,
   readEndUser,
-  refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
@@ -35,7 +24,7 @@ import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
-import { noteItem, noteStateMember } from './state-members.ts';
+import { checkBackground, noteItem, noteStateMember } from './state-members.ts';
 
 const MEDIA = new Set(['input_image', 'input_audio', 'input_file', 'computer_screenshot']);
 
@@ -50,52 +39,35 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
   max_tool_calls: { type: 'integer', isNullable: true, minimum: 0 },
 };
 
-type MemberCheck = (node: JsonNode, context: CheckContext) => void;
-
-const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
-  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
-    name,
-    (node) => checkType(node, name, type),
-  ]),
-  ['instructions', (node) => checkKind(node, 'instructions', ['string', 'null'], 'a string')],
-  ['tools', (node, { limits }) => checkTools(node, limits)],
-  ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
-  ['text', (node) => checkKind(node, 'text', ['object', 'null'], 'an object')],
-  ['reasoning', (node) => checkKind(node, 'reasoning', ['object', 'null'], 'an object')],
-  ['include', (node) => checkKind(node, 'include', ['array', 'null'], 'an array of strings')],
-  ['stream_options', (node) => checkKind(node, 'stream_options', ['object', 'null'], 'an object')],
-  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
-]);
+const CHECKS = memberChecks(CHECKED_MEMBERS, {
+  background: checkBackground,
+  instructions: (node) => checkKind(node, 'instructions', ['string', 'null'], 'a string'),
+  tools: (node, { limits }) => checkTools(node, limits),
+  tool_choice: (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object'),
+  text: (node) => checkKind(node, 'text', ['object', 'null'], 'an object'),
+  reasoning: (node) => checkKind(node, 'reasoning', ['object', 'null'], 'an object'),
+  include: (node) => checkKind(node, 'include', ['array', 'null'], 'an array of strings'),
+  stream_options: (node) => checkKind(node, 'stream_options', ['object', 'null'], 'an object'),
+  metadata: (node, { limits }) => checkMetadata(node, limits),
+});
 
 const NO_MEDIA: MediaTally = { bytes: 0, parts: 0 };
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  let changesLimit = false;
+  const root = bodyOf(outline);
   const found: StoredReference[] = [];
   const members = children(root);
-  for (const node of members) {
-    const name = memberName(node);
-    const check = CHECKS.get(name);
-    if (check !== undefined) check(node, context);
-    else if (mayChangeLimit(name)) changesLimit = true;
-    noteStateMember(node, name, found);
-  }
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const changesLimit = checkMembers(members, CHECKS, context, found, noteStateMember);
+  const modelNode = modelOf(root);
   const input = member(root, 'input');
   // A stored prompt may be all of the input.
-  if (input === undefined && member(root, 'prompt') === undefined) {
-    throw refuse('input', null, 'a string or an array of items');
-  }
+  if (member(root, 'prompt') === undefined) requireMember(root, 'input', 'a string or an array of items');
   const media = input === undefined ? NO_MEDIA : checkInput(input, context, found);
   const tools = member(root, 'tools');
   if (tools !== undefined) findToolReferences(tools, typeOf, found);
-  const limit = member(root, 'max_output_tokens');
-  const outputTokensMax = (limit === undefined ? undefined : numberValue(limit)) ?? null;
+  const outputTokensMax = givenNumber(root, 'max_output_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
     modelNode,
@@ -174,12 +146,10 @@ function findToolsAndMedia(
 }
 
 export const responsesClient: GenerationClient = {
+  ...OPENAI_CLIENT,
   name: 'responses',
   translates: true,
   endpoints: [{ path: '/responses', countOnly: false }],
-  versionHeader: null,
-  readVersion: () => null,
-  prefersApiKeyHeader: false,
   checkRequest,
   readNeeds,
   parseRequest,
@@ -194,6 +164,4 @@ export const responsesClient: GenerationClient = {
   renderStreamError,
   failsAsStream,
   keepAlive: KEEP_ALIVE,
-  limitHeader,
-  renderReset: spanText,
 };

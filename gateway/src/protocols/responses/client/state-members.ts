@@ -5,6 +5,7 @@
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
+import { checkBoolean } from '../../request/request-facts.ts';
 import { isGiven, typeOf } from '../../request/request-needs.ts';
 import { findReferences, noteIds, type StoredKind, type StoredReference } from '../../stored/stored-references.ts';
 import { OWN_ID } from '../shared/response-object.ts';
@@ -24,11 +25,15 @@ export const CODE_OF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['background', 'unsupported_parameter'],
 ]);
 
-/** Adds what a member of the body names. Throws CallFailure `invalid_request` for a response in the background. */
+/** Throws CallFailure `invalid_request` for a response in the background. */
+export function checkBackground(node: JsonNode): void {
+  if (!checkBoolean(node, 'background')) return;
+  const why = 'responses cannot run in the background here; leave it out, and stream';
+  throw invalidRequest(`background: ${why}`, 'background');
+}
+
+/** Adds the references of a member of the body. */
 export function noteStateMember(node: JsonNode, name: string, found: StoredReference[]): void {
-  if (name === 'background' && node.kind === 'true') {
-    throw invalidRequest('background: responses cannot run in the background here; leave it out, and stream', name);
-  }
   const kind = MEMBERS.get(name);
   if (kind !== undefined) noteIds(node, kind, name, found);
   // A prompt takes variables, which may be files.
