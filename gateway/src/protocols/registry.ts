@@ -1,7 +1,7 @@
 /** Lists the halves of the wire formats by name. */
 import { chatClient } from './chat/client/client-protocol.ts';
 import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
-import type { DirectClient, GenerationClient } from './client-protocol.ts';
+import type { ClientProtocol, DirectClient, GenerationClient } from './client-protocol.ts';
 import { converseUpstream } from './converse/upstream/upstream-protocol.ts';
 import { embeddingsClient } from './embeddings/client/client-protocol.ts';
 import { embeddingsUpstream } from './embeddings/upstream/upstream-protocol.ts';
@@ -17,6 +17,7 @@ import {
   type UpstreamProtocolName,
 } from './names.ts';
 import { responsesClient } from './responses/client/client-protocol.ts';
+import { compactionClient } from './responses/client/compaction-client.ts';
 import { responsesUpstream } from './responses/upstream/upstream-protocol.ts';
 import type { DirectUpstream, GenerationUpstream, UpstreamProtocol } from './upstream-protocol.ts';
 
@@ -28,6 +29,9 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
   responses: responsesClient,
   embeddings: embeddingsClient,
 };
+
+/** All client halves; those with endpoints below a format's own have its name. */
+export const CLIENTS: readonly ClientProtocol[] = [...Object.values(CLIENT_PROTOCOLS), compactionClient];
 
 export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: GenerationUpstream } & {
   readonly [name in Exclude<UpstreamProtocolName, GenerationUpstreamName>]: DirectUpstream;

@@ -118,6 +118,8 @@ export type Operation = 'plain' | 'stream' | 'count_tokens';
 export interface UpstreamRequest {
   readonly protocol: UpstreamProtocolName;
   readonly operation: Operation;
+  /** The path below the endpoint of the operation; absent: the endpoint itself. */
+  readonly below?: string | undefined;
   /** The client's header lines that the upstream may see, each already validated. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;

@@ -160,7 +160,7 @@ function openOverHttp(
   function renderHead(
     door: Door,
     { origin, endpoints }: OpenDoor,
-    { protocol, operation, headers, body }: UpstreamRequest,
+    { protocol, operation, below, headers, body }: UpstreamRequest,
     index: number,
     authorize: Door['authorize'],
   ): RequestHead {

@@ -9,7 +9,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
-import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
+import { CLIENTS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type RenderMetrics, showMetrics } from './metrics-endpoint.ts';
@@ -241,7 +241,7 @@ const openapi: Answer = async ({ url }, _origin, { deps }) => {
 };
 
 const ROUTES: readonly RouteRow[] = [
-  ...Object.values(CLIENT_PROTOCOLS).flatMap((protocol) =>
+  ...CLIENTS.flatMap((protocol) =>
     protocol.endpoints.map(({ path, countOnly }) => {
       const handle = countOnly ? countCall : handleCall;
       return call(path, (request, origin, { deps }) => handle(request, protocol, origin, deps));

@@ -31,6 +31,7 @@ export function sendRequest(
     {
       protocol: protocol.name,
       operation,
+      below: plan.below,
       headers: call.trace === null ? headers : [...headers, ...traceHeaders(call.trace, row.spanId)],
       body,
       answers: call.facts.answers,

@@ -4,7 +4,6 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from '../../lib/secret.ts';
-import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { RunName } from '../../store/ports/idempotency.ts';
 
 /** The client's reply, and its fields in the record. `error`: a non-streamed answer was cut because money ran out. */
@@ -102,7 +101,7 @@ export interface RunHasher {
   /** The same idempotency key under two API keys gives two hashes. Hex. */
   hashName(keyId: string, name: string): string;
   /** Hashes the endpoint and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
-  hashBody(protocol: ClientProtocolName, body: Uint8Array): Promise<string>;
+  hashBody(endpoint: string, body: Uint8Array): Promise<string>;
 }
 
 /** Hashing this many bytes blocks other calls for about 0.5 ms. */
@@ -114,8 +113,8 @@ export function createRunHasher(masterKey: Secret): RunHasher {
   const key = Buffer.from(derived);
   return {
     hashName: (keyId, name) => createHmac('sha256', key).update(`name\0${keyId}\0${name}`).digest('hex'),
-    async hashBody(protocol, body) {
-      const hash = createHmac('sha256', key).update(`body\0${protocol}\0`);
+    async hashBody(endpoint, body) {
+      const hash = createHmac('sha256', key).update(`body\0${endpoint}\0`);
       for (let at = 0; at < body.length; at += HASH_STEP_BYTES) {
         if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve));
         hash.update(body.subarray(at, at + HASH_STEP_BYTES));

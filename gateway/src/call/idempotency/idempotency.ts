@@ -38,7 +38,7 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
   const { store, hasher, seal } = deps.idempotency;
   const { keyId } = principal;
   const nameHash = hasher.hashName(keyId, name);
-  const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
+  const bodyHash = await hasher.hashBody(`${protocol.name}${call.facts.below ?? ''}`, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
   const found = await store.begin(run, Date.now()).catch((cause: unknown) => {
     throw new CallFailure(

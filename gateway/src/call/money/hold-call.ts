@@ -61,7 +61,7 @@ export function describeCall(call: Routed): ClaimedCall {
     priced: call.priced,
     hidesReasoning: mayHideReasoning(call),
     limit: sentLimit(facts, call.protocol.name, target),
-    canFold: call.protocol.cutReason !== null,
+    canFold: call.protocol.cutReason !== null && facts.below === undefined,
   };
 }
 

@@ -71,6 +71,7 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(call, call.priced),
     folds,
+    summarize: facts.below === undefined ? null : () => planTranslation(call, format, false),
   });
 }
 
@@ -227,6 +228,8 @@ interface PassThroughPlan {
   readonly drops: readonly string[];
   /** Upstream streams an answer that the client gets in one piece. */
   readonly folds: boolean;
+  /** Plans a request for a summary, for hosts without the endpoint for compaction; null: another endpoint. */
+  readonly summarize: (() => UpstreamCall) | null;
 }
 
 /** Reported if a request has two different limits: the older one is not the one that applies. */
@@ -236,6 +239,7 @@ const OLDER_LIMIT: readonly string[] = ['max_tokens'];
 class PassThroughCall implements UpstreamCall {
   readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
+  readonly below: string | undefined;
   readonly translation = null;
   readonly renderAnswer = null;
   readonly dropped: readonly string[];
@@ -250,6 +254,7 @@ class PassThroughCall implements UpstreamCall {
     const body = isMarked ? withSummaries(plan, whole) : whole;
     this.#plan = plan;
     this.protocol = plan.upstream;
+    this.below = facts.below;
     this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips, isMarked);
     const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
     const dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
@@ -346,7 +351,14 @@ function withoutReasoning(
   return isMarked ? stripReasoning(body, isOwnMark) : body;
 }
 
+/** Statuses of hosts that lack an endpoint. */
+const NO_ENDPOINT: ReadonlySet<number> = new Set([404, 405, 501]);
+
 function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextAttempt | null {
+  const { status } = answer.head;
+  if (plan.summarize !== null && NO_ENDPOINT.has(status)) {
+    return { call: plan.summarize(), why: `has no endpoint for compaction (HTTP ${status}): asked for a summary` };
+  }
   if (plan.asksForUsage && refusesUsageOption(answer)) {
     const why = 'refuses stream_options.include_usage: sent again without';
     const drops = [...plan.drops, USAGE_OPTION];

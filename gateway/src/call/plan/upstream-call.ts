@@ -15,6 +15,8 @@ export interface UpstreamCall {
   /** Upstream's format. */
   readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
+  /** The path below that of the format's endpoint; absent: that endpoint. */
+  readonly below?: string | undefined;
   /** Null: the answer is not translated. */
   readonly translation: Translation | null;
   /** The client's answer, made of upstream's body of a 200 in one piece; null: upstream's bytes, or a translation. */

@@ -84,6 +84,8 @@ export interface RequestFacts {
   readonly answers: number;
   /** Undefined: text only. */
   readonly extras: RequestExtras | undefined;
+  /** The path of the endpoint below the format's own, which providers of the format have too; absent: the format's own. */
+  readonly below?: string;
   /** Members that name other models or change the price; absent: none. */
   readonly priced?: PricedMembers | undefined;
   /** What it names that a provider keeps under the operator's account; absent: nothing. */
