@@ -110,6 +110,12 @@ interface OpenDoor {
   readonly endpoints: ReadonlyMap<UpstreamProtocolName, ReadonlyMap<Operation, Endpoint>>;
 }
 
+/** A path below another one, whose query stays at the end. */
+function pathBelow(path: string, below: string): string {
+  const query = path.indexOf('?');
+  return query === -1 ? path + below : path.slice(0, query) + below + path.slice(query);
+}
+
 function openOverHttp(
   provider: RemoteProvider,
   model: string,
@@ -169,11 +175,12 @@ function openOverHttp(
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
-    if (authorize !== undefined) {
+    if (authorize !== undefined || below !== undefined) {
+      const path = below === undefined ? endpoint.path : pathBelow(endpoint.path, below);
       const length: HeaderLine = ['content-length', String(body.length)];
       const all = [...fixedHeaders(door, origin, protocol, operation, credential.headers), ...headers, length];
-      const request = { method: 'POST', url: origin.key + endpoint.path, headers: all, body } as const;
-      return renderAuthorized(authorize, credential.by, endpoint.path, request);
+      const request = { method: 'POST', url: origin.key + path, headers: all, body } as const;
+      return renderAuthorized(authorize, credential.by, path, request);
     }
     let head = start.reveal();
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`;

@@ -13,7 +13,7 @@ export function endpointOf(target: string): Endpoint {
   const path = query < 0 ? target : target.slice(0, query);
   if (path.endsWith('/chat/completions')) return 'chat-completions';
   if (path.endsWith('/messages')) return 'messages';
-  if (path.endsWith('/responses')) return 'responses';
+  if (/\/responses(\/compact)?$/.test(path)) return 'responses';
   if (path.endsWith('/messages/count_tokens')) return 'count-tokens';
   if (/:(?:stream)?generateContent$/i.test(path)) return 'gemini';
   if (path.endsWith(':countTokens')) return 'gemini-count';

@@ -89,6 +89,7 @@ describe('the document', () => {
       'post /v1/messages',
       'post /v1/messages/count_tokens',
       'post /v1/responses',
+      'post /v1/responses/compact',
     ]);
   });
 

@@ -171,6 +171,16 @@ const PATHS: OpenapiPart = {
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('responses')),
     },
   ),
+  '/v1/responses/compact': post(
+    'compactResponse',
+    'Compact the input of a response: the answer stands for it in later requests',
+    'ResponseRequest',
+    [IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: json('The compaction.', 'Compaction', answerHeaders('responses')),
+      ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('responses')),
+    },
+  ),
   '/v1/messages': post(
     'createMessage',
     'Create a message',

@@ -89,6 +89,13 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     },
     'Items of `output` are such as message, reasoning, function_call.',
   ),
+  Compaction: object({
+    id: TEXT,
+    object: is('response.compaction'),
+    created_at: COUNT,
+    output: listOf(object({ type: TEXT })),
+    usage: orNull(refTo('ResponseUsage')),
+  }),
   ResponseUsage: object(
     {
       ...each(COUNT, 'input_tokens', 'output_tokens', 'total_tokens'),

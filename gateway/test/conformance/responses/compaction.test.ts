@@ -158,3 +158,69 @@ describe.each(['m', 'c', 'r'] as const)('upstream %s refuses a compaction', (mod
     else expect([answer.status, lastSent(pair, 'gpt-lab').input[0]]).toEqual([200, item]);
   });
 });
+
+describe('POST /v1/responses/compact', () => {
+  const compacted = (model: string, input: readonly object[], members: object = {}) =>
+    ask(pair, '/v1/responses/compact', { model, input, tools: TOOLS, ...members });
+  const native = {
+    id: 'cmp_1',
+    object: 'response.compaction',
+    created_at: 1_800_000_000,
+    output: [{ id: 'cmp_2', type: 'compaction', encrypted_content: 'gAAAAtheirs' }],
+    usage: { input_tokens: 30, output_tokens: 4, total_tokens: 34 },
+  };
+
+  test.each(['m', 'c'] as const)('is a summary that the next request reads, upstream %s', async (model) => {
+    pair.fake.script(UPSTREAM[model], [{ say: { text: SUMMARY } }, { answer: 'ok' }]);
+    const answer = await compacted(model, HISTORY, { stream: true, instructions: 'Be brief' });
+    const body = JSON.parse(answer.text);
+    expect([answer.status, Object.keys(body)]).toEqual([200, ['id', 'object', 'created_at', 'output', 'usage']]);
+    expect(body).toMatchObject({ object: 'response.compaction', output: [{ type: 'compaction' }] });
+    expect(body.usage.total_tokens).toBe(body.usage.input_tokens + body.usage.output_tokens);
+    const [record] = await pair.gateway.calls('--limit', '1');
+    expect(record).toMatchObject({ protocol: 'responses', stream: false, usage: { input: 11 } });
+    expect((await respond(model, [...body.output, { role: 'user', content: 'Go on.' }])).status).toBe(200);
+    expect(JSON.stringify(lastSent(pair, UPSTREAM[model]))).toContain(SUMMARY);
+  });
+
+  test('passes to a provider of the format, as written, and is charged', async () => {
+    pair.fake.script('gpt-lab', { json: native });
+    const answer = await compacted('r', HISTORY, { prompt_cache_key: 'thread' });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, native]);
+    expect(pair.fake.served('gpt-lab').at(-1)?.requestLine).toBe('POST /v1/responses/compact HTTP/1.1');
+    expect(lastSent(pair, 'gpt-lab')).toEqual({
+      model: 'gpt-lab',
+      input: HISTORY,
+      tools: TOOLS,
+      prompt_cache_key: 'thread',
+    });
+    const [record] = await pair.gateway.calls('--limit', '1');
+    expect([record?.usage.input, record?.usage.output, record?.cost_nano_usd]).toEqual([
+      30,
+      4,
+      String(30_000 + 20_000),
+    ]);
+  });
+
+  test('is a summary where a provider of the format does not have it', async () => {
+    pair.fake.script('gpt-lab', [{ status: 404, errorBodyBytes: 90 }, { say: { text: SUMMARY } }]);
+    const answer = await compacted('r', HISTORY);
+    expect([answer.status, JSON.parse(answer.text).output[0].type]).toEqual([200, 'compaction']);
+    expect(
+      pair.fake
+        .served('gpt-lab')
+        .slice(-2)
+        .map(({ requestLine }) => requestLine.split(' ')[1]),
+    ).toEqual(['/v1/responses/compact', '/v1/responses']);
+  });
+
+  test('is refused as a response would be, and fails where no summary comes', async () => {
+    const unknown = await compacted('nope', HISTORY);
+    expect([unknown.status, JSON.parse(unknown.text).error.code]).toEqual([400, 'model_not_found']);
+    pair.fake.script('lab-c', { say: { calls: [{ id: 'call_9', name: 'look', input: {} }] } });
+    expect((await compacted('c', HISTORY)).status).toBe(500);
+    const { gateway } = pair;
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    expect((await fetch(`${gateway.url}/v1/responses/compact`, { headers })).status).toBe(405);
+  });
+});

@@ -5,8 +5,8 @@
 import { CallFailure } from '../../../errors/call-failure.ts';
 import type { Generation } from '../../../generation/generation.ts';
 import { summaryRequest } from '../../../generation/summarize.ts';
-import { asArray, asObject, parseObject } from '../../json.ts';
 import type { AnswerContext, GenerationClient } from '../../client-protocol.ts';
+import { asArray, asObject, parseObject } from '../../json.ts';
 import { responsesClient } from './client-protocol.ts';
 
 const PATH = '/compact';
