@@ -326,10 +326,7 @@ export interface RemoteProvider extends ProviderBase {
   readonly credentials: { readonly origin: string; readonly pool: CredentialPool };
   readonly settings: Settings;
   readonly timeouts: Timeouts;
-  /**
-   * Its host must resolve to public addresses only; absent for providers from a file or a variable, which are not
-   * checked.
-   */
+  /** Its host must resolve to public addresses only; absent for those from a file or a variable: not checked. */
   readonly publicOnly?: true;
 }
 
