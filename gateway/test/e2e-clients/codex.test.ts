@@ -189,13 +189,13 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
         expect([statuses, served]).toEqual([sent(429, 200), 2]);
       });
 
-      test('a spent budget ends the turn after one request', async () => {
+      test('a spent budget ends the turn after one request, and Codex says whose', async () => {
         const words = ['--name', 'poor', '--budget-usd', '0.000001', '--json'];
         const { id, key } = JSON.parse((await pair.gateway.run('keys', 'create', ...words)).stdout);
         const { session, failure, statuses } = await turn('session', [], key);
         expect([session.status, statuses]).toEqual([1, sent(429)]);
         expect(await pair.gateway.calls('--key', id)).toMatchObject([{ status: 429, error: 'quota_exceeded' }]);
-        expect(failure).toContain('Quota exceeded');
+        expect(failure).toContain('the budget of this API key');
       });
 
       test('a refused request ends the turn after one request, with the words of the refusal', async () => {

@@ -14,7 +14,7 @@ export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure, status));
   const reply = asStream
     ? streamReply(call, protocol.renderStreamError(failure, call.requestId))
-    : failureReply(failure, protocol, call.requestId, call.rateLimitStatus);
+    : failureReply(failure, protocol, call.requestId, call.rateLimitStatus, call.request.headers.get('user-agent'));
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);
   return reply;

@@ -9,6 +9,7 @@ import type { Upstream } from '../../providers/provider.ts';
 import type { RateLimitStatus } from '../../store/ports/limits.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import type { Arrived } from '../call.ts';
+import { stopWords } from './agent-stops.ts';
 
 /** Upstream headers that a caller may see; all others describe the operator's account or the connection. */
 const UPSTREAM_HEADERS = ['openai-processing-ms', 'openai-version'];
@@ -134,19 +135,23 @@ export function countReply(call: Arrived, input_tokens: number): Response {
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 
-/** A refusal or fault, rendered in the caller's protocol. May quote the caller's input, but never a key. */
+/** A refusal or fault, rendered in the caller's protocol, or for the caller's agent. May quote the caller's input, but never a key. */
 export function failureReply(
   failure: CallFailure,
   protocol: ClientProtocol,
   requestId: string,
   rateLimitStatus: RateLimitStatus | null = null,
+  userAgent: string | null = null,
 ): Response {
   const headers = new Headers(failureHeaders(failure, requestId));
   if (rateLimitStatus !== null) setLimitHeaders(headers, rateLimitStatus, protocol);
-  return new Response(maskKeys(protocol.renderError(failure, requestId)), {
-    status: protocol.statusOf(failure),
-    headers,
-  });
+  let body = protocol.renderError(failure, requestId);
+  const stop = stopWords(userAgent, protocol.name, failure);
+  if (stop !== null) {
+    body = JSON.stringify({ error: { ...JSON.parse(body).error, ...stop.error } });
+    for (const [name, value] of Object.entries(stop.headers)) headers.set(name, maskKeys(value));
+  }
+  return new Response(maskKeys(body), { status: protocol.statusOf(failure), headers });
 }
 
 function failureHeaders(failure: CallFailure, requestId: string): Record<string, string> {
