@@ -17,7 +17,8 @@ const CODES_OF_RESPONSES = new Set(['insufficient_quota', 'context_length_exceed
 const WAIT = /try again in \d+ ?s/;
 
 /** Headers of a refusal that say what to do. */
-const HEADERS = ['retry-after', 'x-request-id', 'x-should-retry'];
+const STOP_HEADER = 'x-codex-promo-message';
+const HEADERS = ['retry-after', 'x-request-id', 'x-should-retry', STOP_HEADER];
 
 /** The messages for a request that failed before anything of its response came. `reply`: as it would go by POST. */
 export async function failureMessages(reply: Response, streamId: string | null): Promise<string[]> {
@@ -25,7 +26,9 @@ export async function failureMessages(reply: Response, streamId: string | null):
   const error = asObject(parseObject(await reply.text())?.error) ?? {};
   const retryAfter = reply.headers.get('retry-after');
   const waits = error.code === 'rate_limit_exceeded' && retryAfter !== null;
-  if (!waits && !CODES_OF_RESPONSES.has(asText(error.code) ?? '')) {
+  // A stop in the agent's own form is read with its header.
+  const isStop = reply.headers.has(STOP_HEADER);
+  if (isStop || (!waits && !CODES_OF_RESPONSES.has(asText(error.code) ?? ''))) {
     const named = HEADERS.map((name) => [name, reply.headers.get(name)] as const);
     const headers = Object.fromEntries(named.filter(([, value]) => value !== null));
     return [JSON.stringify({ ...lane, type: 'error', status: reply.status, error, headers })];
