@@ -162,6 +162,8 @@ export interface Capacity {
   /** Calls whose bodies have arrived. */
   readonly openCalls: Gauge;
   readonly bodyBytes: BodyBytes;
+  /** Open WebSockets; who accepts them bounds them. */
+  readonly webSockets: Gauge;
   readonly overload: Overload;
 }
 
@@ -205,6 +207,7 @@ export function createCapacity({ openCalls, bodies }: CapacityBounds): Capacity 
     present: new Gauge(Number.POSITIVE_INFINITY),
     openCalls: new Gauge(openCalls),
     bodyBytes: new BodyBytes(bodies),
+    webSockets: new Gauge(Number.POSITIVE_INFINITY),
     overload: new Overload(),
   };
 }

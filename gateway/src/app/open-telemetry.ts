@@ -97,6 +97,7 @@ export function readGatewayState(deps: CallDeps, store: StoreHealth): GatewaySta
     Object.entries(counts).map(([protocol, count]) => ({ direction, protocol, count }));
   return {
     openRequests: capacity.openCalls,
+    openWebSockets: capacity.webSockets.held,
     openStreams: deps.openCalls.items().filter((call) => call instanceof StreamRelay).length,
     overloadShare: capacity.overload.share,
     bodyBytes: { held: capacity.bodyBytes.held, max: deps.settings.config.limits.bodyBytesInFlightMax },

@@ -91,8 +91,10 @@ function readiness(deps: CallDeps): Response {
   );
 }
 
+/** Many proxies remove only `upgrade`. */
 function asksForSocket({ method, headers }: Request): boolean {
-  return method === 'GET' && headers.get('upgrade')?.toLowerCase() === 'websocket';
+  const asks = headers.get('upgrade')?.toLowerCase() === 'websocket' || headers.has('sec-websocket-key');
+  return asks && method === 'GET';
 }
 
 /** Clients fall back to POST at once only on a 426. */

@@ -10,6 +10,7 @@ import { openTelemetry, type Telemetry } from '../../src/telemetry/telemetry.ts'
 const IDLE: GatewayState = {
   openRequests: { held: 2, max: 10 },
   openStreams: 1,
+  openWebSockets: 0,
   overloadShare: 0,
   bodyBytes: { held: 0, max: 100 },
   isReady: true,

@@ -34,10 +34,6 @@ export class SocketSet {
     this.#histories = new Histories(() => deps.settings.config.limits);
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   /**
    * The socket of a handshake; call its `onClose` if the connection cannot be upgraded. Throws CallFailure: 426 where
    * clients should use POST instead.
@@ -46,6 +42,7 @@ export class SocketSet {
     const deps = this.#deps;
     const { server, limits } = deps.settings.config;
     if (!server.websocket) throw usePost('WebSockets are switched off here');
+    if (!request.headers.has('upgrade')) throw usePost('a proxy removed the upgrade header of this handshake');
     if (deps.draining) {
       throw new CallFailure('draining', 'the gateway is shutting down; try again', {
         retryAfterSeconds: 2,
@@ -60,12 +57,13 @@ export class SocketSet {
       );
     }
     const ofKey = this.#countOfKey.get(keyId) ?? 0;
-    if (this.#open.size >= limits.websocketsMax || ofKey >= limits.websocketsPerKeyMax) {
+    if (deps.capacity.webSockets.held >= limits.websocketsMax || ofKey >= limits.websocketsPerKeyMax) {
       throw usePost('too many WebSockets are open');
     }
     const handshake: Handshake = { url: request.url, headers: headersOfRequests(request.headers), address, keyId };
     const socket = new ResponsesSocket(handshake, deps, this.#histories.open(), () => this.#remove(socket));
     this.#open.add(socket);
+    deps.capacity.webSockets.take(1);
     this.#countOfKey.set(keyId, ofKey + 1);
     return socket;
   }
@@ -97,6 +95,7 @@ export class SocketSet {
 
   #remove(socket: ResponsesSocket): void {
     if (!this.#open.delete(socket)) return;
+    this.#deps.capacity.webSockets.give(1);
     const { keyId } = socket.handshake;
     const left = (this.#countOfKey.get(keyId) ?? 0) - 1;
     if (left > 0) this.#countOfKey.set(keyId, left);

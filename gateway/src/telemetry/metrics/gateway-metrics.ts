@@ -13,6 +13,7 @@ interface Bounded {
 export interface GatewayState {
   readonly openRequests: Bounded;
   readonly openStreams: number;
+  readonly openWebSockets: number;
   /** From 0 to 1. */
   readonly overloadShare: number;
   readonly bodyBytes: Bounded;
@@ -46,6 +47,7 @@ const METRICS: readonly (readonly [MetricSpec, Read])[] = [
     (state, add) => add(state.overloadShare),
   ),
   current('tollgate.open_streams', '', 'Streams in progress.', (state, add) => add(state.openStreams)),
+  current('tollgate.open_websockets', '', 'Open WebSockets.', (state, add) => add(state.openWebSockets)),
   current('tollgate.body', 'By', 'Memory of request bodies.', (state, add) => add(state.bodyBytes.held)),
   current('tollgate.body_limit', 'By', 'Limit of the memory of request bodies.', (state, add) =>
     addFinite(state.bodyBytes.max, add),

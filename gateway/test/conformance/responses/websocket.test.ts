@@ -405,6 +405,13 @@ describe('the handshake', () => {
     expect((await shake('/v1/responses', { authorization, 'sec-websocket-key': 'short' })).status).toBe(400);
   });
 
+  test('without its upgrade header, as a proxy may leave it, gets 426', async () => {
+    const { upgrade: _, connection: __, ...left } = HEADERS;
+    const headers = { ...left, authorization: `Bearer ${pair.gateway.key}` };
+    const reply = await fetch(`${pair.gateway.url}/v1/responses`, { headers });
+    expect([reply.status, (await reply.text()).includes('proxy')]).toEqual([426, true]);
+  });
+
   test('of another format is refused with 426', async () => {
     const reply = await shake('/v1/chat/completions', { authorization: `Bearer ${pair.gateway.key}` });
     expect([reply.status, reply.headers.get('connection')]).toEqual([426, 'close']);
@@ -413,6 +420,8 @@ describe('the handshake', () => {
   test('beyond the connections of a key gets 426, until one is closed', async () => {
     const { key } = await makeKey();
     const clients = [await open(key), await open(key), await open(key)];
+    const metrics = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+    expect(Number(/^tollgate_open_websockets (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(3);
     expect((await shake('/v1/responses', { authorization: `Bearer ${key}` })).status).toBe(426);
     clients[0]?.socket.close();
     await clients[0]?.closed;
@@ -509,6 +518,28 @@ describe('a connection ends', () => {
       await busy.until('response.completed');
       expect(await busy.closed).toBeOneOf([1000, 1001]);
       expect(await own.gateway.exited).toBe(0);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('that is idle where file descriptors run short, not one with a response', async () => {
+    const own = await startPair((url) => configFor(url, {}), { openFilesMax: 256 });
+    try {
+      own.fake.script('held', { answer: 'long:20', holdAfterEvent: 8 });
+      const url = `${own.gateway.url}/v1/responses`;
+      const headers = { authorization: `Bearer ${own.gateway.key}` };
+      const busy = await openSocket(url, headers);
+      busy.send(create('held'));
+      await busy.until('response.output_text.delta');
+      const idle = [await openSocket(url, headers)];
+      while (idle[0]?.socket.readyState === WebSocket.OPEN && idle.length < 256) {
+        const more = Array.from({ length: 16 }, () => openSocket(url, headers).catch(() => null));
+        idle.push(...(await Promise.all(more)).filter((client) => client !== null));
+      }
+      expect(await idle[0]?.closed).toBe(1001);
+      own.fake.release();
+      expect((await busy.until('response.completed')).type).toBe('response.completed');
     } finally {
       await own.stop();
     }
