@@ -8,6 +8,7 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat',
   messages: 'Messages',
   responses: 'Responses',
+  gemini: 'Gemini',
   embeddings: 'Embeddings',
 };
 
@@ -15,6 +16,7 @@ export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   chat: 'Chat completions',
   messages: 'Messages',
   responses: 'Responses',
+  gemini: 'Gemini',
   embeddings: 'Embeddings',
 };
 

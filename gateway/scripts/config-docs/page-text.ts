@@ -94,7 +94,7 @@ In the file, an openai-compatible provider of the table is \`{ kind: openai-comp
 
 export const ENDPOINTS = `## Endpoints of a model
 
-Every model answers at \`/v1/chat/completions\`, \`/v1/messages\` and \`/v1/responses\`, whatever format its provider speaks; if the formats differ,
+Every model answers at \`/v1/chat/completions\`, \`/v1/messages\`, \`/v1/responses\` and Gemini's paths, whatever format its provider speaks; if the formats differ,
 the request is [translated](translation.md). \`protocols\` of a model limits it to one endpoint. \`protocols\` of an alias limits that
 name to one: a coding agent that needs names with \`claude\` finds \`claude-lab\` of the example, and a chat request for it is
 refused. \`GET /v1/models\` lists every name with its \`protocols\`.

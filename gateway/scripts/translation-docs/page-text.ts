@@ -1,6 +1,6 @@
 /** Contains the fixed text of the translation page, which is not generated from the formats' tables. */
 
-export const INTRODUCTION = `Every model answers at \`/v1/chat/completions\`, \`/v1/messages\` and \`/v1/responses\`, unless its configuration limits it. If the
+export const INTRODUCTION = `Every model answers at \`/v1/chat/completions\`, \`/v1/messages\`, \`/v1/responses\` and Gemini's paths, unless its configuration limits it. If the
 provider speaks the format of the request, nothing is translated: the body passes unchanged, including unknown members. If not,
 this page says what happens to each member:
 

@@ -6,6 +6,7 @@
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
 import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/render-request.ts';
 import { RENDERED_FEATURES as CONVERSE_FEATURES } from '../../src/protocols/converse/upstream/render-request.ts';
+import { REQUEST_MEMBERS as GEMINI_MEMBERS } from '../../src/protocols/gemini/client/parse-request.ts';
 import { RENDERED_FEATURES as GEMINI_FEATURES } from '../../src/protocols/gemini/upstream/render-request.ts';
 import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
 import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/render-request.ts';
@@ -49,6 +50,14 @@ export function renderTranslationPage(): string {
     renderDirection(RESPONSES_MEMBERS, GEMINI_FEATURES),
     "## From Responses to Amazon Bedrock's Converse",
     renderDirection(RESPONSES_MEMBERS, CONVERSE_FEATURES),
+    '## From Gemini to chat completions',
+    renderDirection(GEMINI_MEMBERS, CHAT_FEATURES),
+    '## From Gemini to messages',
+    renderDirection(GEMINI_MEMBERS, MESSAGES_FEATURES),
+    '## From Gemini to Responses',
+    renderDirection(GEMINI_MEMBERS, RESPONSES_FEATURES),
+    "## From Gemini to Amazon Bedrock's Converse",
+    renderDirection(GEMINI_MEMBERS, CONVERSE_FEATURES),
   ]
     .join('\n\n')
     .replace(/\n{3,}/g, '\n\n');

@@ -13,7 +13,7 @@ import { maskKeys } from '../lib/secret.ts';
 import { newSpanId, openTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { RequestFacts } from '../protocols/request/request-facts.ts';
+import type { PathRequest, RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
 import type { Candidate } from '../routing/choose/candidate.ts';
 import type { RoutedRequest } from '../routing/choose/routed-request.ts';
@@ -52,6 +52,8 @@ class Call {
   readonly requestId = newRequestId();
   readonly request: Request;
   readonly protocol: ClientProtocol;
+  /** What its path names; null: its body names it. */
+  readonly path: PathRequest | null;
   readonly origin: CallOrigin;
   readonly deps: CallDeps;
   /** The settings in force when it arrived. */
@@ -120,9 +122,16 @@ class Call {
   /** The memory of its body; null: not read. */
   body: BodyShare | null = null;
 
-  constructor(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps) {
+  constructor(
+    request: Request,
+    protocol: ClientProtocol,
+    origin: CallOrigin,
+    deps: CallDeps,
+    path: PathRequest | null,
+  ) {
     this.request = request;
     this.protocol = protocol;
+    this.path = path;
     this.origin = origin;
     this.deps = deps;
     this.settings = deps.settings;
@@ -159,8 +168,14 @@ export interface Held extends Routed {
  * Starts a call. The gateway creates the id (UUIDv7), never the client: a label that a client sends must not identify a
  * charge.
  */
-export function openCall(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps): Arrived {
-  return new Call(request, protocol, origin, deps);
+export function openCall(
+  request: Request,
+  protocol: ClientProtocol,
+  origin: CallOrigin,
+  deps: CallDeps,
+  path: PathRequest | null = null,
+): Arrived {
+  return new Call(request, protocol, origin, deps, path);
 }
 
 /** Not truncated: the header block limits its length. */

@@ -10,6 +10,7 @@ import { ZERO_USAGE } from '../generation/usage.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { speaks } from '../protocols/names.ts';
+import type { PathRequest } from '../protocols/request/request-facts.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
@@ -39,9 +40,10 @@ export async function countCall(
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
+  path: PathRequest | null = null,
   answer: (call: Routed) => Response | Promise<Response> = answerCount,
 ): Promise<Response> {
-  const call = openCall(request, protocol, origin, deps);
+  const call = openCall(request, protocol, origin, deps, path);
   const { limits } = call.settings.config;
   let admission: Admission | null = null;
   let reply: Response;
@@ -50,7 +52,7 @@ export async function countCall(
     admit(call);
     const bytes = await readBody(call);
     openPlace(call);
-    const read = await readCall(bytes, protocol, { limits, version: call.version, countOnly: true });
+    const read = await readCall(bytes, protocol, { limits, version: call.version, path, countOnly: true });
     const led = read.facts.stored === undefined ? { read, route: null } : await leadToStored(call, read);
     routeCall(call, led.read, led.route);
     admission = await holdCount(call);
@@ -150,7 +152,7 @@ function countTokens(call: Routed): number {
   const { target, facts, protocol, outline } = call;
   if (!protocol.translates) return estimateTokens(facts.inputBytes);
   try {
-    const request = parseRequest(protocol, outline, startTranslationNotes(false));
+    const request = parseRequest(protocol, outline, startTranslationNotes(false), facts);
     return estimatePromptTokens(request, familyOf(target.upstream.model));
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;

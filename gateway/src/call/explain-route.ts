@@ -40,7 +40,12 @@ export interface ExplainedRoute {
 type ExplainDeps = Pick<CallDeps, 'directory' | 'settings' | 'billing' | 'choice' | 'routing'>;
 
 /** Members without which a format refuses a request. */
-const SHORT_REQUEST = { messages: [{ role: 'user', content: 'Hello' }], input: 'Hello', max_tokens: 256 };
+const SHORT_REQUEST = {
+  messages: [{ role: 'user', content: 'Hello' }],
+  input: 'Hello',
+  contents: [{ parts: [{ text: 'Hello' }] }],
+  max_tokens: 256,
+};
 /** For formats that require a version; any request may name it. */
 const HEADERS = { 'anthropic-version': '2023-06-01' };
 
@@ -57,7 +62,8 @@ export async function explainRequest(deps: ExplainDeps, query: RouteQuery, nowMs
     const headers = new Headers(HEADERS);
     const bytes = Buffer.from(JSON.stringify({ ...(query.body ?? SHORT_REQUEST), model: query.model }));
     const version = protocol.readVersion(headers);
-    const read = await readCall(bytes, protocol, { limits: settings.config.limits, version, countOnly: false });
+    const path = { model: query.model, stream: false, asEvents: false };
+    const read = await readCall(bytes, protocol, { limits: settings.config.limits, version, path, countOnly: false });
     const asked = { deps, settings, principal, protocol, request: { headers }, session: query.session, atMs: nowMs };
     const routed = describeForRoute(asked, read, route, readRequiredTags(headers, principal.requiredTags));
     const seed = Math.floor(deps.routing.draw() * 2 ** 53);

@@ -4,6 +4,7 @@
  */
 
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import type { PathRequest } from '../protocols/request/request-facts.ts';
 import { attempt } from './attempt/attempt.ts';
 import { planFirst } from './attempt/call-targets.ts';
 import { type CallOrigin, openCall, releaseCall, setMoney } from './call.ts';
@@ -24,8 +25,9 @@ export async function handleCall(
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
+  path: PathRequest | null = null,
 ): Promise<Response> {
-  const call = openCall(request, protocol, origin, deps);
+  const call = openCall(request, protocol, origin, deps, path);
   const { limits, defaults } = call.settings.config;
   let streams = false;
   try {
@@ -35,7 +37,7 @@ export async function handleCall(
     openPlace(call);
     const policy = call.principal.bodies ?? defaults.logBodies;
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
-    const read = readCall(bytes, protocol, { limits, version: call.version, countOnly: false });
+    const read = readCall(bytes, protocol, { limits, version: call.version, path, countOnly: false });
     const found = read instanceof Promise ? await read : read;
     if (found.facts.stored === undefined) routeCall(call, found, null);
     else {

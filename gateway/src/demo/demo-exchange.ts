@@ -140,7 +140,10 @@ const WORD_PAUSE_MS = 15;
 export function answerDemoCall(call: DemoCall): DemoReply {
   const protocol = CLIENT_PROTOCOLS[call.protocol];
   try {
-    const request = protocol.parseRequest(readOutline(call), startTranslationNotes(false));
+    const request = protocol.parseRequest(readOutline(call), startTranslationNotes(false), {
+      model: '',
+      stream: false,
+    });
     const inputTokens = estimatePromptTokens(request, familyOf(request.model));
     // Only the messages format counts tokens.
     if (call.operation === 'count_tokens') return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));

@@ -134,6 +134,8 @@ export interface GenerationRequest {
   readonly logprobs: { readonly top: number } | null;
   /** The client's own member name for each feature it requested, for messages about it. */
   readonly named: { readonly [feature in Feature]?: string };
+  /** The client gets none of the model's reasoning; absent: it gets what there is. */
+  readonly hidesReasoning?: true;
   /** By the name of the tool; absent: calls of all tools are written by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm>;
   /** The answer must be a summary that stands for the conversation (`summaryRequest`). Absent: an ordinary answer. */

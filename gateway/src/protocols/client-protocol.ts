@@ -6,7 +6,7 @@ import type { SealedContent } from '../generation/part.ts';
 import type { CallForm, GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { ClientProtocolName, GenerationClientName } from './names.ts';
-import type { RequestCheck } from './request/request-facts.ts';
+import type { AskedModel, RequestCheck } from './request/request-facts.ts';
 import type { ReadNeeds } from './request/request-needs.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 import type { StreamPosition } from './upstream-protocol.ts';
@@ -21,6 +21,8 @@ export interface AnswerContext {
   readonly wantsUsage: boolean;
   /** The gateway's estimate of the prompt, used until upstream reports its count. */
   readonly estimatedInputTokens: number;
+  /** The client did not ask for reasoning, and its format has no other way to leave it out; absent: it gets what there is. */
+  readonly hidesReasoning?: true | undefined;
   /** From the request: by the name of a tool, how its calls are written; absent: by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm> | undefined;
   /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
@@ -67,9 +69,13 @@ interface ClientFormat {
   readonly versionHeader: string | null;
   /** The version of a request; null: the format has none. Throws CallFailure `invalid_request`. */
   readVersion(headers: Headers): string | null;
-  /** If a request has both credentials, `x-api-key` comes before `authorization`. */
+  /** The header of the API key besides `authorization`; absent: `x-api-key`. */
+  readonly keyHeader?: string;
+  /** If a request has both credentials, that header comes before `authorization`. */
   readonly prefersApiKeyHeader: boolean;
   readonly checkRequest: RequestCheck;
+  /** The member of a token count in its reply; absent: `input_tokens`. */
+  readonly countMember?: string;
   /** The format's finish reason for an answer that reached its token limit; null: its answers have none. */
   readonly cutReason: string | null;
   /** The HTTP status of a failure. */
@@ -96,11 +102,11 @@ export interface GenerationClient extends ClientFormat {
   /** What a checked request needs of its target, for routes with several. */
   readonly readNeeds: ReadNeeds;
   /**
-   * Parses a checked request.
+   * Parses a checked request. `asked`: the facts of its check, for formats whose body does not name them.
    * @throws CallFailure `invalid_request`
    * @throws OutlineFull if a part of the body has too many values
    */
-  parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest;
+  parseRequest(outline: JsonOutline, notes: TranslationNotes, asked: AskedModel): GenerationRequest;
   /** A stream states the number of input tokens before upstream has reported it. */
   readonly startsWithInputTokens: boolean;
   startStreamRenderer(context: AnswerContext): StreamRenderer;

@@ -14,7 +14,7 @@ export const PROTOCOLS = {
   chat: { title: 'Chat completions', family: 'generation', client: true, upstream: true },
   messages: { title: 'Messages', family: 'generation', client: true, upstream: true },
   responses: { title: 'Responses', family: 'generation', client: true, upstream: true },
-  gemini: { title: 'Gemini generateContent', family: 'generation', client: false, upstream: true },
+  gemini: { title: 'Gemini generateContent', family: 'generation', client: true, upstream: true },
   converse: { title: 'Bedrock Converse', family: 'generation', client: false, upstream: true },
   embeddings: { title: 'Embeddings', family: 'embeddings', client: true, upstream: true },
 } as const satisfies Readonly<Record<string, Row>>;

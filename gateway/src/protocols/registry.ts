@@ -5,6 +5,7 @@ import type { ClientProtocol, DirectClient, GenerationClient } from './client-pr
 import { converseUpstream } from './converse/upstream/upstream-protocol.ts';
 import { embeddingsClient } from './embeddings/client/client-protocol.ts';
 import { embeddingsUpstream } from './embeddings/upstream/upstream-protocol.ts';
+import { geminiClient } from './gemini/client/client-protocol.ts';
 import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
@@ -27,6 +28,7 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
   chat: chatClient,
   messages: messagesClient,
   responses: responsesClient,
+  gemini: geminiClient,
   embeddings: embeddingsClient,
 };
 

@@ -4,6 +4,7 @@ import type { GenerationEvent } from '../generation/event.ts';
 import type { Feature, GenerationRequest } from '../generation/request.ts';
 import type { TierWords, Usage, UsageFlag } from '../generation/usage.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
+import type { JsonEdit } from '../wire/json-splice.ts';
 import type { UpstreamError } from './answer/error-body.ts';
 import type { GenerationUpstreamName, UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember, RequestFacts } from './request/request-facts.ts';
@@ -175,6 +176,10 @@ export interface PassThrough {
    * content and its place; what it throws is thrown. Absent: the format has none.
    */
   readonly expandSummaries?: (body: Uint8Array, open: (sealed: string, path: string) => string) => Uint8Array;
+  /** How the gateway's marks begin in a body of the format; absent: as they are. */
+  readonly writtenMark?: string;
+  /** The edits that name the model in a body; absent: the member `model`, and `stream` where the gateway streams. */
+  nameModel?(outline: JsonOutline, model: string): readonly JsonEdit[];
   /** Null: the format has no streams. */
   readonly startObserver: ((settings: ObserverSettings) => StreamObserver) | null;
   /** `fallbackId`: as in `ObserverSettings`. Null: its streams are not folded, so a plain call is never metered. */

@@ -125,6 +125,8 @@ export interface UpstreamRequest {
   readonly body: Uint8Array;
   /** How many answers the body asks for (`n` of chat completions). */
   readonly answers: number;
+  /** The client uses the format itself, and gets the answer as it came. Absent: it does not. */
+  readonly passes?: boolean;
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;
   readonly atMs: number;

@@ -11,6 +11,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { CLIENTS } from '../protocols/registry.ts';
 import type { ConsoleServer } from './console-files.ts';
+import { callGemini, GEMINI_BASES, isFromGoogleClient, listGeminiModels, showGeminiModel } from './gemini-paths.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
 import { type RenderMetrics, showMetrics } from './metrics-endpoint.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
@@ -50,7 +51,7 @@ export function answerRequest(
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
     if (!match.row.methods.includes(request.method)) {
-      if (!asksForSocket(request)) throw wrongMethod(match, request);
+      if (!asksForSocket(request)) throw wrongMethod(match.row.methods, request);
       if (!SOCKET_PATHS.has(path)) throw noSocket(match);
       origin.upgrade();
       return undefined;
@@ -104,8 +105,8 @@ function noSocket({ row }: RouteMatch): CallFailure {
   return new CallFailure('method_not_allowed', `there is no WebSocket at this path; use ${allow}`, details);
 }
 
-function wrongMethod({ row }: RouteMatch, { method }: Request): CallFailure {
-  const allow = row.methods.join(', ');
+function wrongMethod(methods: readonly string[], { method }: Request): CallFailure {
+  const allow = methods.join(', ');
   return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not allowed for this path; use ${allow}`, {
     allow,
   });
@@ -220,6 +221,17 @@ const below = (methods: string[], paths: string[], answer: Answer): RouteRow => 
 });
 
 const SOCKET_PATHS = new Set(aliases('/responses'));
+const geminiPaths = (path: string): string[] => GEMINI_BASES.map((base) => `${base}${path}`);
+/** The paths of single models: what they are, and Gemini's methods. */
+const modelPaths = (paths: string[], show: Answer): RouteRow => ({
+  ...below(['GET', 'POST'], paths, (request, origin, parts, rest) => {
+    if (request.method === 'GET') return show(request, origin, parts, rest);
+    if (rest.includes(':')) return callGemini(request, rest, origin, parts.deps);
+    throw wrongMethod(['GET'], request);
+  }),
+  isCall: true,
+});
+
 const READ = ['GET', 'HEAD'];
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -249,12 +261,26 @@ const ROUTES: readonly RouteRow[] = [
       return call(path, (request, origin, { deps }) => handle(request, protocol, origin, deps));
     }),
   ),
-  page(['GET'], aliases('/models'), (request, origin, { deps, describe }) =>
-    listModels(request, origin, deps, describe),
+  page(['GET'], aliases('/models'), (request, origin, { deps, describe }) => {
+    const list = isFromGoogleClient(request.headers) ? listGeminiModels : listModels;
+    return list(request, origin, deps, describe);
+  }),
+  page(['GET'], geminiPaths('/models'), (request, origin, { deps, describe }) =>
+    listGeminiModels(request, origin, deps, describe),
   ),
-  below(['GET'], aliases('/models'), (request, origin, { deps, describe }, id) =>
-    showModel(request, id, origin, deps, describe),
+  modelPaths(aliases('/models'), (request, origin, { deps, describe }, id) => {
+    const show = isFromGoogleClient(request.headers) ? showGeminiModel : showModel;
+    return show(request, id, origin, deps, describe);
+  }),
+  modelPaths(geminiPaths('/models'), (request, origin, { deps, describe }, id) =>
+    showGeminiModel(request, id, origin, deps, describe),
   ),
+  {
+    ...below(['POST'], geminiPaths('/tunedModels'), (request, origin, { deps }, rest) =>
+      callGemini(request, `tunedModels/${rest}`, origin, deps),
+    ),
+    isCall: true,
+  },
   page(['GET'], aliases('/key'), (request, origin, { deps, readKeyStanding }) =>
     showKey(request, origin, deps, readKeyStanding),
   ),

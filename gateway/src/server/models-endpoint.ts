@@ -54,12 +54,14 @@ export function showModel(
   return replyJson(renderModel(found[0], found[1], describe));
 }
 
-function visibleModels(
+/** The models that the calling key may use, with their routes. `keyHeader`: of its key. Throws CallFailure. */
+export function visibleModels(
   request: Request,
   origin: Pick<CallOrigin, 'address'>,
   deps: CallDeps,
+  keyHeader?: string,
 ): Array<readonly [string, Route]> {
-  const principal: Principal = identify(deps.directory, readCredential(request.headers, true));
+  const principal: Principal = identify(deps.directory, readCredential(request.headers, true, keyHeader));
   allowCaller(principal, principal.ranges === null ? null : origin.address());
   return [...deps.settings.routes].filter(([, route]) => mayUseModel(principal, route.names));
 }

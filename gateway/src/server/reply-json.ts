@@ -21,8 +21,12 @@ export function replyFailure(failure: CallFailure, path: string, headers: Header
   return failureReply(failure, suggestedProtocol(path, headers), newRequestId());
 }
 
+/** Paths that only Google's clients use, and those of a method of a model. */
+const GEMINI_PATH = /\/v1(?:alpha|beta)\d*(?:\/|$)|\/(?:models|tunedModels)\/.*(?::|%3A)[a-zA-Z]+$/i;
+
 /** The format whose path or version header the request has; else the default. */
 function suggestedProtocol(path: string, headers: Headers): ClientProtocol {
+  if (GEMINI_PATH.test(path) || headers.has('x-goog-api-client')) return CLIENT_PROTOCOLS.gemini;
   const below = path.replace(/^(?:\/v1)*(?=\/)/, '');
   const isAt = (base: string) => below === base || below.startsWith(`${base}/`);
   const suggested = Object.values(CLIENT_PROTOCOLS).find(
@@ -41,6 +45,7 @@ export function notFound(path: string): CallFailure {
 }
 
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\/v1(?:alpha|beta)\b/, 'use POST /v1beta/models/MODEL:generateContent, :streamGenerateContent or :countTokens'],
   [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
   [/\/embeddings$/, 'use POST /v1/embeddings'],
   [/\/completions$/, 'use POST /v1/chat/completions'],

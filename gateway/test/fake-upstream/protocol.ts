@@ -30,7 +30,8 @@ export function protocolOf(endpoint: Endpoint): Protocol {
 
 /** The model in the path of a Gemini request, and whether it asks for a stream. */
 export function geminiTarget(target: string): { readonly model: string; readonly stream: boolean } {
-  const [, path = '', method] = /\/v1(?:beta)?\/(?:models\/)?(.+):(\w+)(?:\?.*)?$/.exec(target) ?? [];
+  const [, path = '', method] =
+    /\/v1(?:beta1?)?\/(?:publishers\/google\/)?(?:models\/)?(.+):(\w+)(?:\?.*)?$/.exec(target) ?? [];
   return { model: decodeURIComponent(path), stream: method === 'streamGenerateContent' };
 }
 
@@ -118,6 +119,7 @@ export function malformedRecord(protocol: Protocol): BodyPart {
 /** True for the record that ends a stream of the protocol. */
 export function isEndRecord(protocol: Protocol, recordText: string): boolean {
   if (protocol === 'converse') return recordText.includes('messageStop');
+  if (protocol === 'gemini') return recordText.includes('"finishReason"');
   if (protocol === 'responses') return /^event: ?response\.(?:completed|incomplete|failed)\b/m.test(recordText);
   return protocol === 'messages' ? /^event: ?message_stop\b/m.test(recordText) : /^data: ?\[DONE\]/m.test(recordText);
 }

@@ -29,23 +29,31 @@ const TOOLS: { readonly [protocol in Protocol]?: unknown } = {
   chat: [{ type: 'function', function: { name: 'get_weather', parameters: SCHEMA } }],
   messages: [{ name: 'get_weather', input_schema: SCHEMA }],
   responses: [{ type: 'function', name: 'get_weather', parameters: SCHEMA }],
+  gemini: [{ functionDeclarations: [{ name: 'get_weather', parametersJsonSchema: SCHEMA }] }],
 };
 const IMAGES: { readonly [protocol in Protocol]?: unknown } = {
   chat: { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
   messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
   responses: { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
+  gemini: { inlineData: { mimeType: 'image/png', data: PNG } },
 };
 
 /** Undefined: a short request of text only, which is the preview's own default. */
 export function buildRequest(protocol: Protocol, { tokens, hasTools, hasImage }: PreviewChoices) {
   if (tokens === 0 && !hasTools && !hasImage) return undefined;
   if (TOOLS[protocol] === undefined) return tokens === 0 ? undefined : { input: WORD.repeat(tokens) };
+  const words = tokens === 0 ? 'Hello' : WORD.repeat(tokens);
+  const tools = hasTools ? { tools: TOOLS[protocol] } : {};
+  if (protocol === 'gemini') {
+    const parts = [{ text: words }, ...(hasImage ? [IMAGES.gemini] : [])];
+    return { contents: [{ role: 'user', parts }], generationConfig: { maxOutputTokens: 256 }, ...tools };
+  }
   const isResponses = protocol === 'responses';
-  const text = { type: isResponses ? 'input_text' : 'text', text: tokens === 0 ? 'Hello' : WORD.repeat(tokens) };
+  const text = { type: isResponses ? 'input_text' : 'text', text: words };
   const turns = [{ role: 'user', content: hasImage ? [text, IMAGES[protocol]] : text.text }];
   return {
     ...(isResponses ? { input: turns, max_output_tokens: 256 } : { messages: turns, max_tokens: 256 }),
-    ...(hasTools ? { tools: TOOLS[protocol] } : {}),
+    ...tools,
   };
 }
 

@@ -35,6 +35,7 @@ export function sendRequest(
       headers: call.trace === null ? headers : [...headers, ...traceHeaders(call.trace, row.spanId)],
       body,
       answers: call.facts.answers,
+      passes: own !== null,
       requestId: call.requestId,
       atMs: call.atMs,
       strict: call.principal.strict,

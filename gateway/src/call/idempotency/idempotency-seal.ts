@@ -100,7 +100,7 @@ function boundTo({ keyId, nameHash, bodyHash, callId }: RunName): Buffer {
 export interface RunHasher {
   /** The same idempotency key under two API keys gives two hashes. Hex. */
   hashName(keyId: string, name: string): string;
-  /** Hashes the endpoint and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
+  /** Hashes the endpoint, with what its path names, and the bytes of the body. Hex. A large body is hashed in steps that yield to other calls. */
   hashBody(endpoint: string, body: Uint8Array): Promise<string>;
 }
 

@@ -34,11 +34,12 @@ export function createIdempotency(masterKey: Secret, store: IdempotencyStore): I
  * `store_unavailable`.
  */
 export async function replayOrBegin(call: Routed, name: string): Promise<Response | null> {
-  const { deps, protocol, outline, principal } = call;
+  const { deps, protocol, path, outline, principal } = call;
   const { store, hasher, seal } = deps.idempotency;
   const { keyId } = principal;
   const nameHash = hasher.hashName(keyId, name);
-  const bodyHash = await hasher.hashBody(`${protocol.name}${call.facts.below ?? ''}`, outline.bytes);
+  const named = path === null ? '' : `\0${path.model}\0${path.stream}`;
+  const bodyHash = await hasher.hashBody(`${protocol.name}${call.facts.below ?? ''}${named}`, outline.bytes);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
   const found = await store.begin(run, Date.now()).catch((cause: unknown) => {
     throw new CallFailure(

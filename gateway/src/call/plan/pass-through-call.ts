@@ -69,9 +69,9 @@ export class PassThroughCall implements UpstreamCall {
 
   constructor(plan: PassThroughPlan) {
     const { facts, drops } = plan;
-    const { stripReasoning } = plan.own;
+    const { stripReasoning, writtenMark } = plan.own;
     const whole = renderUpstreamBody(plan);
-    const isMarked = stripReasoning !== null && holdsMark(whole);
+    const isMarked = stripReasoning !== null && holdsMark(whole, writtenMark);
     const body = isMarked ? withSummaries(plan, whole) : whole;
     this.#plan = plan;
     this.protocol = plan.upstream;
@@ -151,8 +151,8 @@ function foldOwn(plan: PassThroughPlan): Folding {
 const OWN_MARKS = '"gw';
 
 /** Whether the body may contain a mark or a seal of ours. */
-function holdsMark({ buffer, byteOffset, length }: Uint8Array): boolean {
-  return Buffer.from(buffer, byteOffset, length).includes(OWN_MARKS);
+function holdsMark({ buffer, byteOffset, length }: Uint8Array, writtenMark = OWN_MARKS): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes(writtenMark);
 }
 
 /** Throws CallFailure `invalid_request` for a summary that was not made for this workspace. */
@@ -199,10 +199,10 @@ function nextAttemptAfter(plan: PassThroughPlan, answer: CollectedAnswer): NextA
 
 /** The body for upstream: the same bytes if nothing changes. */
 function renderUpstreamBody(plan: PassThroughPlan): Uint8Array {
-  const { outline, facts, model } = plan;
-  const edits: JsonEdit[] = [];
-  if (facts.model !== model) edits.push({ set: ['model'], json: JSON.stringify(model) });
-  if (plan.folds) edits.push({ set: ['stream'], json: 'true' });
+  const { outline, facts, model, own } = plan;
+  const edits: JsonEdit[] = own.nameModel === undefined ? [] : [...own.nameModel(outline, model)];
+  if (own.nameModel === undefined && facts.model !== model) edits.push({ set: ['model'], json: JSON.stringify(model) });
+  if (own.nameModel === undefined && plan.folds) edits.push({ set: ['stream'], json: 'true' });
   if (plan.asksForUsage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
   for (const name of plan.drops) edits.push({ remove: [name] });
   if (facts.otherLimit !== null && plan.limitMember !== null) edits.push(...oneLimit(facts, plan.limitMember));

@@ -96,7 +96,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
   const { deps, protocol, target, principal, facts, outline } = call;
   if (!protocol.translates || !upstream.translates) throw new Error(`${protocol.name} is not translated`);
   const notes = startTranslationNotes(principal.strict);
-  const parsed = parseRequest(protocol, outline, notes);
+  const parsed = parseRequest(protocol, outline, notes, facts);
   const owner: ReasoningOwner = {
     workspace: principal.workspaceId,
     issuer: upstream.issuer ?? issuerOf(target.upstream, call.credential),
@@ -138,6 +138,7 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
       model: target.upstream.model,
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
+      hidesReasoning: request.hidesReasoning,
       callForms: request.callForms,
       sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
       seal: (content) =>
@@ -180,9 +181,10 @@ export function parseRequest(
   protocol: GenerationClient,
   outline: JsonOutline,
   notes: TranslationNotes,
+  facts: RequestFacts,
 ): GenerationRequest {
   try {
-    return protocol.parseRequest(outline, notes);
+    return protocol.parseRequest(outline, notes, facts);
   } catch (error) {
     if (!(error instanceof OutlineFull)) throw error;
     throw new CallFailure('invalid_request', `the body cannot be translated: ${error.message}`);

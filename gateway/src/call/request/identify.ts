@@ -42,7 +42,10 @@ const REFUSALS = {
 /** Authenticates the caller. Throws `unauthorized`, `scope_forbidden` or `address_forbidden`. */
 export function identifyCaller(call: Arrived): asserts call is Identified {
   const { request, deps, protocol, origin } = call;
-  const principal = identify(deps.directory, readCredential(request.headers, protocol.prefersApiKeyHeader));
+  const principal = identify(
+    deps.directory,
+    readCredential(request.headers, protocol.prefersApiKeyHeader, protocol.keyHeader),
+  );
   setPrincipal(call, principal);
   noteUse(principal.use, request.headers, call.atMs);
   allowCaller(principal, principal.ranges === null ? null : origin.address());
@@ -198,12 +201,12 @@ const BEARER = /^Bearer +\S+ *$/i;
 const SCHEME_LENGTH = 'Bearer '.length;
 
 /**
- * The key as the caller sent it. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
+ * The key as the caller sent it, in `authorization` or `keyHeader`. If a request has both headers, `authorization` decides unless `prefersApiKeyHeader`.
  * Throws `unauthorized` without one; the message says how to send one.
  */
-export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): string {
+export function readCredential(headers: Headers, prefersApiKeyHeader: boolean, keyHeader = 'x-api-key'): string {
   const authorization = headers.get('authorization');
-  const apiKey = headers.get('x-api-key')?.trim() || null;
+  const apiKey = headers.get(keyHeader)?.trim() || null;
   if (authorization === null && apiKey !== null) return apiKey;
   const bearer =
     authorization !== null && BEARER.test(authorization) ? authorization.slice(SCHEME_LENGTH).trim() : null;
@@ -212,7 +215,7 @@ export function readCredential(headers: Headers, prefersApiKeyHeader: boolean): 
   throw new CallFailure(
     'unauthorized',
     authorization === null
-      ? 'no API key: send it as "authorization: Bearer KEY" or "x-api-key: KEY". Keys are made at /app/keys or with "tollgate keys create"'
+      ? `no API key: send it as "authorization: Bearer KEY" or "${keyHeader}: KEY". Keys are made at /app/keys or with "tollgate keys create"`
       : 'the authorization header is not of the form "Bearer KEY"',
     { closeConnection: true },
   );

@@ -65,7 +65,6 @@ export function routedCall(plan: CallPlan, deps: Partial<CallDeps> = {}): Routed
   setPrincipal(call, principalOf(plan));
   setFacts(call, outline, {
     model: 'm',
-    modelNode: outline.root,
     stream: false,
     wantsUsage: false,
     endUser: null,

@@ -102,7 +102,7 @@ async function readRequestTurns(
   try {
     const client = CLIENT_PROTOCOLS[protocol];
     if (!client.translates) return null;
-    const { turns } = client.parseRequest(outcome, startTranslationNotes(false));
+    const { turns } = client.parseRequest(outcome, startTranslationNotes(false), { model: '', stream: false });
     return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
   } catch {
     // The content of a request may be invalid; then only the raw body can be shown.

@@ -60,11 +60,19 @@ export interface RequestExtras {
   readonly units?: UnitUsage;
 }
 
-export interface RequestFacts {
+/** The model that a request names, and whether it asks for a stream. */
+export interface AskedModel {
   readonly model: string;
-  /** The value of `model` in the body, to replace it if upstream uses another name. */
-  readonly modelNode: JsonNode;
   readonly stream: boolean;
+}
+
+/** The same in a path, of formats whose body does not name them. */
+export interface PathRequest extends AskedModel {
+  /** The stream is asked for as server-sent events. */
+  readonly asEvents: boolean;
+}
+
+export interface RequestFacts extends AskedModel {
   /** The client asked for the usage chunk (chat) or gets usage anyway (messages). */
   readonly wantsUsage: boolean;
   readonly endUser: string | null;
@@ -98,6 +106,8 @@ export interface CheckContext {
   readonly version: string | null;
   /** A token-counting request gets no answer: `max_tokens` is not required. */
   readonly countOnly: boolean;
+  /** What the path names; absent: the body names it. */
+  readonly path?: PathRequest | null;
 }
 
 /** Checks type and range of the founding specification's members; unknown members pass. Throws CallFailure. */

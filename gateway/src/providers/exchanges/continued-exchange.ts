@@ -29,7 +29,8 @@ export function openContinued(
   responseBytesMax: number,
   listener: ExchangeListener,
 ): UpstreamTap {
-  if (request.operation === 'count_tokens') return send(request)(listener);
+  // Google's own clients go on by themselves.
+  if (request.operation === 'count_tokens' || request.passes === true) return send(request)(listener);
   const chain = new ChainedExchange();
   const hops = new Hops(request, chain, send, responseBytesMax, listener);
   hops.start(request);

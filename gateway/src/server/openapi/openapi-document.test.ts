@@ -84,12 +84,17 @@ describe('the document', () => {
       'get /v1/key',
       'get /v1/models',
       'get /v1/models/{id}',
+      'get /v1beta/models',
+      'get /v1beta/models/{model}',
       'post /v1/chat/completions',
       'post /v1/embeddings',
       'post /v1/messages',
       'post /v1/messages/count_tokens',
       'post /v1/responses',
       'post /v1/responses/compact',
+      'post /v1beta/models/{model}:countTokens',
+      'post /v1beta/models/{model}:generateContent',
+      'post /v1beta/models/{model}:streamGenerateContent',
     ]);
   });
 
@@ -140,8 +145,8 @@ describe.each(ofOthers.map(({ method, path, operation }) => [`${method} ${path}`
     test('is open to anyone only outside of /v1, and names both request ids inside', () => {
       // Metrics are open on the machine itself.
       const open = path === '/metrics' ? [{}, { bearer: [] }, { apiKey: [] }] : [];
-      expect(operation.security).toEqual(path.startsWith('/v1/') ? undefined : open);
-      if (!path.startsWith('/v1/')) return;
+      expect(operation.security).toEqual(/^\/v1(?:beta)?\//.test(path) ? undefined : open);
+      if (!/^\/v1(?:beta)?\//.test(path)) return;
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '500', '503']));
       for (const { headers } of Object.values(operation.responses)) {
         expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining(['x-request-id', 'request-id']));

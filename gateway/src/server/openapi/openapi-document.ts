@@ -5,21 +5,27 @@ import type { ClientProtocolName, GenerationClientName } from '../../protocols/n
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
-  COUNT_HEADERS,
-  COUNT_LIMIT_HEADERS,
+  countHeaders,
+  countLimitHeaders,
   HEADERS,
   limitHeaders,
   pick,
   RESPONSE_SCHEMAS,
   V1_HEADERS,
 } from './response-schemas.ts';
-import { type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
+import { is, type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];
-const parameter = (name: string, where: 'header' | 'path', description: string, schema: OpenapiPart): OpenapiPart => {
-  return { name, in: where, required: where === 'path', description, schema };
+const parameter = (
+  name: string,
+  where: 'header' | 'path' | 'query',
+  description: string,
+  schema: OpenapiPart,
+): OpenapiPart => {
+  return { name, in: where, required: where !== 'header', description, schema };
 };
 const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
+const GEMINI_MODEL = parameter('model', 'path', 'The name of the model; it may begin with `models/`.', TEXT);
 const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) =>
   parameter(name, 'header', 'Protocol version; both names mean the same. Absent: 2023-06-01.', oneOf(...VERSIONS)),
 );
@@ -37,6 +43,7 @@ const REQUIRED_TAGS = parameter(
     'A model without such a target: 403.',
   TEXT,
 );
+const ALT_SSE = parameter('alt', 'query', 'A stream is served as server-sent events only.', is('sse'));
 const STREAMS: { readonly [protocol in GenerationClientName]: string } = {
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
@@ -45,6 +52,9 @@ const STREAMS: { readonly [protocol in GenerationClientName]: string } = {
     'With `stream: true`: records `event: <type>` and `data: <ResponseEvent>` with increasing `sequence_number`, each followed by a blank line, from ' +
     '`response.created` to `response.completed`, `response.incomplete` or `response.failed`. A failure is an `error` event and `response.failed`. ' +
     '`keepalive` events may come in between.',
+  gemini:
+    'With `?alt=sse`, which is required: records `data: <GeminiAnswer>`, each followed by a blank line; the last one has the finish reason and the ' +
+    'counters. A failure after the first byte is a record `data: {"error": …}`.',
   messages:
     'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
     'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.',
@@ -77,7 +87,11 @@ const BODY_STATUSES = ['400', '401', '403', '404', '405', '408', '413', '415', '
 const READ_STATUSES = ['401', '403', '404', '405', '431', '500', '503'];
 
 /** The responses with these statuses in one format. `limits`: the limit headers of a 429. */
-function errors(statuses: readonly string[], schema: 'ChatError' | 'MessagesError', limits: OpenapiPart): OpenapiPart {
+function errors(
+  statuses: readonly string[],
+  schema: 'ChatError' | 'MessagesError' | 'GeminiError',
+  limits: OpenapiPart,
+): OpenapiPart {
   const responseOf = (status: string): OpenapiPart => ({
     ...json(CONDITIONS[status] ?? '', schema),
     headers: {
@@ -123,6 +137,12 @@ function post(operationId: string, summary: string, request: string, parameters:
 function read(operationId: string, summary: string, tag: string, schema: string, ...parameters: OpenapiPart[]) {
   const responses = { 200: json(`${schema}.`, schema, V1_HEADERS), ...errors(READ_STATUSES, 'ChatError', {}) };
   return { get: { operationId, summary, tags: [tag], parameters, responses } };
+}
+
+/** The same in Gemini's format. */
+function readGemini(operationId: string, summary: string, schema: string, ...parameters: OpenapiPart[]) {
+  const responses = { 200: json(`${schema}.`, schema, V1_HEADERS), ...errors(READ_STATUSES, 'GeminiError', {}) };
+  return { get: { operationId, summary, tags: ['models'], parameters, responses } };
 }
 
 /** A path that needs no key. */
@@ -197,12 +217,53 @@ const PATHS: OpenapiPart = {
     'CountTokensRequest',
     VERSION_HEADERS,
     {
-      200: json('The count.', 'CountTokensResult', COUNT_HEADERS),
-      ...errors([...BODY_STATUSES, '504', '529'], 'MessagesError', COUNT_LIMIT_HEADERS),
+      200: json('The count.', 'CountTokensResult', countHeaders('messages')),
+      ...errors([...BODY_STATUSES, '504', '529'], 'MessagesError', countLimitHeaders('messages')),
     },
   ),
   '/v1/embeddings': direct('embeddings', 'createEmbedding', 'Embed texts', 'EmbeddingsRequest', 'Embeddings'),
-  '/v1/models': read('listModels', 'List the models that the key may use', 'models', 'ModelList'),
+  '/v1beta/models/{model}:generateContent': post(
+    'generateContent',
+    'Create an answer in the Gemini format; the paths below `/v1` are the same',
+    'GeminiRequest',
+    [GEMINI_MODEL, IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: json('The answer.', 'GeminiAnswer', answerHeaders('gemini')),
+      ...errors([...BODY_STATUSES, '409', '504'], 'GeminiError', limitHeaders('gemini')),
+    },
+  ),
+  '/v1beta/models/{model}:streamGenerateContent': post(
+    'streamGenerateContent',
+    'Create a streamed answer in the Gemini format',
+    'GeminiRequest',
+    [GEMINI_MODEL, ALT_SSE, IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: answer('gemini', 'GeminiAnswer', 'GeminiAnswer'),
+      ...errors([...BODY_STATUSES, '409', '504'], 'GeminiError', limitHeaders('gemini')),
+    },
+  ),
+  '/v1beta/models/{model}:countTokens': post(
+    'countTokens',
+    'Count the tokens of a Gemini request, without cost; only limits of requests per minute and of concurrency apply',
+    'GeminiRequest',
+    [GEMINI_MODEL],
+    {
+      200: json('The count.', 'GeminiCount', countHeaders('gemini')),
+      ...errors([...BODY_STATUSES, '504'], 'GeminiError', countLimitHeaders('gemini')),
+    },
+  ),
+  '/v1beta/models': readGemini(
+    'listGeminiModels',
+    'List the models that the key may use, as Gemini does',
+    'GeminiModelList',
+  ),
+  '/v1beta/models/{model}': readGemini('getGeminiModel', 'Get one model, as Gemini does', 'GeminiModel', GEMINI_MODEL),
+  '/v1/models': read(
+    'listModels',
+    'List the models that the key may use; clients of Google get the list of `/v1beta`',
+    'models',
+    'ModelList',
+  ),
   '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
   '/v1/key': read('getKey', 'Get the permissions, use and remaining limits of the calling key', 'keys', 'Key'),
   '/healthz': open('getHealth', 'Whether the process is alive', { 200: json('The process is alive.', 'Probe') }),
@@ -229,7 +290,7 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
       title: 'Tollgate',
       version: manifest.version,
       description:
-        'One gateway, three request formats: chat completions, messages and Responses. Authenticate with an API key of the gateway.',
+        'One gateway, four request formats: chat completions, messages, Responses and Gemini. Authenticate with an API key of the gateway.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -239,6 +300,12 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API key>.' },
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same, as messages clients do.' },
+        googleKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-goog-api-key',
+          description: 'The same, as Gemini clients do.',
+        },
       },
       headers: HEADERS,
       schemas: { ...REQUEST_SCHEMAS, ...RESPONSE_SCHEMAS },

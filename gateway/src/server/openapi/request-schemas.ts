@@ -1,6 +1,8 @@
 /** Builds the schemas of all request formats from the tables that validate and translate requests. */
 import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
+import { CHECKED_MEMBERS as GEMINI_CHECKED } from '../../protocols/gemini/client/check-request.ts';
+import { REQUEST_MEMBERS as GEMINI_MEMBERS } from '../../protocols/gemini/client/parse-request.ts';
 import {
   CHECKED_MEMBERS as MESSAGES_CHECKED,
   MESSAGES_ROLES,
@@ -79,6 +81,22 @@ const RESPONSES_TYPES: OpenapiPart = {
   user: orNull(TEXT),
 };
 
+const GEMINI_TYPES: OpenapiPart = {
+  contents: listOf(object({ 'role?': oneOf('user', 'model'), parts: listOf(OBJECT) })),
+  systemInstruction: object({ parts: listOf(object({ text: TEXT })) }),
+  tools: listOf(object({ 'functionDeclarations?': listOf(object({ name: TEXT })) })),
+  toolConfig: OBJECT,
+  'generationConfig.topK': NUMBER,
+  'generationConfig.stopSequences': listOf(TEXT),
+  'generationConfig.responseMimeType': TEXT,
+  'generationConfig.responseJsonSchema': OBJECT,
+  'generationConfig.thinkingConfig': object({
+    'includeThoughts?': FLAG,
+    'thinkingBudget?': { type: 'integer' },
+    'thinkingLevel?': oneOf('MINIMAL', 'LOW', 'MEDIUM', 'HIGH'),
+  }),
+};
+
 /** Members that only generation requests have; token-count requests accept the rest. */
 const OF_ANSWERS: readonly MemberRow['becomes'][] = [
   ...(['output_limit', 'stream', 'temperature', 'top_p', 'top_k', 'stop', 'end_user', 'service_tier'] as const),
@@ -128,6 +146,17 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
       'user?': orNull(TEXT),
     },
     `A request for embeddings. ${HANDED_ON}.`,
+  ),
+  GeminiRequest: requestSchema(
+    `A Gemini request; names of members may also be in snake case. ${HANDED_ON}. ${TRANSLATED}`,
+    GEMINI_MEMBERS,
+    {
+      ...GEMINI_TYPES,
+      ...typesOf(
+        Object.fromEntries(Object.entries(GEMINI_CHECKED).map(([name, type]) => [`generationConfig.${name}`, type])),
+      ),
+    },
+    ['contents'],
   ),
   MessageRequest: requestSchema(
     `A messages request. ${HANDED_ON}, save those of chat completions, which are refused. ${TRANSLATED}`,

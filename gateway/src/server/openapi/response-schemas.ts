@@ -106,6 +106,45 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
   ),
   ResponseEvent: object({ type: TEXT }, 'The `data` of one event; `event:` repeats its type.'),
 
+  GeminiAnswer: object(
+    {
+      candidates: listOf(
+        object({
+          content: object({ role: is('model'), parts: listOf(object({}, 'Such as text, functionCall, inlineData.')) }),
+          'finishReason?': TEXT,
+          'index?': COUNT,
+        }),
+      ),
+      'usageMetadata?': object(
+        {
+          ...each(COUNT, 'promptTokenCount?', 'candidatesTokenCount?', 'totalTokenCount?'),
+          ...each(COUNT, 'cachedContentTokenCount?', 'thoughtsTokenCount?'),
+        },
+        `${USAGE} Thoughts are no part of \`candidatesTokenCount\`.`,
+      ),
+      ...each(TEXT, 'modelVersion?', 'responseId?'),
+    },
+    'An answer, or a chunk of one; the last chunk has the finish reason.',
+  ),
+  GeminiCount: object({ totalTokens: COUNT }),
+  GeminiModel: object({
+    name: TEXT,
+    ...each(TEXT, 'displayName?', 'version?'),
+    ...each(COUNT, 'inputTokenLimit?', 'outputTokenLimit?'),
+    supportedGenerationMethods: listOf(TEXT),
+  }),
+  GeminiModelList: object(
+    { models: listOf(refTo('GeminiModel')), 'nextPageToken?': TEXT },
+    'The models that the calling key may use. It continues at `pageToken`.',
+  ),
+  GeminiError: object({
+    error: object({
+      code: COUNT,
+      ...each(TEXT, 'message', 'status'),
+      'details?': listOf(object({}, '`RetryInfo` says when to ask again; `QuotaFailure`: waiting does not help.')),
+    }),
+  }),
+
   Message: object({
     ...each(TEXT, 'id', 'model'),
     type: is('message'),
@@ -227,6 +266,7 @@ const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } 
   chat: describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
   messages: describeLimits(CLIENT_PROTOCOLS.messages, TIME),
   responses: describeLimits(CLIENT_PROTOCOLS.responses, SPAN),
+  gemini: describeLimits(CLIENT_PROTOCOLS.gemini, SPAN),
   embeddings: describeLimits(CLIENT_PROTOCOLS.embeddings, SPAN),
 };
 
@@ -300,10 +340,12 @@ export const limitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
   pick(...Object.keys(LIMIT_HEADERS[protocol]));
 
 /** Only request limits apply to a token count. */
-export const COUNT_LIMIT_HEADERS: OpenapiPart = pick(
-  ...Object.keys(LIMIT_HEADERS.messages).filter((name) => name.includes('-requests-')),
-);
-export const COUNT_HEADERS: OpenapiPart = { ...CALL_HEADERS, ...COUNT_LIMIT_HEADERS };
+export const countLimitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
+  pick(...Object.keys(LIMIT_HEADERS[protocol]).filter((name) => /-requests\b/.test(name)));
+export const countHeaders = (protocol: ClientProtocolName): OpenapiPart => ({
+  ...CALL_HEADERS,
+  ...countLimitHeaders(protocol),
+});
 
 /** On every model response, which may be a stored one. */
 export const answerHeaders = (protocol: ClientProtocolName): OpenapiPart => ({

@@ -205,7 +205,7 @@ export class ResponsesSocket implements Deadline {
     };
     const reply = generates(outline)
       ? await handleCall(request, responsesClient, origin, this.#deps)
-      : await countCall(request, responsesClient, origin, this.#deps, (call) =>
+      : await countCall(request, responsesClient, origin, this.#deps, null, (call) =>
           streamReply(call, Buffer.from(renderEmptyResponse(call.requestId.slice('req_'.length), call.facts.model))),
         );
     const socket = this.#socket;

@@ -34,6 +34,7 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   chat: 'chat',
   messages: 'chat',
   responses: 'chat',
+  gemini: 'generate_content',
   embeddings: 'embeddings',
   count_tokens: 'count_tokens',
 };

@@ -97,7 +97,9 @@ function readPrompt(recording: Recording): RecordedPrompt | null {
   if (!outline.ok) return null;
   const { usage, parts, finish_reason } = foldGeneration(answerEvents(reader, recording));
   if (usage === null) return null;
-  const request = parsed(() => reader.parseRequest(outline, startTranslationNotes(false)));
+  const request = parsed(() =>
+    reader.parseRequest(outline, startTranslationNotes(false), { model: 'm', stream: false }),
+  );
   const promptTokens = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
   if (request === null || promptTokens === 0) return null;
   const { model } = request;

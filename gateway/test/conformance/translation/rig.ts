@@ -88,7 +88,10 @@ export function readRequest(format: Format, json: string, strict = false): ReadR
   const outline = scanJson(Buffer.from(json));
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(strict);
-  return { request: CLIENT_PROTOCOLS[format].parseRequest(outline, notes), dropped: notes.dropped };
+  return {
+    request: CLIENT_PROTOCOLS[format].parseRequest(outline, notes, { model: 'm', stream: false }),
+    dropped: notes.dropped,
+  };
 }
 
 export interface WrittenRequest extends RenderedRequest {

@@ -76,7 +76,6 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const olderLimit = givenNumber(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
-    modelNode,
     stream,
     wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
     endUser: readEndUser(root, END_USER_MEMBERS),

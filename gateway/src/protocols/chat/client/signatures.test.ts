@@ -54,7 +54,7 @@ function partsOf(message: object) {
   const outline = scanJson(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'assistant', ...message }] })));
   if (!outline.ok) throw new Error(outline.message);
   const notes = startTranslationNotes(true);
-  const { turns } = chatClient.parseRequest(outline, notes);
+  const { turns } = chatClient.parseRequest(outline, notes, { model: 'm', stream: false });
   return (turns[0]?.parts ?? []).map((part) => {
     const data = part.kind === 'text' || part.kind === 'tool_call' ? part.host_data : undefined;
     return [part.kind, 'text' in part ? part.text : '', unpackSignature(data)];

@@ -30,7 +30,6 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
   if (user !== undefined && user.kind !== 'null') checkText(user, 'user', limits.modelNameMax);
   return {
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
-    modelNode,
     stream: false,
     wantsUsage: true,
     endUser: readEndUser(root, ['user']),

@@ -1,4 +1,4 @@
-/** Maps Gemini's finish reasons to canonical ones, and tells those by which a model gave up. */
+/** Maps Gemini's finish reasons to and from canonical ones, and tells those by which a model gave up. */
 import type { FinishReason } from '../../../generation/event.ts';
 
 /** `failed`: no answer came, and another attempt may succeed. `account`: Google closed the operator's account. */
@@ -37,3 +37,19 @@ export function parseFinish(word: string): Finish {
 
 /** The reason that asks for another hop with the candidate's `continuationToken`. */
 export const CONTINUATION = 'CONTINUATION';
+
+const WORDS: Readonly<Record<FinishReason, 'STOP' | 'MAX_TOKENS' | 'SAFETY'>> = {
+  stop: 'STOP',
+  stop_sequence: 'STOP',
+  length: 'MAX_TOKENS',
+  context_window: 'MAX_TOKENS',
+  tool_calls: 'STOP',
+  refusal: 'SAFETY',
+  pause: 'STOP',
+  other: 'STOP',
+};
+
+/** Gemini's word for a canonical reason. */
+export function renderFinish(reason: FinishReason): 'STOP' | 'MAX_TOKENS' | 'SAFETY' {
+  return WORDS[reason];
+}

@@ -1,5 +1,5 @@
 /**
- * Parses Gemini's `usageMetadata` into disjoint counters. In a stream the last value of a counter holds, except that
+ * Parses Gemini's `usageMetadata` into disjoint counters, and renders it. In a stream the last value of a counter holds, except that
  * output never shrinks: with server tools the counters restart at each inner step. Each hop of a continued answer has
  * counters of its own, which add up. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-22.
  */
@@ -183,4 +183,38 @@ function add(one: Usage, other: Usage): Usage {
     reasoning: one.reasoning + other.reasoning,
   };
   return withExtras(sum, extras);
+}
+
+/** Converts disjoint counters to Gemini's: the prompt includes what was cached, the candidates no thoughts. */
+export function renderUsage({
+  input,
+  cache_read,
+  cache_write_5m,
+  cache_write_1h,
+  output,
+  reasoning,
+  extras = {},
+}: Usage) {
+  const promptTokenCount = input + cache_read + cache_write_5m + cache_write_1h;
+  const prompt = detailsOf((extras.audio_input ?? 0) + (extras.audio_cache_read ?? 0), extras.image_input);
+  const candidates = detailsOf(extras.audio_output, extras.image_output);
+  const cached = detailsOf(extras.audio_cache_read);
+  return {
+    promptTokenCount,
+    candidatesTokenCount: output - reasoning,
+    totalTokenCount: promptTokenCount + output,
+    ...(cache_read > 0 && { cachedContentTokenCount: cache_read }),
+    ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+    ...(prompt.length > 0 && { promptTokensDetails: prompt }),
+    ...(cached.length > 0 && { cacheTokensDetails: cached }),
+    ...(candidates.length > 0 && { candidatesTokensDetails: candidates }),
+  };
+}
+
+function detailsOf(audio = 0, image = 0) {
+  const counts = [
+    { modality: 'AUDIO', tokenCount: audio },
+    { modality: 'IMAGE', tokenCount: image },
+  ];
+  return counts.filter(({ tokenCount }) => tokenCount > 0);
 }

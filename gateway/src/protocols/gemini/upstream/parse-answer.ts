@@ -10,9 +10,9 @@ import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } fr
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { countSearches } from '../shared/citations.ts';
 import { CONTINUATION, finishWordOf } from '../shared/finish-reasons.ts';
+import { errorEvent } from '../shared/read-error.ts';
 import { UsageTally } from '../shared/usage.ts';
 import { AnswerReader } from './parse-stream.ts';
-import { errorEvent } from './read-error.ts';
 
 /** The body of a 200 as events, up to `end`; or one `error` or `malformed`. */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {

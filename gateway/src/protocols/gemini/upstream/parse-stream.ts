@@ -13,9 +13,9 @@ import type { StreamParser } from '../../upstream-protocol.ts';
 import { citationsOf, countSearches } from '../shared/citations.ts';
 import { CONTINUATION, finishWordOf, parseFinish } from '../shared/finish-reasons.ts';
 import { parseLogprobs } from '../shared/logprobs.ts';
+import { errorEvent } from '../shared/read-error.ts';
 import { UsageTally } from '../shared/usage.ts';
 import { PartialCall } from './partial-call.ts';
-import { errorEvent } from './read-error.ts';
 
 const NONE: readonly GenerationEvent[] = [];
 

@@ -1,15 +1,27 @@
-/** Assembles the half of Gemini's format that providers use; no client uses the other. */
+/** Assembles the half of Gemini's format that providers use. */
 import type { GenerationUpstream } from '../../upstream-protocol.ts';
+import { readError } from '../shared/read-error.ts';
+import { WRITTEN_SEAL } from '../shared/seals.ts';
+import { startFold } from '../stream/fold-stream.ts';
+import { GeminiStreamObserver } from '../stream/observe-stream.ts';
 import { readCount, renderCount } from './count-tokens.ts';
+import { nameModel } from './name-model.ts';
 import { parseAnswer, readAnswer, streamOfAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
-import { readError } from './read-error.ts';
 import { renderRequest } from './render-request.ts';
+import { stripSignatures } from './strip-signatures.ts';
 
 export const geminiUpstream = {
   name: 'gemini',
   translates: true,
-  passThrough: null,
+  passThrough: {
+    forwardHeaders: () => [],
+    stripReasoning: stripSignatures,
+    writtenMark: WRITTEN_SEAL,
+    nameModel,
+    startObserver: () => new GeminiStreamObserver(),
+    startFold,
+  },
   headers: [],
   reportsUsageOnRequest: false,
   signsReasoning: false,

@@ -112,7 +112,6 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const outputTokensMax = givenNumber(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
-    modelNode,
     stream: member(root, 'stream')?.kind === 'true',
     wantsUsage: true,
     endUser: readEndUser(root, NO_MEMBERS),

@@ -70,7 +70,6 @@ function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts
   const outputTokensMax = givenNumber(root, 'max_output_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
-    modelNode,
     stream: member(root, 'stream')?.kind === 'true',
     wantsUsage: true,
     endUser: readEndUser(root, END_USER_MEMBERS),

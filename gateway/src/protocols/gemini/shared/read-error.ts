@@ -16,9 +16,17 @@ export function readError(body: Buffer): UpstreamError {
 
 /** An error in a stream, or instead of an answer. */
 export function errorEvent(error: JsonObject): GenerationEvent {
+  return { kind: 'error', ...errorOf(error) };
+}
+
+export function errorOf(error: JsonObject): {
+  readonly type: string;
+  readonly message: string;
+  readonly status: number | null;
+} {
   const status = typeof error.code === 'number' && error.code >= 400 && error.code < 600 ? error.code : null;
   const type = codeOf(error, detailsOf(error)) ?? 'error';
-  return { kind: 'error', type, message: asText(error.message) ?? 'upstream gave no reason', status };
+  return { type, message: asText(error.message) ?? 'upstream gave no reason', status };
 }
 
 /** The most exact word: that of an invalid key, else the status. */

@@ -1,0 +1,140 @@
+/**
+ * Writes the parts of an answer in Gemini's format from generation events: texts as they come, calls once they are whole.
+ * What an issuer wants back with a call is its signature: Google's own as it came, all else sealed, also reasoning before
+ * it, because Gemini CLI keeps no thoughts. Specification of other endpoints, 4.3.
+ */
+import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
+import type { Native } from '../../../generation/part.ts';
+import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { PartSequencer } from '../../answer/sequence-parts.ts';
+import type { AnswerContext } from '../../client-protocol.ts';
+import { unpackSignature } from '../../host-data.ts';
+import { parseObject } from '../../json.ts';
+import { writeSeal } from '../shared/seals.ts';
+import { Grounding } from './render-grounding.ts';
+
+export type AnswerPart = { readonly [member: string]: WritableJson | undefined };
+
+interface OpenPart {
+  readonly part: number;
+  readonly opening: Exclude<PartOpening, { readonly kind: 'opaque' }>;
+  text: string;
+  /** Of reasoning: that of its issuer; null: none came. */
+  signature: string | null;
+}
+
+const NONE: readonly AnswerPart[] = [];
+
+export class AnswerParts {
+  readonly grounding = new Grounding();
+  readonly #context: AnswerContext;
+  readonly #sequencer = new PartSequencer();
+  /** What came with a part, which may come before the part is written. */
+  readonly #natives = new Map<number, Native>();
+  #open: OpenPart | null = null;
+  /** The sealed reasoning that no part has taken; null: none. */
+  #sealed: string | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  /** Why the events cannot be written as parts; null: they can. */
+  get violation(): string | null {
+    return this.#sequencer.violation;
+  }
+
+  push(event: GenerationEvent): readonly AnswerPart[] {
+    if (event.kind === 'host_data') this.#natives.set(event.part, event.native);
+    const ordered = this.#sequencer.push(event);
+    const [only] = ordered;
+    if (only === undefined) return NONE;
+    return ordered.length === 1 ? this.#write(only) : ordered.flatMap((one) => this.#write(one));
+  }
+
+  /** A delta of the open part was sent without `push`. */
+  skipped(part: number, text: string): void {
+    if (this.#open?.part === part) this.#open.text += text;
+  }
+
+  #write(event: GenerationEvent): readonly AnswerPart[] {
+    switch (event.kind) {
+      case 'part_start':
+        if (event.opening.kind === 'opaque') return NONE;
+        this.#open = { part: event.part, opening: event.opening, text: '', signature: null };
+        return event.opening.kind === 'tool_call' ? NONE : this.#writeSealed();
+      case 'text_delta':
+        return this.#say(event.text);
+      case 'arguments_delta':
+        if (this.#open !== null) this.#open.text += event.text;
+        return NONE;
+      case 'signature':
+        if (this.#open !== null) this.#open.signature = event.signature;
+        return NONE;
+      case 'citation':
+        this.grounding.cite(event.citation);
+        return NONE;
+      case 'part_end':
+        return this.#end();
+      case 'finish':
+        return this.#writeSealed();
+      default:
+        return NONE;
+    }
+  }
+
+  get #hides(): boolean {
+    return this.#context.hidesReasoning === true;
+  }
+
+  #say(text: string): readonly AnswerPart[] {
+    const open = this.#open;
+    if (open === null) return NONE;
+    open.text += text;
+    if (open.opening.kind !== 'reasoning') return [{ text }];
+    return this.#hides ? NONE : [{ text, thought: true }];
+  }
+
+  /** Reasoning that no call follows is sealed in a thought without words. */
+  #writeSealed(): readonly AnswerPart[] {
+    const sealed = this.#sealed;
+    this.#sealed = null;
+    return sealed === null || this.#hides ? NONE : [{ text: '', thought: true, thoughtSignature: sealed }];
+  }
+
+  #end(): readonly AnswerPart[] {
+    const open = this.#open;
+    this.#open = null;
+    if (open === null) return NONE;
+    const { opening, text, signature } = open;
+    const native = this.#natives.get(open.part);
+    switch (opening.kind) {
+      case 'tool_call': {
+        const args = text.trim() === '' ? '{}' : text;
+        // A call that was cut off is left out: the finish reason says that the answer is not whole.
+        if (parseObject(args) === null) return NONE;
+        const thoughtSignature = this.#takeSignature(native);
+        return [{ functionCall: { id: opening.id, name: opening.name, args: new RawJson(args) }, thoughtSignature }];
+      }
+      case 'reasoning':
+        if (text === '' && signature === null) return NONE;
+        this.#sealed = writeSeal(this.#context.seal({ kind: 'reasoning', part: { ...opening, text, signature } }));
+        return NONE;
+      default: {
+        this.grounding.endText(text);
+        const thoughtSignature = unpackSignature(native);
+        return thoughtSignature === null ? NONE : [{ text: '', thoughtSignature }];
+      }
+    }
+  }
+
+  /** Undefined: nothing is wanted back with the call. */
+  #takeSignature(native: Native | undefined): string | undefined {
+    const own = unpackSignature(native);
+    if (own !== null) return own;
+    const sealed = this.#sealed;
+    this.#sealed = null;
+    if (sealed !== null || native === undefined) return sealed ?? undefined;
+    return writeSeal(this.#context.seal({ kind: 'call_data', native }));
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Checks a Gemini request and reads its facts: the model and the kind of answer are in the path. Refuses stored content.
+ * Other members are upstream's to judge.
+ */
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import type { TierWords } from '../../../generation/usage.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import {
+  type CheckContext,
+  checkKind,
+  checkType,
+  type MediaTally,
+  type MemberType,
+  type PricedMembers,
+  type RequestExtras,
+  type RequestFacts,
+  refuse,
+  tallyPart,
+} from '../../request/request-facts.ts';
+import { given, listOf, nameOf, readObject } from './members.ts';
+import { notStored, refuseStoredFile, refuseStoredTools } from './stored-content.ts';
+
+/** Members of `generationConfig` for which checking type and range is enough. */
+export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
+  temperature: { type: 'number', isNullable: true, minimum: 0, maximum: 2 },
+  topP: { type: 'number', isNullable: true, minimum: 0, maximum: 1 },
+  maxOutputTokens: { type: 'integer', isNullable: true, minimum: 1 },
+  candidateCount: { type: 'integer', isNullable: true, minimum: 1, maximum: 128 },
+};
+
+/**
+ * @throws CallFailure `invalid_request` that names the first invalid member, `not_found` for the name of stored content.
+ */
+export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+  const { path } = context;
+  if (!path) throw new Error('a Gemini request came without the model of its path');
+  if (path.stream && !path.asEvents) {
+    throw invalidRequest('alt: a stream is only served as server-sent events; ask for it with "?alt=sse"', 'alt');
+  }
+  if (outline.root.kind !== 'object') throw invalidRequest(`the body is ${outline.root.kind}; expected a JSON object`);
+  const root = requestIn(outline.root, context.countOnly);
+  refuseTwice(root, '');
+  if (given(root, 'cachedContent') !== undefined) throw notStored('cachedContent');
+  const media = checkContents(given(root, 'contents'), context);
+  const tools = given(root, 'tools');
+  refuseStoredTools(tools, 'tools');
+  const config = checkConfig(given(root, 'generationConfig'));
+  const limit = config === undefined ? undefined : numberOf(config, 'maxOutputTokens');
+  return {
+    model: path.model,
+    stream: path.stream,
+    wantsUsage: true,
+    endUser: null,
+    inputBytes: outline.bytes.length - media.bytes,
+    mediaParts: media.parts,
+    outputTokensMax: limit ?? null,
+    // The name under which the honoring of limits is learned.
+    outputLimitMember: limit === undefined ? null : 'max_tokens',
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: (config === undefined ? undefined : numberOf(config, 'candidateCount')) ?? 1,
+    extras: findExtras(tools, config, media.parts),
+    priced: findPriced(root, tools),
+  };
+}
+
+/** The request itself: a count may be asked for a whole one in `generateContentRequest`. */
+export function requestIn(root: JsonNode, countOnly: boolean): JsonNode {
+  const whole = countOnly ? given(root, 'generateContentRequest') : undefined;
+  return whole === undefined ? root : readObject(whole, 'generateContentRequest');
+}
+
+/** Of a member in both spellings, which one counts is not known. Null and other kinds of values pass. */
+function refuseTwice(node: JsonNode, place: string): void {
+  const names = new Set<string>();
+  for (const found of children(node)) {
+    const name = nameOf(found);
+    if (names.has(name)) {
+      const path = `${place}${memberName(found)}`;
+      throw invalidRequest(`${path}: the member was sent twice, in camel case and in snake case; send it once`, path);
+    }
+    names.add(name);
+  }
+}
+
+function checkConfig(node: JsonNode | undefined): JsonNode | undefined {
+  if (node === undefined) return undefined;
+  checkKind(node, 'generationConfig', ['object'], 'an object');
+  refuseTwice(node, 'generationConfig.');
+  for (const [name, type] of Object.entries(CHECKED_MEMBERS)) {
+    const value = given(node, name);
+    if (value !== undefined) checkType(value, `generationConfig.${name}`, type);
+  }
+  return node;
+}
+
+function numberOf(node: JsonNode, name: string): number | undefined {
+  const value = given(node, name);
+  return value === undefined ? undefined : numberValue(value);
+}
+
+/** Returns the tally of media in the turns. */
+function checkContents(contents: JsonNode | undefined, { limits }: CheckContext): MediaTally {
+  const media: MediaTally = { bytes: 0, parts: 0 };
+  if (contents === undefined) throw refuse('contents', null, 'an array of contents');
+  const turns = checkList(contents, 'contents', limits.messagesMax);
+  if (turns.length === 0) throw refuse('contents', contents, 'an array of at least one content');
+  for (const [index, content] of turns.entries()) {
+    const path = `contents.${index}`;
+    checkKind(content, path, ['object'], 'a content (an object with parts)');
+    const parts = given(content, 'parts');
+    if (parts === undefined) continue;
+    for (const [place, part] of checkList(parts, `${path}.parts`, limits.partsMax).entries()) {
+      checkKind(part, `${path}.parts.${place}`, ['object'], 'a part (an object)');
+      checkPart(part, `${path}.parts.${place}`, media);
+    }
+  }
+  return media;
+}
+
+function checkList(node: JsonNode, path: string, most: number): readonly JsonNode[] {
+  checkKind(node, path, ['array', 'object'], 'an array');
+  const found = listOf(node);
+  if (found.length > most)
+    throw invalidRequest(`${path}: found ${found.length} elements; expected at most ${most}`, path);
+  return found;
+}
+
+function checkPart(part: JsonNode, path: string, media: MediaTally): void {
+  for (const value of children(part)) {
+    switch (nameOf(value)) {
+      case 'inlineData':
+        tallyPart(media, value);
+        break;
+      case 'fileData':
+        refuseStoredFile(value, `${path}.fileData`);
+        tallyPart(media, value);
+        break;
+      case 'functionResponse':
+        checkResult(value, `${path}.functionResponse`, media);
+    }
+  }
+}
+
+/** The marks of media in the bytes of a result; an escape may hide one. Most results have none, and are not opened. */
+const MEDIA_MARKS = ['nlineData', 'nline_data', 'ileData', 'ile_data', '\\u'];
+
+function checkResult(result: JsonNode, path: string, media: MediaTally): void {
+  const { bytes } = result.outline;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + result.start, result.end - result.start);
+  if (!MEDIA_MARKS.some((mark) => text.includes(mark))) return;
+  const parts = given(result, 'parts');
+  if (parts === undefined) return;
+  for (const [index, part] of listOf(parts).entries()) {
+    if (part.kind === 'object') checkPart(part, `${path}.parts.${index}`, media);
+  }
+}
+
+/** Requests of a search tool: the most seen in one answer (recorded traffic, 2026). */
+const SEARCHES_ASSUMED = 10;
+const SEARCHES: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval']);
+/** Tools without a price of their own: their tokens count as input. */
+const FREE_TOOLS: ReadonlySet<string> = new Set([
+  'functionDeclarations',
+  'computerUse',
+  'codeExecution',
+  'urlContext',
+  'mcpServers',
+]);
+
+/** The kinds of the tools, by their path. */
+function kindsIn(tools: JsonNode | undefined): ReadonlyMap<string, string> {
+  const kinds = new Map<string, string>();
+  for (const [index, tool] of tools === undefined ? [] : listOf(tools).entries()) {
+    checkKind(tool, `tools.${index}`, ['object', 'null'], 'a tool (an object)');
+    for (const kind of children(tool))
+      if (kind.kind !== 'null') kinds.set(`tools.${index}.${nameOf(kind)}`, nameOf(kind));
+  }
+  return kinds;
+}
+
+/** Undefined for a request of text without searches. */
+function findExtras(
+  tools: JsonNode | undefined,
+  config: JsonNode | undefined,
+  mediaParts: number,
+): RequestExtras | undefined {
+  const modalities = config === undefined ? undefined : given(config, 'responseModalities');
+  const mediaOutput = modalities !== undefined && listOf(modalities).some((word) => stringValue(word) !== 'TEXT');
+  const searches = [...kindsIn(tools).values()].some((kind) => SEARCHES.has(kind));
+  if (mediaParts === 0 && !mediaOutput && !searches) return undefined;
+  const toolRequests = new Map(searches ? [['web_search', SEARCHES_ASSUMED] as const] : []);
+  return { mediaInput: mediaParts > 0, mediaOutput, toolRequests };
+}
+
+const STANDARD_TIERS: ReadonlySet<string> = new Set(['standard', 'unspecified', 'service_tier_unspecified']);
+
+/** Undefined: nothing changes the price. */
+function findPriced(root: JsonNode, tools: JsonNode | undefined): PricedMembers | undefined {
+  const node = given(root, 'serviceTier');
+  const word = node === undefined ? undefined : readTier(node);
+  const tier: TierWords = word === undefined || STANDARD_TIERS.has(word) ? {} : { service_tier: word };
+  const unpriced = [...kindsIn(tools)].flatMap(([path, kind]) =>
+    FREE_TOOLS.has(kind) || SEARCHES.has(kind) ? [] : [path],
+  );
+  if (unpriced.length === 0 && tier.service_tier === undefined) return undefined;
+  return { models: [], anyModel: null, tier, unpriced, retryToken: null };
+}
+
+const TIER_CHARS_MAX = 40;
+
+function readTier(node: JsonNode): string {
+  const word = stringValue(node);
+  if (word === undefined || !/^\w+$/.test(word) || word.length > TIER_CHARS_MAX) {
+    throw refuse('serviceTier', node, 'the name of a tier, such as flex or priority');
+  }
+  return word.toLowerCase();
+}

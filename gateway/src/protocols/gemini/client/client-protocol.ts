@@ -1,0 +1,34 @@
+/** Assembles the half of Gemini's format that clients use. The model and the kind of answer are in its paths. */
+import type { GenerationClient } from '../../client-protocol.ts';
+import { limitHeader, spanText } from '../../openai/limit-headers.ts';
+import { checkRequest } from './check-request.ts';
+import { parseRequest } from './parse-request.ts';
+import { readNeeds } from './read-needs.ts';
+import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
+import { renderAnswer, startStreamRenderer } from './render-stream.ts';
+
+export const geminiClient: GenerationClient = {
+  name: 'gemini',
+  translates: true,
+  // Its addresses contain the model: server/gemini-paths.ts.
+  endpoints: [],
+  versionHeader: null,
+  readVersion: () => null,
+  keyHeader: 'x-goog-api-key',
+  prefersApiKeyHeader: true,
+  checkRequest,
+  readNeeds,
+  parseRequest,
+  countMember: 'totalTokens',
+  startsWithInputTokens: false,
+  startStreamRenderer,
+  renderAnswer,
+  cutReason: 'MAX_TOKENS',
+  reasoningMember: 'contents[].parts[].thought',
+  statusOf,
+  renderError,
+  renderStreamError,
+  keepAlive: KEEP_ALIVE,
+  limitHeader,
+  renderReset: spanText,
+};

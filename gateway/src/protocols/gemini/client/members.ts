@@ -1,0 +1,92 @@
+/**
+ * Reads members of Gemini's JSON as protobuf does: each in camel case or in snake case, and a list of one element with or
+ * without its brackets. Null counts as absent. https://protobuf.dev/programming-guides/json, read 2026-11-23.
+ */
+import type { Feature } from '../../../generation/request.ts';
+import { children, elements, type JsonNode, member, memberName, stringValue } from '../../../wire/json-node.ts';
+import { refuse } from '../../request/request-facts.ts';
+import type { TranslationNotes } from '../../request/translation-notes.ts';
+
+/** State collected while one request is parsed. */
+export interface RequestReading {
+  readonly notes: TranslationNotes;
+  /** The member that requested each feature. */
+  readonly named: { [feature in Feature]?: string };
+}
+
+/** Snake-case names by the camel-case names of this half's own tables. */
+const SNAKE = new Map<string, string>();
+
+function snakeOf(name: string): string {
+  let snake = SNAKE.get(name);
+  if (snake === undefined) {
+    snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    SNAKE.set(name, snake);
+  }
+  return snake;
+}
+
+/** The value of a member by its camel-case name; undefined where it is absent or null. */
+export function given(node: JsonNode, name: string): JsonNode | undefined {
+  const found = member(node, name) ?? member(node, snakeOf(name));
+  return found === undefined || found.kind === 'null' ? undefined : found;
+}
+
+/** The camel-case name of a member. */
+export function nameOf(node: JsonNode): string {
+  const name = memberName(node);
+  return name.includes('_') ? name.replaceAll(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name;
+}
+
+/** The elements of a list; a value without brackets is its only one. */
+export function listOf(node: JsonNode): readonly JsonNode[] {
+  return node.kind === 'array' ? elements(node) : [node];
+}
+
+/** A required object. Throws CallFailure. */
+export function readObject(node: JsonNode | undefined, path: string, expected = 'an object'): JsonNode {
+  if (node?.kind !== 'object') throw refuse(path, node ?? null, expected);
+  return node;
+}
+
+/** A required string. Throws CallFailure. */
+export function readText(node: JsonNode | undefined, path: string, expected = 'a string'): string {
+  const text = node === undefined ? undefined : stringValue(node);
+  if (text === undefined) throw refuse(path, node ?? null, expected);
+  return text;
+}
+
+/** A required, non-empty string. Throws CallFailure. */
+export function readName(node: JsonNode | undefined, path: string, expected: string): string {
+  const name = readText(node, path, expected);
+  if (name === '') throw refuse(path, node ?? null, expected);
+  return name;
+}
+
+/** Null: absent. Throws CallFailure for another value than a string. */
+export function readOptionalText(node: JsonNode, name: string, path: string): string | null {
+  const found = given(node, name);
+  return found === undefined ? null : readText(found, path);
+}
+
+/** Drops unknown members, reported as `place.member`: without indices, so that a long conversation reports each once. */
+export function dropUnknown(
+  node: JsonNode,
+  known: ReadonlySet<string>,
+  place: string,
+  { notes }: RequestReading,
+): void {
+  for (const found of children(node)) {
+    const name = nameOf(found);
+    if (!known.has(name) && !isVoid(found)) notes.drop(`${place}.${name}`, UNKNOWN);
+  }
+}
+
+export const UNKNOWN = 'is no member that can be carried to the model behind this name';
+
+/** Whether a value means the same as its absence. */
+export function isVoid(node: JsonNode): boolean {
+  if (node.kind === 'null' || node.kind === 'false') return true;
+  if (node.kind === 'string') return stringValue(node) === '';
+  return (node.kind === 'array' || node.kind === 'object') && children(node).length === 0;
+}
