@@ -123,9 +123,8 @@ export interface UpstreamRequest {
   /** The client's header lines that the upstream may see, each already validated. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
-  /** How many answers the body asks for (`n` of chat completions). */
+  /** How many answers the body asks for, and whether the client gets them as they come, in its own format. */
   readonly answers: number;
-  /** The client uses the format itself, and gets the answer as it came. Absent: it does not. */
   readonly passes?: boolean;
   /** `req_…`, and the time of the call in unix milliseconds. */
   readonly requestId: string;

@@ -150,14 +150,14 @@ describe('lists', () => {
   test('each name lists its endpoints, and an alias its model', async () => {
     const shown = new Map((await list(pair.gateway)).data.map((model) => [model.id, model]));
     const of = (id: string) => [shown.get(id)?.protocols, shown.get(id)?.display_name];
-    expect(of('ok')).toEqual([['chat', 'messages', 'responses'], 'ok']);
-    expect(of('m-ok')).toEqual([['chat', 'messages', 'responses'], 'm-ok']);
+    expect(of('ok')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'ok']);
+    expect(of('m-ok')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'm-ok']);
     expect(of('chat-only')).toEqual([['chat'], 'chat-only']);
-    expect(of('dual')).toEqual([['chat', 'messages', 'responses'], 'dual']);
-    expect(of('dual/alias')).toEqual([['chat', 'messages', 'responses'], 'dual/alias (dual)']);
+    expect(of('dual')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'dual']);
+    expect(of('dual/alias')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'dual/alias (dual)']);
     expect(of('claude-dual')).toEqual([['messages'], 'claude-dual (dual)']);
-    expect(of('known')).toEqual([['chat', 'messages', 'responses'], 'Mistral Large']);
-    expect(of('claude-own')).toEqual([['chat', 'messages', 'responses'], 'claude-own (Mistral Large)']);
+    expect(of('known')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'Mistral Large']);
+    expect(of('claude-own')).toEqual([['chat', 'messages', 'responses', 'gemini'], 'claude-own (Mistral Large)']);
     const one = await get(pair.gateway, '/v1/models/claude-dual');
     expect(await one.json()).toMatchObject({ id: 'claude-dual', protocols: ['messages'] });
   });

@@ -46,7 +46,9 @@ describe('another method is 405 with allow', () => {
       [CHAT_PATHS, 'chat', 'POST', ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']],
       [MESSAGES_PATHS, 'messages', 'POST', ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']],
       [COUNT_PATHS, 'messages', 'POST', ['GET', 'DELETE', 'OPTIONS']],
-      [[...MODELS_PATHS, '/v1/models/ok'], 'chat', 'GET', ['POST', 'DELETE', 'OPTIONS']],
+      [[...MODELS_PATHS], 'chat', 'GET', ['POST', 'DELETE', 'OPTIONS']],
+      [['/v1/models/ok'], 'chat', 'GET', ['POST']],
+      [['/v1/models/ok'], 'chat', 'GET, POST', ['DELETE', 'OPTIONS']],
       [['/healthz', '/readyz', '/openapi.json', '/'], 'chat', 'GET, HEAD', ['POST', 'DELETE', 'OPTIONS']],
     ];
   for (const [paths, side, allow, wrong] of rows) {

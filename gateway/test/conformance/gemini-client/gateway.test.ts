@@ -410,7 +410,7 @@ describe('a body', () => {
     [{ generationConfig: { maxOutputTokens: 5, max_output_tokens: 9 } }, 400, 'generationConfig.max_output_tokens'],
     [{ contents: [] }, 400, 'contents'],
     [{ contents: 'hi' }, 400, 'contents'],
-  ] as const)('%j is refused, whoever answers', async (members, status, field) => {
+  ] as const)('%j is refused at every target', async (members, status, field) => {
     for (const model of ['g-ok', 'c-ok']) {
       const before = pair.fake.served('ok').length;
       const answer = await plain(pair, model, { ...HELLO, ...members });

@@ -13,7 +13,7 @@ export function writeSeal(seal: string): string {
   return Buffer.concat([Buffer.from(SEAL_PREFIX), sealed]).toString('base64');
 }
 
-/** The seal in a signature; null: the signature is another party's, or there is none. */
+/** The seal in a signature; null: another party's signature, or no signature. */
 export function readSeal(signature: string | null): string | null {
   if (signature === null || !signature.startsWith(WRITTEN_SEAL.slice(1))) return null;
   const bytes = Buffer.from(signature, 'base64');
