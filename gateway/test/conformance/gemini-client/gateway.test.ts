@@ -391,21 +391,22 @@ describe('a body', () => {
           { parts: [{ file_data: { file_uri: 'https://generativelanguage.googleapis.com/v1beta/files/x' } }] },
         ],
       },
-      404,
-      'contents.0.parts.0.fileData.fileUri',
+      400,
+      'contents.0.parts.0.fileData.file_uri',
     ],
-    [{ contents: [{ parts: [{ fileData: { fileUri: 'files/x' } }] }] }, 404, 'contents.0.parts.0.fileData.fileUri'],
+    [{ contents: [{ parts: [{ fileData: { fileUri: 'files/x' } }] }] }, 400, 'contents.0.parts.0.fileData.fileUri'],
     [
-      {
-        contents: [
-          { parts: [{ functionResponse: { name: 'f', parts: [{ 'file\u0044ata': { fileUri: 'gs://b/o' } }] } }] },
-        ],
-      },
+      { contents: [{ parts: [{ functionResponse: { name: 'f', parts: [{ fileData: { fileUri: 'gs://b/o' } }] } }] }] },
       400,
       'contents.0.parts.0.functionResponse.parts.0.fileData.fileUri',
     ],
-    [{ tools: [{ fileSearch: { fileSearchStoreNames: ['s'] } }] }, 404, 'tools.0.fileSearch'],
-    [{ tools: [{ retrieval: { vertexAiSearch: {} } }] }, 404, 'tools.0.retrieval'],
+    [{ tools: [{ fileSearch: { fileSearchStoreNames: ['s'] } }] }, 404, 'tools.0.fileSearch.fileSearchStoreNames'],
+    [
+      { tools: [{ retrieval: { vertexAiSearch: { datastore: 'd' } } }] },
+      404,
+      'tools.0.retrieval.vertexAiSearch.datastore',
+    ],
+    [{ tools: [{ retrieval: { externalApi: {} } }] }, 404, 'tools.0.retrieval'],
     [{ generationConfig: { maxOutputTokens: 0 } }, 400, 'generationConfig.maxOutputTokens'],
     [{ generationConfig: { maxOutputTokens: 5, max_output_tokens: 9 } }, 400, 'generationConfig.max_output_tokens'],
     [{ contents: [] }, 400, 'contents'],
@@ -420,6 +421,12 @@ describe('a body', () => {
       ]);
       expect(pair.fake.served('ok').length).toBe(before);
     }
+  });
+
+  test('cannot hide an address behind escapes', async () => {
+    const body = String.raw`{"contents":[{"parts":[{"functionResponse":{"name":"f","parts":[{"file\u0044ata":{"fileU\u0072i":"g\u0073://b/o"}}]}}]}]}`;
+    const { status, text } = await ask(pair, 'g-ok:generateContent', body);
+    expect([status, text.includes("operator's account")]).toEqual([400, true]);
   });
 
   test.each([

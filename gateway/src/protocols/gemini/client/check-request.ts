@@ -1,6 +1,6 @@
 /**
- * Checks a Gemini request and reads its facts: the model and the kind of answer are in the path. Refuses stored content.
- * Other members are upstream's to judge.
+ * Checks a Gemini request and reads its facts: the model and the kind of answer are in the path. Other members are
+ * upstream's to judge.
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import type { TierWords } from '../../../generation/usage.ts';
@@ -24,8 +24,9 @@ import {
   refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
+import { referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 import { given, listOf, nameOf, readObject } from './members.ts';
-import { notStored, refuseStoredFile, refuseStoredTools } from './stored-content.ts';
+import { noteCache, noteFiles, noteStores } from './stored-references.ts';
 
 /** Members of `generationConfig` for which checking type and range is enough. */
 export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
@@ -36,7 +37,7 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
 };
 
 /**
- * @throws CallFailure `invalid_request` that names the first invalid member, `not_found` for the name of stored content.
+ * @throws CallFailure `invalid_request` that names the first invalid member.
  */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { path } = context;
@@ -47,10 +48,11 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (outline.root.kind !== 'object') throw invalidRequest(`the body is ${outline.root.kind}; expected a JSON object`);
   const root = requestIn(outline.root, context.countOnly);
   refuseTwice(root, '');
-  if (given(root, 'cachedContent') !== undefined) throw notStored('cachedContent');
-  const media = checkContents(given(root, 'contents'), context);
+  const found: StoredReference[] = [];
+  noteCache(root, found);
+  const media = checkContents(given(root, 'contents'), context, found);
   const tools = given(root, 'tools');
-  refuseStoredTools(tools, 'tools');
+  noteStores(tools, found);
   const config = checkConfig(given(root, 'generationConfig'));
   const limit = config === undefined ? undefined : numberOf(config, 'maxOutputTokens');
   return {
@@ -68,6 +70,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     answers: (config === undefined ? undefined : numberOf(config, 'candidateCount')) ?? 1,
     extras: findExtras(tools, config, media.parts),
     priced: findPriced(root, tools),
+    stored: referencesOf(found),
   };
 }
 
@@ -107,7 +110,7 @@ function numberOf(node: JsonNode, name: string): number | undefined {
 }
 
 /** Returns the tally of media in the turns. */
-function checkContents(contents: JsonNode | undefined, { limits }: CheckContext): MediaTally {
+function checkContents(contents: JsonNode | undefined, { limits }: CheckContext, found: StoredReference[]): MediaTally {
   const media: MediaTally = { bytes: 0, parts: 0 };
   if (contents === undefined) throw refuse('contents', null, 'an array of contents');
   const turns = checkList(contents, 'contents', limits.messagesMax);
@@ -119,7 +122,7 @@ function checkContents(contents: JsonNode | undefined, { limits }: CheckContext)
     if (parts === undefined) continue;
     for (const [place, part] of checkList(parts, `${path}.parts`, limits.partsMax).entries()) {
       checkKind(part, `${path}.parts.${place}`, ['object'], 'a part (an object)');
-      checkPart(part, `${path}.parts.${place}`, media);
+      checkPart(part, `${path}.parts.${place}`, media, found);
     }
   }
   return media;
@@ -133,33 +136,26 @@ function checkList(node: JsonNode, path: string, most: number): readonly JsonNod
   return found;
 }
 
-function checkPart(part: JsonNode, path: string, media: MediaTally): void {
+function checkPart(part: JsonNode, path: string, media: MediaTally, found: StoredReference[]): void {
   for (const value of children(part)) {
-    switch (nameOf(value)) {
-      case 'inlineData':
-        tallyPart(media, value);
-        break;
-      case 'fileData':
-        refuseStoredFile(value, `${path}.fileData`);
-        tallyPart(media, value);
-        break;
-      case 'functionResponse':
-        checkResult(value, `${path}.functionResponse`, media);
-    }
+    const name = nameOf(value);
+    if (name === 'inlineData' || name === 'fileData') tallyPart(media, value);
+    else if (name === 'functionResponse') tallyResult(value, media);
+    noteFiles(value, `${path}.${name}`, found);
   }
 }
 
-/** The marks of media in the bytes of a result; an escape may hide one. Most results have none, and are not opened. */
-const MEDIA_MARKS = ['nlineData', 'nline_data', 'ileData', 'ile_data', '\\u'];
+/** The marks of media in the bytes of a result. Most results have none, and are not opened. */
+const MEDIA_MARKS = ['nlineData', 'nline_data', 'ileData', 'ile_data'];
 
-function checkResult(result: JsonNode, path: string, media: MediaTally): void {
+function tallyResult(result: JsonNode, media: MediaTally): void {
   const { bytes } = result.outline;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + result.start, result.end - result.start);
   if (!MEDIA_MARKS.some((mark) => text.includes(mark))) return;
   const parts = given(result, 'parts');
-  if (parts === undefined) return;
-  for (const [index, part] of listOf(parts).entries()) {
-    if (part.kind === 'object') checkPart(part, `${path}.parts.${index}`, media);
+  for (const part of parts === undefined ? [] : listOf(parts)) {
+    const medium = given(part, 'inlineData') ?? given(part, 'fileData');
+    if (medium !== undefined) tallyPart(media, medium);
   }
 }
 

@@ -18,7 +18,6 @@ import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import type { GeminiModel } from '../shared/model-names.ts';
-import { isPublicUrl } from '../shared/public-url.ts';
 
 export interface PartContext {
   readonly traits: UpstreamTraits;
@@ -159,6 +158,16 @@ function renderSource(source: Source, path: string, likelyType: string): Written
     case 'text':
       throw refuseMember(path, 'found text; expected bytes or a URL');
   }
+}
+
+/**
+ * Google reads a bucket (`gs:`) and its own files with the operator's credential: they may be another caller's. Source:
+ * contract, 10.12.
+ */
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) return false;
+  return !/(?:generativelanguage|aiplatform)\.googleapis\.com\.?$/.test(url.hostname);
 }
 
 const TYPES: ReadonlyMap<string, string> = new Map([
