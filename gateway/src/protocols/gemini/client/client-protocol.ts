@@ -1,6 +1,6 @@
 /** Assembles the half of Gemini's format that clients use. The model and the kind of answer are in its paths. */
 import type { GenerationClient } from '../../client-protocol.ts';
-import { limitHeader, spanText } from '../../openai/limit-headers.ts';
+import { OPENAI_CLIENT } from '../../openai/openai-client.ts';
 import { checkRequest } from './check-request.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
@@ -8,12 +8,12 @@ import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-e
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
 
 export const geminiClient: GenerationClient = {
+  // Google has no headers about limits: they are those of OpenAI's formats.
+  ...OPENAI_CLIENT,
   name: 'gemini',
   translates: true,
   // Its addresses contain the model: server/gemini-paths.ts.
   endpoints: [],
-  versionHeader: null,
-  readVersion: () => null,
   keyHeader: 'x-goog-api-key',
   prefersApiKeyHeader: true,
   checkRequest,
@@ -29,6 +29,4 @@ export const geminiClient: GenerationClient = {
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,
-  limitHeader,
-  renderReset: spanText,
 };

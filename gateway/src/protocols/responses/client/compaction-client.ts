@@ -20,8 +20,8 @@ export const compactionClient: GenerationClient = {
     stream: false,
     below: PATH,
   }),
-  parseRequest(outline, notes) {
-    const request = responsesClient.parseRequest(outline, notes);
+  parseRequest(outline, notes, asked) {
+    const request = responsesClient.parseRequest(outline, notes, asked);
     return { ...(request.summarizes ? request : summaryRequest(request, 'input')), stream: false };
   },
   renderAnswer,
