@@ -25,8 +25,12 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
 /** Suites that start processes; those with a browser take the longest. */
 const BROWSER_SUITES = 'gateway/test/browser/';
 const SUITES = 'gateway/test/';
-/** Files share a process, because each process costs up to 250 ms to load what the files of a folder have in common. */
-const SUITES_PER_RUN = 8;
+/**
+ * Files share a process, because each process costs up to 250 ms to load what the files of a folder have in common, and
+ * suites with a browser share that. Few files per process, so that the last one does not run long alone.
+ */
+const SUITES_PER_RUN = 4;
+const BROWSER_SUITES_PER_RUN = 8;
 const OTHERS_PER_RUN = 24;
 
 /** Whether the file is a suite that starts processes. */
@@ -37,7 +41,9 @@ export function isSuite(file: string): boolean {
 /** Groups the files into runs, the slowest first: every few suites of a folder, and every few other files. */
 export function groupFiles(files: readonly string[]): string[][] {
   const folders = Map.groupBy(files.filter(isSuite), dirname);
-  const suites = [...folders.values()].flatMap((suitesOfFolder) => split(suitesOfFolder, SUITES_PER_RUN));
+  const suites = [...folders].flatMap(([folder, inFolder]) =>
+    split(inFolder, `${folder}/` === BROWSER_SUITES ? BROWSER_SUITES_PER_RUN : SUITES_PER_RUN),
+  );
   const [slowest, slow] = [true, false].map((wanted) =>
     suites.filter(([file]) => file?.startsWith(BROWSER_SUITES) === wanted),
   );

@@ -19,12 +19,22 @@ const LOAD_MS = 700;
 /** Calls that recovery must end: more than the highest passing requested of it. */
 const HELD_CALLS = 60;
 
-/** Kills a gateway at the failpoint under load, twice, each time at another passing. Throws on any problem. */
-export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
+/**
+ * Kills a gateway at the failpoint under load, twice, each time at another passing; `once`: at the first of them only.
+ * Throws on any problem.
+ */
+export async function dieAtWork(
+  fake: FakeUpstream,
+  tally: Tally,
+  point: Failpoint,
+  seed: number,
+  once = false,
+): Promise<void> {
   const chances = startChances(seed);
   const most = passingsMax(point);
   await withFolder(fake, tally, async (folder) => {
-    for (const passing of [chances.whole(1, most >> 1), chances.whole(most >> 1, most)]) {
+    const passings = [chances.whole(1, most >> 1), chances.whole(most >> 1, most)];
+    for (const passing of once ? passings.slice(0, 1) : passings) {
       // A start without open holds passes no settlement failpoints in its recovery.
       for (const end of [null, { point, passing }]) {
         refuseProblems(await playRound(folder, { deaths: [], end }), folder, `${point}, passing ${passing}`);
