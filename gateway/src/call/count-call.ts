@@ -3,27 +3,24 @@
  * estimate. Counts have their own requests-per-minute and concurrency limits, of the same size as those of calls;
  * budgets, balances and token limits do not apply, because a count costs nothing and leaves no record.
  */
-import { type Admission, admitCall } from '../admission/admission.ts';
-import { refusalOf } from '../admission/limit-messages.ts';
+import type { Admission } from '../admission/admission.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { ZERO_USAGE } from '../generation/usage.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { speaks } from '../protocols/names.ts';
 import type { PathRequest } from '../protocols/request/request-facts.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
-import type { BindingCaps } from '../store/ports/limits.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
 import { attemptCount } from './attempt/attempt-count.ts';
 import type { CollectedAnswer } from './attempt/collect-answer.ts';
 import { isJsonObject, readOwnRefusal } from './attempt/read-answer.ts';
-import { type CallOrigin, type Identified, isIdentified, openCall, type Routed, releaseCall } from './call.ts';
-import type { CountRecord } from './call-observer.ts';
+import { type CallOrigin, isIdentified, openCall, type Routed, releaseCall } from './call.ts';
 import { reportFailure } from './deliver/refuse.ts';
 import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
-import { draftRecord, redactKeys } from './money/settle.ts';
+import { redactKeys } from './money/settle.ts';
+import { admitUncharged, reportUncharged } from './money/uncharged.ts';
 import { estimateTokens } from './money/usage-checks.ts';
 import { parseRequest, planCall } from './plan/plan-call.ts';
 import type { UpstreamCall } from './plan/upstream-call.ts';
@@ -55,7 +52,8 @@ export async function countCall(
     const read = await readCall(bytes, protocol, { limits, version: call.version, path, countOnly: true });
     const led = read.facts.stored === undefined ? { read, route: null } : await leadToStored(call, read);
     routeCall(call, led.read, led.route);
-    admission = await holdCount(call);
+    const { facts, route } = call;
+    admission = await admitUncharged(call, redactKeys(facts.endUser), route.names);
     reply = await answer(call);
   } catch (error) {
     reply = failureReply(reportFailure(call, error), protocol, call.requestId, call.rateLimitStatus);
@@ -64,7 +62,7 @@ export async function countCall(
     releaseCall(call);
     origin.replyReady();
   }
-  if (isIdentified(call)) reportEnd(call, reply.status);
+  if (isIdentified(call)) reportUncharged(call, 'count_tokens', reply.status);
   return reply;
 }
 
@@ -93,56 +91,6 @@ async function countThere(call: Routed): Promise<number | null> {
     if (!(error instanceof CallFailure) || call.request.signal.aborted) throw error;
     return null;
   }
-}
-
-/** Tells telemetry of a count that ended; `status` is what the client got. */
-function reportEnd(call: Identified, status: number): void {
-  const { deps, attempted, attempts, route, trace } = call;
-  const draft = draftRecord(call, null);
-  const record: CountRecord = {
-    ...draft,
-    served_model: attempted ? draft.served_model : null,
-    provider: attempted ? draft.provider : null,
-    protocol: 'count_tokens',
-    status,
-    error: call.failure?.kind ?? null,
-    reason: null,
-    finish_reason: null,
-    usage: ZERO_USAGE,
-    usage_source: 'void',
-    usage_flags: null,
-    cost_nano_usd: '0',
-    ttfb_ms: null,
-    duration_ms: Math.round(performance.now() - call.startMs),
-    attempts,
-  };
-  deps.observer.counted(record, route?.model ?? null, trace);
-}
-
-/** Takes the count's share of the limits. Throws CallFailure if a limit refuses it; then nothing is taken. */
-async function holdCount(call: Routed): Promise<Admission> {
-  const { principal, facts, route, deps } = call;
-  const { billing } = deps;
-  const { keyId, workspaceId, account } = principal;
-  const endUser = redactKeys(facts.endUser);
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
-  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, call.atMs).map(capsOfCounts);
-  const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
-  const admitted = await admitCall(
-    billing.counting,
-    { ...claim, prepaidAccount: null, tokens: 0, amount: 0n },
-    steadyNowMs(),
-  );
-  if (admitted.kind === 'refused') {
-    call.rateLimitStatus = admitted.rateLimitStatus;
-    throw refusalOf(admitted.refusal);
-  }
-  call.rateLimitStatus = admitted.admission.rateLimitStatus;
-  return admitted.admission;
-}
-
-function capsOfCounts({ caps, ...binding }: BindingCaps): BindingCaps {
-  return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { ProviderState } from '../protocols/stored/shared-state.ts';
+import type { ObjectRequest, ProviderState } from '../protocols/stored/shared-state.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
@@ -123,6 +123,7 @@ export interface UpstreamRequest {
   /** The client's header lines that the upstream may see, each already validated. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
+  readonly object?: ObjectRequest;
   /** How many answers the body asks for, and whether the client gets them as they come, in its own format. */
   readonly answers: number;
   readonly passes?: boolean;
@@ -139,7 +140,7 @@ export interface UpstreamRequest {
 
 /** A request as it goes out, for authorization: nothing changes after it but what `authorize` adds to `headers`. */
 export interface FinalRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: ObjectRequest['method'];
   /** Scheme, host, path and query. */
   readonly url: string;
   readonly headers: HeaderLine[];

@@ -15,7 +15,7 @@ import {
   type RequestHead,
   type UpstreamTap,
 } from '../upstream/exchange.ts';
-import { fixedHeaders, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
+import { fixedHeaders, objectPath, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
 import {
   type AttemptTools,
   type Credential,
@@ -110,12 +110,6 @@ interface OpenDoor {
   readonly endpoints: ReadonlyMap<UpstreamProtocolName, ReadonlyMap<Operation, Endpoint>>;
 }
 
-/** A path below another one, whose query stays at the end. */
-function pathBelow(path: string, below: string): string {
-  const query = path.indexOf('?');
-  return query === -1 ? path + below : path.slice(0, query) + below + path.slice(query);
-}
-
 function openOverHttp(
   provider: RemoteProvider,
   model: string,
@@ -166,7 +160,7 @@ function openOverHttp(
   function renderHead(
     door: Door,
     { origin, endpoints }: OpenDoor,
-    { protocol, operation, below, headers, body }: UpstreamRequest,
+    { protocol, operation, below, headers, body, object }: UpstreamRequest,
     index: number,
     authorize: Door['authorize'],
   ): RequestHead {
@@ -175,11 +169,12 @@ function openOverHttp(
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
-    if (authorize !== undefined || below !== undefined) {
-      const path = below === undefined ? endpoint.path : pathBelow(endpoint.path, below);
+    const about = object ?? (below === undefined ? null : ({ method: 'POST', path: below, query: '' } as const));
+    if (authorize !== undefined || about !== null) {
+      const path = about === null ? endpoint.path : objectPath(endpoint.path, about);
       const length: HeaderLine = ['content-length', String(body.length)];
       const all = [...fixedHeaders(door, origin, protocol, operation, credential.headers), ...headers, length];
-      const request = { method: 'POST', url: origin.key + path, headers: all, body } as const;
+      const request = { method: about?.method ?? 'POST', url: origin.key + path, headers: all, body } as const;
       return renderAuthorized(authorize, credential.by, path, request);
     }
     let head = start.reveal();
@@ -204,7 +199,7 @@ function openOverHttp(
       totalMs: request.endMs == null ? timeouts.totalMs : Math.max(1, request.endMs - performance.now()),
       responseBytesMax,
       // The provider may have read the request: whether one that it may bill goes out again, its call decides.
-      mayResend: request.operation === 'count_tokens',
+      mayResend: request.operation === 'count_tokens' || request.object?.method === 'GET',
       fresh: request.fresh === true,
     };
     const prepared = door.prepare === undefined ? request : door.prepare(request, model, settings);

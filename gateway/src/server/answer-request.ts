@@ -7,6 +7,7 @@ import { countCall } from '../call/count-call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
+import { answerStoredResponse } from '../call/stored/stored-response.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { CLIENTS } from '../protocols/registry.ts';
@@ -281,6 +282,9 @@ const ROUTES: readonly RouteRow[] = [
     ),
     isCall: true,
   },
+  below(['GET', 'POST', 'DELETE'], aliases('/responses'), (request, origin, { deps }, rest) =>
+    answerStoredResponse(request, origin, deps, rest),
+  ),
   page(['GET'], aliases('/key'), (request, origin, { deps, readKeyStanding }) =>
     showKey(request, origin, deps, readKeyStanding),
   ),

@@ -80,7 +80,7 @@ export function startStoredUpstream(): StoredUpstream {
       const body = text === '' ? {} : JSON.parse(text);
       const credential = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
       served.push({ method: request.method, path: pathname + search, credential, body });
-      if (pathname === '/v1/responses') {
+      if (pathname.endsWith('/responses')) {
         if (upstream.failWith === 200) return answer(body);
         return Response.json({ error: { message: 'no', type: 'server_error' } }, { status: upstream.failWith });
       }

@@ -93,7 +93,7 @@ function readRefusal(call: Held, answer: CollectedAnswer, protocol: UpstreamProt
  * the operator's data; null: the failure becomes an error of the gateway.
  */
 export function readOwnRefusal(
-  { target }: Routed,
+  { target }: Pick<Routed, 'target'>,
   { head, body, cut }: CollectedAnswer,
   protocol: UpstreamProtocol,
 ): { readonly failure: CallFailure; readonly body: Buffer | null } {

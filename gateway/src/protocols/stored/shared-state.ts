@@ -15,6 +15,15 @@ export interface ProviderState {
   readonly shared: readonly SharedState[];
 }
 
+/** A request about one stored object, at the address of its provider's format. */
+export interface ObjectRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Follows the path of the format: `/resp_1/cancel`. */
+  readonly path: string;
+  /** Without `?`; empty: none. */
+  readonly query: string;
+}
+
 /** Whether the operator opens an id or an address to the workspace. */
 export function isShared({ shared }: ProviderState, id: string, workspace: string): boolean {
   return shared.some(

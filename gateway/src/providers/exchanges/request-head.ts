@@ -1,5 +1,6 @@
 /** Renders the heads of requests to providers, with the lines that authorize them. */
 import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { Origin } from '../../upstream/connection.ts';
 import type { RequestHead } from '../../upstream/exchange.ts';
 import type { Door, FinalRequest, HeaderLine, Operation, RequestCredential } from '../provider.ts';
@@ -48,6 +49,14 @@ export function renderAuthorized(
   } catch (error) {
     return Promise.reject(error);
   }
+}
+
+/** The path of a stored object, with the query of the format's own path. */
+export function objectPath(endpoint: string, { path, query }: ObjectRequest): string {
+  const at = endpoint.indexOf('?');
+  const [base, own] = at === -1 ? [endpoint, ''] : [endpoint.slice(0, at), endpoint.slice(at + 1)];
+  const all = [own, query].filter((part) => part !== '').join('&');
+  return all === '' ? base + path : `${base}${path}?${all}`;
 }
 
 export function renderLines(method: string, path: string, headers: readonly HeaderLine[]): string {

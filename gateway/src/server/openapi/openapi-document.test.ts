@@ -77,6 +77,7 @@ describe('the document', () => {
     );
     expect(served.filter((one) => one.includes('/app/api')).sort()).toEqual(console.sort());
     expect(served.filter((one) => !one.includes('/app/api')).sort()).toEqual([
+      'delete /v1/responses/{id}',
       'get /healthz',
       'get /metrics',
       'get /openapi.json',
@@ -84,6 +85,8 @@ describe('the document', () => {
       'get /v1/key',
       'get /v1/models',
       'get /v1/models/{id}',
+      'get /v1/responses/{id}',
+      'get /v1/responses/{id}/input_items',
       'get /v1beta/models',
       'get /v1beta/models/{model}',
       'post /v1/chat/completions',
@@ -92,6 +95,7 @@ describe('the document', () => {
       'post /v1/messages/count_tokens',
       'post /v1/responses',
       'post /v1/responses/compact',
+      'post /v1/responses/{id}/cancel',
       'post /v1beta/models/{model}:countTokens',
       'post /v1beta/models/{model}:generateContent',
       'post /v1beta/models/{model}:streamGenerateContent',

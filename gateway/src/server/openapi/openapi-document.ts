@@ -26,6 +26,7 @@ const parameter = (
 };
 const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
 const GEMINI_MODEL = parameter('model', 'path', 'The name of the model; it may begin with `models/`.', TEXT);
+const RESPONSE_ID = parameter('id', 'path', 'The id of a response of the workspace.', TEXT);
 const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) =>
   parameter(name, 'header', 'Protocol version; both names mean the same. Absent: 2023-06-01.', oneOf(...VERSIONS)),
 );
@@ -133,6 +134,16 @@ function post(operationId: string, summary: string, request: string, parameters:
   return { post: { operationId, summary, tags: ['calls'], parameters, requestBody, responses } };
 }
 
+/** A path of a stored response, without a body. */
+function storedResponse(method: string, operationId: string, summary: string, schema: string): OpenapiPart {
+  const statuses = [...READ_STATUSES, '400', '422', '429'];
+  const responses = {
+    200: json(`${schema}.`, schema, V1_HEADERS),
+    ...errors(statuses, 'ChatError', limitHeaders('responses')),
+  };
+  return { [method]: { operationId, summary, tags: ['calls'], parameters: [RESPONSE_ID], responses } };
+}
+
 /** A read-only path below `/v1`. */
 function read(operationId: string, summary: string, tag: string, schema: string, ...parameters: OpenapiPart[]) {
   const responses = { 200: json(`${schema}.`, schema, V1_HEADERS), ...errors(READ_STATUSES, 'ChatError', {}) };
@@ -183,7 +194,7 @@ const PATHS: OpenapiPart = {
   ),
   '/v1/responses': post(
     'createResponse',
-    'Create a response; nothing is stored, so `previous_response_id` and other ids of stored content are refused',
+    'Create a response; ids of stored state are those of the same workspace, or open to it, else refused',
     'ResponseRequest',
     [IDEMPOTENCY_KEY, REQUIRED_TAGS],
     {
@@ -200,6 +211,17 @@ const PATHS: OpenapiPart = {
       200: json('The compaction.', 'Compaction', answerHeaders('responses')),
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('responses')),
     },
+  ),
+  '/v1/responses/{id}': {
+    ...storedResponse('get', 'getResponse', 'Get a response that the provider stores', 'Response'),
+    ...storedResponse('delete', 'deleteResponse', 'Delete a response that the provider stores', 'ResponseDeletion'),
+  },
+  '/v1/responses/{id}/cancel': storedResponse('post', 'cancelResponse', 'Cancel a stored response', 'Response'),
+  '/v1/responses/{id}/input_items': storedResponse(
+    'get',
+    'listResponseInput',
+    'List the input of a stored response',
+    'ResponseItems',
   ),
   '/v1/messages': post(
     'createMessage',

@@ -104,6 +104,8 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     },
     USAGE,
   ),
+  ResponseDeletion: object({ id: TEXT, object: is('response'), deleted: { type: 'boolean' } }),
+  ResponseItems: object({ object: is('list'), data: listOf(object({ type: TEXT })), has_more: { type: 'boolean' } }),
   ResponseEvent: object({ type: TEXT }, 'The `data` of one event; `event:` repeats its type.'),
 
   GeminiAnswer: object(

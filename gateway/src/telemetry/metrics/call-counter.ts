@@ -27,9 +27,9 @@ import type { Family, MetricRegistry } from './registry.ts';
 /** The vendor behind a configured provider, in the words of the GenAI conventions. */
 export type NameVendor = (provider: string) => string;
 
-/** The protocol of a call, or a token count. */
+/** The protocol of a call, a token count, or a request about a stored object. */
 type Operation = (CallRecord | CountRecord)['protocol'];
-/** The conventions' word for what a call of a protocol does; they have none for a token count. */
+/** The conventions' word for what a call of a protocol does; they have none for the last two. */
 export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   chat: 'chat',
   messages: 'chat',
@@ -37,6 +37,7 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   gemini: 'generate_content',
   embeddings: 'embeddings',
   count_tokens: 'count_tokens',
+  stored: 'stored',
 };
 
 const NANO = 1e9;

@@ -61,7 +61,7 @@ export const CLIENT_TOKENS = histogram(
 export const REQUESTS = counter(
   'tollgate.requests',
   '{request}',
-  'Ended requests of known callers, token counts included (protocol count_tokens). error_type is empty for a complete response.',
+  'Ended requests of known callers, token counts (protocol count_tokens) and requests about stored objects (protocol stored) included. error_type is empty for a complete response.',
   ['route', 'protocol', 'status', 'error.type'],
 );
 
