@@ -10,6 +10,9 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
   responses: 'Responses',
   gemini: 'Gemini',
   embeddings: 'Embeddings',
+  completions: 'Completions',
+  moderations: 'Moderations',
+  rerank: 'Rerank',
 };
 
 export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
@@ -18,6 +21,9 @@ export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   responses: 'Responses',
   gemini: 'Gemini',
   embeddings: 'Embeddings',
+  completions: 'Completions (legacy)',
+  moderations: 'Moderations',
+  rerank: 'Rerank',
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];

@@ -94,8 +94,10 @@ In the file, an openai-compatible provider of the table is \`{ kind: openai-comp
 
 export const ENDPOINTS = `## Endpoints of a model
 
-Every model answers at \`/v1/chat/completions\`, \`/v1/messages\`, \`/v1/responses\` and Gemini's paths, whatever format its provider speaks; if the formats differ,
-the request is [translated](translation.md). \`protocols\` of a model limits it to one endpoint. \`protocols\` of an alias limits that
+Every model that generates answers at \`/v1/chat/completions\`, \`/v1/messages\`, \`/v1/responses\` and Gemini's paths, whatever format its provider
+speaks; if the formats differ, the request is [translated](translation.md). Models that embed, rank or moderate are known by their names, and answer
+[at their own endpoints](formats.md#endpoints-without-translation) only. \`protocols\` of a model limits it to some endpoints, and says of a
+name that does not tell what the model is for: \`protocols: [embeddings]\`. \`protocols\` of an alias limits that
 name to one: a coding agent that needs names with \`claude\` finds \`claude-lab\` of the example, and a chat request for it is
 refused. \`GET /v1/models\` lists every name with its \`protocols\`.
 `;
@@ -135,6 +137,23 @@ have no fees.
 
 \`\`\`yaml
 ${EXTRAS_EXAMPLE}\`\`\`
+
+## Prices per unit
+
+Rankings, speech, transcriptions and images may be billed by searches, characters, seconds and images instead of tokens. Then
+\`input\` and \`output\` are 0, and \`per_unit\` has USD per unit, with at most 12 decimals. An image costs as its size and quality
+(\`1024x1024/high\`), else as one of the two, else as the dearest of the list. The units are those of the answer, or without usage
+in it those that the request asks for; a hold covers them. Tiers and multipliers do not change them.
+
+\`\`\`yaml
+models:
+  rerank-v3.5: { targets: [{ provider: cohere }], price: { input: 0, output: 0, per_unit: { search: 0.002 } } }
+  whisper-1: { targets: [{ provider: openai }], price: { input: 0, output: 0, per_unit: { second: 0.0001 } } }
+  tts-1: { targets: [{ provider: openai }], price: { input: 0, output: 0, per_unit: { character: 0.000015 } } }
+  dall-e-3:
+    targets: [{ provider: openai }]
+    price: { input: 0, output: 0, per_unit: { image: { 1024x1024/standard: 0.04, 1024x1024/hd: 0.08 } } }
+\`\`\`
 
 ## Prices of service tiers, and of other models in a request
 

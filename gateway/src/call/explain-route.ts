@@ -44,6 +44,9 @@ const SHORT_REQUEST = {
   messages: [{ role: 'user', content: 'Hello' }],
   input: 'Hello',
   contents: [{ parts: [{ text: 'Hello' }] }],
+  prompt: 'Hello',
+  query: 'Hello',
+  documents: ['Hello'],
   max_tokens: 256,
 };
 /** For formats that require a version; any request may name it. */

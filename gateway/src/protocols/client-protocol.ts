@@ -61,6 +61,9 @@ export interface ClientEndpoint {
   readonly countOnly: boolean;
 }
 
+/** The model of a request that names none: the first of its format that the caller may use. */
+export const DEFAULT_MODEL = '';
+
 /** What every format has. */
 interface ClientFormat {
   readonly name: ClientProtocolName;

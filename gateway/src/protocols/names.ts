@@ -3,7 +3,7 @@
 interface Row {
   readonly title: string;
   /** A client calls providers in the formats of its own family: by translation, or by a form of the same request. */
-  readonly family: 'generation' | 'embeddings';
+  readonly family: 'generation' | 'embeddings' | 'completions' | 'moderations' | 'rerank';
   /** Clients may call the gateway in this format. */
   readonly client: boolean;
   /** The gateway may call a provider in this format. */
@@ -17,6 +17,13 @@ export const PROTOCOLS = {
   gemini: { title: 'Gemini generateContent', family: 'generation', client: true, upstream: true },
   converse: { title: 'Bedrock Converse', family: 'generation', client: false, upstream: true },
   embeddings: { title: 'Embeddings', family: 'embeddings', client: true, upstream: true },
+  completions: { title: 'Completions (legacy)', family: 'completions', client: true, upstream: true },
+  moderations: { title: 'Moderations', family: 'moderations', client: true, upstream: true },
+  voyage_embeddings: { title: 'Voyage Embeddings', family: 'embeddings', client: false, upstream: true },
+  gemini_embeddings: { title: 'Gemini batchEmbedContents', family: 'embeddings', client: false, upstream: true },
+  rerank: { title: 'Rerank', family: 'rerank', client: true, upstream: true },
+  cohere_rerank: { title: 'Cohere Rerank', family: 'rerank', client: false, upstream: true },
+  voyage_rerank: { title: 'Voyage Rerank', family: 'rerank', client: false, upstream: true },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type ProtocolName = keyof typeof PROTOCOLS;

@@ -2,13 +2,19 @@
 import { chatClient } from './chat/client/client-protocol.ts';
 import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol, DirectClient, GenerationClient } from './client-protocol.ts';
+import { completionsClient } from './completions/client/client-protocol.ts';
+import { completionsUpstream } from './completions/upstream/upstream-protocol.ts';
 import { converseUpstream } from './converse/upstream/upstream-protocol.ts';
 import { embeddingsClient } from './embeddings/client/client-protocol.ts';
+import { geminiEmbeddingsUpstream } from './embeddings/upstream/gemini.ts';
 import { embeddingsUpstream } from './embeddings/upstream/upstream-protocol.ts';
+import { voyageEmbeddingsUpstream } from './embeddings/upstream/voyage.ts';
 import { geminiClient } from './gemini/client/client-protocol.ts';
 import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
+import { moderationsClient } from './moderations/client/client-protocol.ts';
+import { moderationsUpstream } from './moderations/upstream/upstream-protocol.ts';
 import {
   CLIENT_PROTOCOL_NAMES,
   type ClientProtocolName,
@@ -17,6 +23,8 @@ import {
   PROTOCOLS,
   type UpstreamProtocolName,
 } from './names.ts';
+import { rerankClient } from './rerank/client/client-protocol.ts';
+import { cohereRerankUpstream, rerankUpstream, voyageRerankUpstream } from './rerank/upstream/upstream-protocol.ts';
 import { responsesClient } from './responses/client/client-protocol.ts';
 import { compactionClient } from './responses/client/compaction-client.ts';
 import { responsesUpstream } from './responses/upstream/upstream-protocol.ts';
@@ -30,6 +38,9 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
   responses: responsesClient,
   gemini: geminiClient,
   embeddings: embeddingsClient,
+  completions: completionsClient,
+  moderations: moderationsClient,
+  rerank: rerankClient,
 };
 
 /** All client halves; those with endpoints below a format's own have its name. */
@@ -44,6 +55,13 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: Ge
   gemini: geminiUpstream,
   converse: converseUpstream,
   embeddings: embeddingsUpstream,
+  voyage_embeddings: voyageEmbeddingsUpstream,
+  gemini_embeddings: geminiEmbeddingsUpstream,
+  completions: completionsUpstream,
+  moderations: moderationsUpstream,
+  rerank: rerankUpstream,
+  cohere_rerank: cohereRerankUpstream,
+  voyage_rerank: voyageRerankUpstream,
 };
 
 /** The format of calls to one host, by the client's; null: the host speaks none of the family. */

@@ -19,7 +19,7 @@ export const gemini: RemoteKind = {
   name: 'gemini',
   title: 'Google Gemini',
   speaks: 'generateContent',
-  protocols: ['gemini'],
+  protocols: ['gemini', 'gemini_embeddings'],
   // Thoughts are billed in full and, unless requested, not shown: https://ai.google.dev/gemini-api/docs/thinking
   // (2026-11-20)
   quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
@@ -37,23 +37,30 @@ export const gemini: RemoteKind = {
     return /\/v\d[a-z0-9]*$/.test(own) ? own : `${own}/v1beta`;
   },
   openAttempt(request, { model, responseBytesMax, send }, listener) {
-    if (!modelOf(model).mayContinue) return send(this, request)(listener);
+    if (request.protocol !== 'gemini' || !modelOf(model).mayContinue) return send(this, request)(listener);
     return openContinued(request, (next) => send(this, next), responseBytesMax, listener);
   },
-  endpoint: (_protocol, operation, model) => `/${pathOf(model)}:${METHODS[operation]}`,
+  endpoint(protocol, operation, model) {
+    if (protocol !== 'gemini_embeddings') return `/${pathOf(model)}:${METHODS[operation]}`;
+    return operation === 'plain' ? `/${pathOf(model)}:batchEmbedContents` : null;
+  },
   listing: { path: '/models?pageSize=1000', headers: [], read: readModelNames, next: nextPage },
   // Never in the query, which gets into logs.
   headers: ({ api_key }) => (api_key === undefined ? [] : [['x-goog-api-key', api_key.reveal()]]),
 };
 
-/** The models of a list that answer calls, by the ends of their paths; those that only embed are left out. */
+/** The methods by which the gateway calls models. */
+const OFFERED: readonly unknown[] = ['generateContent', 'batchEmbedContents', 'embedContent'];
+
+/** The models of a list that answer or embed, by the ends of their paths. */
 export function readModelNames(answer: unknown): readonly OfferedModel[] | null {
   const whole = asObject(answer);
   const listed = whole?.models ?? whole?.publisherModels;
   if (!Array.isArray(listed)) return null;
   return listed.flatMap((one) => {
     const { name, supportedGenerationMethods: methods } = asObject(one) ?? {};
-    if (typeof name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
+    if (typeof name !== 'string' || (Array.isArray(methods) && !methods.some((method) => OFFERED.includes(method))))
+      return [];
     return [{ model: name.startsWith('tunedModels/') ? name : name.slice(name.lastIndexOf('/') + 1) }];
   });
 }

@@ -69,7 +69,7 @@ export const openaiCompatible: RemoteKind = {
   name: 'openai-compatible',
   title: 'Another host, OpenAI-compatible',
   speaks: 'chat completions',
-  protocols: ['chat', ...OPENAI_DIRECT],
+  protocols: ['chat', ...OPENAI_DIRECT, 'rerank'],
   quirks: NO_QUIRKS,
   takes: ['preset', 'base_url', 'timeouts'],
   secrets: [API_KEY],

@@ -18,6 +18,10 @@ export interface ProviderQuirks {
   readonly alsoSpeaks?: readonly UpstreamProtocolName[];
   /** It keeps responses and their items under the account for later requests. */
   readonly keepsState?: true;
+  /** Its generating models answer legacy completions too. */
+  readonly completes?: true;
+  /** Its own form of a format that is not translated, which it speaks instead. */
+  readonly forms?: readonly UpstreamProtocolName[];
   /** It may answer with another model than the requested one, which its answers name: that one is charged. */
   readonly answersAsOther?: true;
   /** What else it accepts or refuses in translated requests. */

@@ -43,9 +43,10 @@ const NO_BODY = new Uint8Array();
  * Opens the upstream of a target. Throws if the credentials are bound to another origin than the provider's address, or
  * none of them may be used for the model.
  */
-export function openUpstream({ provider, model, timeouts, endpoints = null }: ProviderModel): Upstream {
+export function openUpstream(target: ProviderModel): Upstream {
+  const { provider, model, timeouts } = target;
   const { name, kind, provenLimits } = provider;
-  const protocols = formatsOfModel(protocolsOf(provider, model), model, endpoints);
+  const protocols = protocolsOf(provider, target);
   const exchanges =
     provider.baseUrl === null
       ? openLocally(provider, model)
@@ -66,9 +67,10 @@ export function openUpstream({ provider, model, timeouts, endpoints = null }: Pr
   };
 }
 
-function protocolsOf(provider: Provider, model: string): readonly UpstreamProtocolName[] {
-  const ofKind = provider.kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings);
-  return [...(ofKind ?? provider.kind.protocols), ...(provider.quirks.alsoSpeaks ?? [])];
+function protocolsOf(provider: Provider, { model, endpoints = null }: ProviderModel): readonly UpstreamProtocolName[] {
+  const { kind, quirks } = provider;
+  const ofKind = kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;
+  return formatsOfModel([...ofKind, ...(quirks.alsoSpeaks ?? [])], quirks, model, endpoints);
 }
 
 type Exchanges = Pick<Upstream, 'key' | 'origin' | 'timeouts' | 'credentials' | 'secrets' | 'openExchange'>;

@@ -5,6 +5,10 @@ export type RecordedApi =
   | 'openai-chat'
   | 'openai-responses'
   | 'openai-embeddings'
+  | 'openai-completions'
+  | 'openai-moderations'
+  | 'rerank'
+  | 'cohere-embed'
   | 'anthropic-messages'
   | 'gemini-generate'
   | 'bedrock-converse';

@@ -17,8 +17,10 @@ import {
   type Principal,
   workspaceAllowsModel,
 } from '../../identity/principal.ts';
+import { DEFAULT_MODEL } from '../../protocols/client-protocol.ts';
 import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPrincipal, setRoute } from '../call.ts';
 import type { Settings } from '../deps.ts';
@@ -91,17 +93,27 @@ function tooManyCalls(): CallFailure {
  * `chooseRoute`, `chooseTargets` and `allowNamedModels`.
  */
 export function routeCall(call: Identified, read: ReadCall, pinned: Route | null): asserts call is Routed {
-  const { outline, facts } = read;
   const { settings, principal, protocol, deps } = call;
+  const { outline } = read;
+  const facts = read.facts.model === DEFAULT_MODEL ? withDefaultModel(call, read.facts) : read.facts;
   setFacts(call, outline, facts);
   const route = pinned ?? chooseRoute(settings, principal, facts.model, protocol.name);
-  chooseTargets(call, read, route);
+  chooseTargets(call, facts === read.facts ? read : { ...read, facts }, route);
   const first = call.candidates[0]?.target ?? route.targets[0];
   const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);
   setRoute(call, route, target);
   if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
     setPriced(call, allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced));
   }
+}
+
+/** The facts with the name of the caller's first model of the format. Throws `model_unknown` without one. */
+function withDefaultModel({ settings, principal, protocol }: Identified, facts: RequestFacts): RequestFacts {
+  for (const [model, route] of settings.routes) {
+    if (route.protocols.includes(protocol.name) && mayUseModel(principal, route.names)) return { ...facts, model };
+  }
+  const message = `no model of ${protocol.name} is served here that this key may use; name one`;
+  throw new CallFailure('model_unknown', message, { param: 'model' });
 }
 
 /** The principal of the presented key. Throws `unauthorized`. */

@@ -135,7 +135,8 @@ const aliasSchema = z.union([
 export const modelSchema = z.strictObject({
   protocols: endpoints
     .meta({
-      description: 'The endpoints that serve it. Requests are translated for a target of the other format.',
+      description:
+        'The endpoints that serve it; of those for generated answers, requests are translated for a target of another format. By default the name of the model at its provider tells whether it generates, embeds, ranks or moderates.',
       default: CLIENT_PROTOCOL_NAMES,
     })
     .optional(),

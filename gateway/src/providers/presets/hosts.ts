@@ -1,7 +1,7 @@
 /** Lists the hosts that serve models of others: addresses, credentials and deviations, as data. */
 import { databricks } from '../databricks.ts';
 import type { Preset } from '../provider.ts';
-import { chatHost, chatQuirks, HAS_RESPONSES, messagesHost } from './preset.ts';
+import { chatHost, chatQuirks, HAS_COMPLETIONS, HAS_RESPONSES, messagesHost } from './preset.ts';
 
 export const HOSTS: readonly Preset[] = [
   chatHost('GROQ_API_KEY', {
@@ -27,6 +27,7 @@ export const HOSTS: readonly Preset[] = [
     baseUrl: 'https://api.together.xyz/v1',
     source: 'https://docs.together.ai/docs/openai-api-compatibility (2026-11-22)',
     catalogProvider: 'together',
+    quirks: chatQuirks({}, HAS_COMPLETIONS),
   }),
   chatHost('FIREWORKS_API_KEY', {
     name: 'fireworks',
@@ -34,7 +35,7 @@ export const HOSTS: readonly Preset[] = [
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     source: 'https://docs.fireworks.ai/tools-sdks/openai-compatibility (2026-11-22)',
     catalogProvider: 'fireworks',
-    quirks: chatQuirks({ effortsOf: [[/^/, ['none', 'low', 'medium', 'high']]] }),
+    quirks: chatQuirks({ effortsOf: [[/^/, ['none', 'low', 'medium', 'high']]] }, HAS_COMPLETIONS),
   }),
   messagesHost('FIREWORKS_API_KEY', {
     name: 'fireworks-messages',
@@ -75,6 +76,7 @@ export const HOSTS: readonly Preset[] = [
     title: 'DeepInfra',
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     source: 'https://deepinfra.com/docs/openai_api (2026-11-22)',
+    quirks: chatQuirks({}, HAS_COMPLETIONS),
   }),
   chatHost('OPENROUTER_API_KEY', {
     name: 'openrouter',
@@ -82,7 +84,7 @@ export const HOSTS: readonly Preset[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     source: 'https://openrouter.ai/docs/api-reference/overview (2026-11-22)',
     // It reads PDF files for models that cannot.
-    quirks: chatQuirks({ files: true }, HAS_RESPONSES),
+    quirks: chatQuirks({ files: true }, { ...HAS_RESPONSES, ...HAS_COMPLETIONS }),
   }),
   messagesHost('OPENROUTER_API_KEY', {
     name: 'openrouter-messages',

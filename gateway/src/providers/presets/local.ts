@@ -1,6 +1,6 @@
 /** Lists the servers of models that run on this machine: their usual ports and deviations, as data. */
 import type { Preset } from '../provider.ts';
-import { chatQuirks, HAS_RESPONSES, localServer } from './preset.ts';
+import { chatQuirks, HAS_COMPLETIONS, HAS_RESPONSES, localServer } from './preset.ts';
 
 export const LOCAL_SERVERS: readonly Preset[] = [
   localServer({
@@ -9,39 +9,41 @@ export const LOCAL_SERVERS: readonly Preset[] = [
     baseUrl: 'http://127.0.0.1:11434/v1',
     source: 'https://github.com/ollama/ollama/blob/main/docs/openai.md (2026-11-22)',
     // Wire reference C.2 (assistant text) and D.3.
-    quirks: chatQuirks({ nullContent: false, parallelToolCalls: false }),
+    quirks: chatQuirks({ nullContent: false, parallelToolCalls: false }, HAS_COMPLETIONS),
   }),
   localServer({
     name: 'vllm',
     title: 'vLLM',
     baseUrl: 'http://127.0.0.1:8000/v1',
     source: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html (2026-11-22)',
-    quirks: chatQuirks({ prefill: 'continue_final_message' }),
+    quirks: chatQuirks({ prefill: 'continue_final_message' }, HAS_COMPLETIONS),
   }),
   localServer({
     name: 'sglang',
     title: 'SGLang',
     baseUrl: 'http://127.0.0.1:30000/v1',
     source: 'https://docs.sglang.ai/basic_usage/openai_api.html (2026-11-22)',
-    quirks: chatQuirks({ prefill: 'continue_final_message' }),
+    quirks: chatQuirks({ prefill: 'continue_final_message' }, HAS_COMPLETIONS),
   }),
   localServer({
     name: 'llama-cpp',
     title: 'llama.cpp',
     baseUrl: 'http://127.0.0.1:8080/v1',
     source: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (2026-11-22)',
+    quirks: chatQuirks({}, HAS_COMPLETIONS),
   }),
   localServer({
     name: 'lmstudio',
     title: 'LM Studio',
     baseUrl: 'http://127.0.0.1:1234/v1',
     source: 'https://lmstudio.ai/docs/developer/openai-compat (2026-11-22)',
-    quirks: chatQuirks({}, HAS_RESPONSES),
+    quirks: chatQuirks({}, { ...HAS_RESPONSES, ...HAS_COMPLETIONS }),
   }),
   localServer({
     name: 'localai',
     title: 'LocalAI',
     baseUrl: 'http://127.0.0.1:8080/v1',
     source: 'https://localai.io/features (2026-11-22)',
+    quirks: chatQuirks({}, HAS_COMPLETIONS),
   }),
 ];

@@ -12,6 +12,9 @@ export const ALL_LIMITS: readonly OutputLimitMember[] = [...BOTH_LIMITS, 'max_ou
 /** Seen in recorded traffic of 2026; other hosts that claim to have it break its event grammar. */
 export const HAS_RESPONSES = { alsoSpeaks: ['responses'] } as const;
 
+/** Its chat models answer legacy completions too. */
+export const HAS_COMPLETIONS = { completes: true } as const;
+
 /** A server on this machine answers a few requests at once; more only slow each other down. */
 const LOCAL_CONCURRENCY = 8;
 

@@ -203,6 +203,21 @@ export const VENDORS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     quirks: chatQuirks({ stopMax: 0, thinkTags: true }),
   }),
+  // It embeds and ranks, and does not chat.
+  chatHost('VOYAGE_API_KEY', {
+    name: 'voyage',
+    title: 'Voyage',
+    baseUrl: 'https://api.voyageai.com/v1',
+    source: 'https://docs.voyageai.com/reference/embeddings-api (2026-11-23)',
+    quirks: chatQuirks({}, { forms: ['voyage_embeddings', 'voyage_rerank'] }),
+  }),
+  // It embeds and ranks.
+  chatHost('JINA_API_KEY', {
+    name: 'jina',
+    title: 'Jina',
+    baseUrl: 'https://api.jina.ai/v1',
+    source: 'https://api.jina.ai/docs (2026-11-23)',
+  }),
   chatHost(['COHERE_API_KEY', 'CO_API_KEY'], {
     name: 'cohere',
     title: 'Cohere',

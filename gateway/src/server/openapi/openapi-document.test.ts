@@ -90,15 +90,19 @@ describe('the document', () => {
       'get /v1beta/models',
       'get /v1beta/models/{model}',
       'post /v1/chat/completions',
+      'post /v1/completions',
       'post /v1/embeddings',
       'post /v1/messages',
       'post /v1/messages/count_tokens',
+      'post /v1/moderations',
+      'post /v1/rerank',
       'post /v1/responses',
       'post /v1/responses/compact',
       'post /v1/responses/{id}/cancel',
       'post /v1beta/models/{model}:countTokens',
       'post /v1beta/models/{model}:generateContent',
       'post /v1beta/models/{model}:streamGenerateContent',
+      'post /v2/rerank',
     ]);
   });
 
@@ -146,11 +150,11 @@ describe.each(ofOthers.map(({ method, path, operation }) => [`${method} ${path}`
       }
     });
 
-    test('is open to anyone only outside of /v1, and names both request ids inside', () => {
+    test('is open to anyone only outside of the versions, and names both request ids inside', () => {
       // Metrics are open on the machine itself.
       const open = path === '/metrics' ? [{}, { bearer: [] }, { apiKey: [] }] : [];
-      expect(operation.security).toEqual(/^\/v1(?:beta)?\//.test(path) ? undefined : open);
-      if (!/^\/v1(?:beta)?\//.test(path)) return;
+      expect(operation.security).toEqual(/^\/v(?:1|1beta|2)\//.test(path) ? undefined : open);
+      if (!/^\/v(?:1|1beta|2)\//.test(path)) return;
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '500', '503']));
       for (const { headers } of Object.values(operation.responses)) {
         expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining(['x-request-id', 'request-id']));

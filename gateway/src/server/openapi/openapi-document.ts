@@ -45,7 +45,10 @@ const REQUIRED_TAGS = parameter(
   TEXT,
 );
 const ALT_SSE = parameter('alt', 'query', 'A stream is served as server-sent events only.', is('sse'));
-const STREAMS: { readonly [protocol in GenerationClientName]: string } = {
+const STREAMS: { readonly [protocol in GenerationClientName | 'completions']: string } = {
+  completions:
+    'With `stream: true`: lines `data: <Completion>`, each followed by a blank line, ended by `data: [DONE]`. ' +
+    'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it.',
   chat:
     'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
     'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. Comment lines (`: keep-alive`) may come in between.',
@@ -110,7 +113,7 @@ function json(description: string, schema: string, headers: OpenapiPart = {}): O
 }
 
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
-function answer(protocol: GenerationClientName, schema: string, record: string): OpenapiPart {
+function answer(protocol: keyof typeof STREAMS, schema: string, record: string): OpenapiPart {
   const description = STREAMS[protocol];
   const ofStream = { ...TEXT, description, contentMediaType: 'application/json', contentSchema: refTo(record) };
   const { content } = json('', schema);
@@ -285,6 +288,31 @@ const PATHS: OpenapiPart = {
     'List the models that the key may use; clients of Google get the list of `/v1beta`',
     'models',
     'ModelList',
+  ),
+  '/v1/completions': post(
+    'createCompletion',
+    'Complete a text, with models of the legacy format',
+    'CompletionRequest',
+    [IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    {
+      200: answer('completions', 'Completion', 'Completion'),
+      ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('completions')),
+    },
+  ),
+  '/v1/moderations': direct(
+    'moderations',
+    'createModeration',
+    'Classify a content',
+    'ModerationRequest',
+    'Moderations',
+  ),
+  '/v1/rerank': direct('rerank', 'rerank', 'Rank documents', 'RankRequest', 'Ranking'),
+  '/v2/rerank': direct(
+    'rerank',
+    'rerankV2',
+    "Rank documents, at the path of Cohere's version 2",
+    'RankRequest',
+    'Ranking',
   ),
   '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
   '/v1/key': read('getKey', 'Get the permissions, use and remaining limits of the calling key', 'keys', 'Key'),

@@ -1,6 +1,7 @@
 /** Builds the schemas of all request formats from the tables that validate and translate requests. */
 import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/client-protocol.ts';
 import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
+import { CHECKED_MEMBERS as COMPLETIONS_CHECKED } from '../../protocols/completions/client/client-protocol.ts';
 import { CHECKED_MEMBERS as GEMINI_CHECKED } from '../../protocols/gemini/client/check-request.ts';
 import { REQUEST_MEMBERS as GEMINI_MEMBERS } from '../../protocols/gemini/client/parse-request.ts';
 import {
@@ -102,6 +103,7 @@ const OF_ANSWERS: readonly MemberRow['becomes'][] = [
   ...(['output_limit', 'stream', 'temperature', 'top_p', 'top_k', 'stop', 'end_user', 'service_tier'] as const),
 ];
 
+const PROMPT: OpenapiPart = { anyOf: [TEXT, listOf(TEXT), listOf(COUNT), listOf(listOf(COUNT))] };
 const HANDED_ON = 'Members that are not named here are handed on to a provider of the same format';
 const TRANSLATED = '“Translated” describes the fate of a member if the provider uses another format.';
 
@@ -157,6 +159,36 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
       ),
     },
     ['contents'],
+  ),
+  CompletionRequest: object(
+    {
+      model: TEXT,
+      'prompt?': orNull(PROMPT),
+      'suffix?': orNull(TEXT),
+      'stop?': orNull({ anyOf: [TEXT, listOf(TEXT)] }),
+      'stream_options?': orNull(object({ 'include_usage?': FLAG }, 'Only with `stream: true`.')),
+      'logprobs?': orNull(COUNT),
+      'user?': orNull(TEXT),
+      ...Object.fromEntries(Object.entries(typesOf(COMPLETIONS_CHECKED)).map(([name, schema]) => [`${name}?`, schema])),
+    },
+    `A request to complete a text. Only a model of this format answers it. ${HANDED_ON}.`,
+  ),
+  ModerationRequest: object(
+    {
+      input: { anyOf: [TEXT, listOf(TEXT), listOf(object({ type: TEXT }))] },
+      'model?': { ...orNull(TEXT), description: 'Absent: the first model of the format that the key may use.' },
+    },
+    `A request to classify a content. ${HANDED_ON}.`,
+  ),
+  RankRequest: object(
+    {
+      model: TEXT,
+      query: TEXT,
+      documents: { ...listOf({ anyOf: [TEXT, object({ 'text?': TEXT })] }), minItems: 1 },
+      'top_n?': { ...orNull({ ...COUNT, minimum: 1 }), description: 'Also under the name `top_k`.' },
+      'return_documents?': orNull(FLAG),
+    },
+    `A request to rank documents, in the union of the members of Cohere, Jina and Voyage. ${HANDED_ON}.`,
   ),
   MessageRequest: requestSchema(
     `A messages request. ${HANDED_ON}, save those of chat completions, which are refused. ${TRANSLATED}`,

@@ -201,6 +201,32 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     'Vectors, as the provider wrote them; base64 where `encoding_format` asks for it.',
   ),
 
+  Completion: object({
+    id: TEXT,
+    object: TEXT,
+    created: COUNT,
+    model: TEXT,
+    choices: listOf(object({ text: TEXT, index: COUNT, 'logprobs?': {}, finish_reason: orNull(TEXT) })),
+    'usage?': orNull(object(each(COUNT, 'prompt_tokens', 'completion_tokens?', 'total_tokens'))),
+  }),
+  Moderations: object({
+    'id?': TEXT,
+    model: TEXT,
+    results: listOf(object({ flagged: FLAG, categories: object({}), category_scores: object({}) })),
+  }),
+  Ranking: object(
+    {
+      'id?': TEXT,
+      'model?': TEXT,
+      results: listOf(
+        object({ index: COUNT, relevance_score: { type: 'number' }, 'document?': object({ 'text?': TEXT }) }),
+      ),
+      'meta?': object({ 'billed_units?': object({ 'search_units?': { type: 'number' } }) }),
+      'usage?': object({ 'total_tokens?': COUNT }),
+    },
+    'In the order of the provider. `meta.billed_units` where it counts searches, `usage` where it counts tokens.',
+  ),
+
   ModelList: object(
     {
       object: is('list'),
@@ -270,6 +296,9 @@ const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } 
   responses: describeLimits(CLIENT_PROTOCOLS.responses, SPAN),
   gemini: describeLimits(CLIENT_PROTOCOLS.gemini, SPAN),
   embeddings: describeLimits(CLIENT_PROTOCOLS.embeddings, SPAN),
+  completions: describeLimits(CLIENT_PROTOCOLS.completions, SPAN),
+  moderations: describeLimits(CLIENT_PROTOCOLS.moderations, SPAN),
+  rerank: describeLimits(CLIENT_PROTOCOLS.rerank, SPAN),
 };
 
 function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {

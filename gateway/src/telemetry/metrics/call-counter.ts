@@ -36,6 +36,9 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   responses: 'chat',
   gemini: 'generate_content',
   embeddings: 'embeddings',
+  completions: 'text_completion',
+  moderations: 'moderations',
+  rerank: 'rerank',
   count_tokens: 'count_tokens',
   stored: 'stored',
 };

@@ -49,6 +49,16 @@ export function refuseTokenIds(input: JsonNode, { model, chat }: UpstreamTraits)
   );
 }
 
+/** The texts of an input. Throws CallFailure `invalid_request` where it has anything else. */
+export function textsOf(input: JsonNode): readonly string[] {
+  const items = input.kind === 'array' ? elements(input) : [input];
+  return items.map((item, index) => {
+    const text = stringValue(item);
+    if (text === undefined) throw refuse(`input.${index}`, item, 'a string: this model takes text only');
+    return text;
+  });
+}
+
 /** Whether the client asks for vectors as base64 text. */
 export function wantsBase64({ root }: JsonOutline): boolean {
   const encoding = member(root, 'encoding_format');

@@ -3,14 +3,14 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { asObject, parseObject } from '../../json.ts';
 
 /** The base64 form of one vector. */
-function encodeVector(vector: readonly number[]): string {
+export function encodeVector(vector: readonly number[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);
   return bytes.toString('base64');
 }
 
 /** Null: not a list of numbers. */
-function asVector(value: unknown): readonly number[] | null {
+export function asVector(value: unknown): readonly number[] | null {
   return Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
 }
 
@@ -36,6 +36,6 @@ export function withBase64(body: Buffer): Buffer | string {
   return JSON.stringify({ ...answer, data });
 }
 
-function malformed(why: string): CallFailure {
+export function malformed(why: string): CallFailure {
   return new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${why}`);
 }

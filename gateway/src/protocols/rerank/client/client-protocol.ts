@@ -1,0 +1,71 @@
+/** Assembles the half of the ranking format that clients use (Cohere's, Jina's and Voyage's), and checks its requests. */
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import type { DirectClient } from '../../client-protocol.ts';
+import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import {
+  type CheckContext,
+  checkKind,
+  checkText,
+  checkType,
+  type MemberType,
+  type RequestFacts,
+  refuse,
+} from '../../request/request-facts.ts';
+import { documentsOf } from '../shared/read-request.ts';
+
+const LIMIT: MemberType = { type: 'integer', isNullable: true, minimum: 1 };
+const FLAG: MemberType = { type: 'boolean', isNullable: true };
+const CHECKED: Readonly<Record<string, MemberType>> = { top_n: LIMIT, top_k: LIMIT, return_documents: FLAG };
+
+/** Cohere bills a search for each hundred documents: https://cohere.com/pricing (2026-11). */
+const DOCUMENTS_PER_SEARCH = 100;
+
+/** @throws CallFailure `invalid_request` that names the first invalid member. */
+function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  for (const [name, type] of Object.entries(CHECKED)) {
+    const node = member(root, name);
+    if (node !== undefined) checkType(node, name, type);
+  }
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const query = member(root, 'query');
+  if (query === undefined) throw refuse('query', null, 'a text');
+  checkKind(query, 'query', ['string', 'object'], 'a text');
+  const documents = documentsOf(outline);
+  for (const [index, document] of documents.entries()) {
+    checkKind(document, `documents.${index}`, ['string', 'object'], 'a text or an object with text');
+  }
+  return {
+    model: checkText(modelNode, 'model', limits.modelNameMax, 1),
+    stream: false,
+    wantsUsage: true,
+    endUser: null,
+    // A model reads the query with each document.
+    inputBytes: outline.bytes.length + (query.end - query.start) * (documents.length - 1),
+    mediaParts: 0,
+    outputTokensMax: 0,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: 1,
+    extras: {
+      mediaInput: false,
+      mediaOutput: false,
+      toolRequests: new Map(),
+      units: { search_units: Math.ceil(documents.length / DOCUMENTS_PER_SEARCH) },
+    },
+  };
+}
+
+export const rerankClient: DirectClient = {
+  ...DIRECT_CLIENT,
+  name: 'rerank',
+  endpoints: [
+    { path: '/rerank', countOnly: false },
+    { path: '/v2/rerank', countOnly: false },
+  ],
+  checkRequest,
+};
