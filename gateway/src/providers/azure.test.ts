@@ -4,6 +4,7 @@ import { type Fault, renderPath } from '../config/file/config-problem.ts';
 import { createProviderSchema } from '../config/file/provider-schema.ts';
 import { resolveProviders } from '../config/resolve-providers.ts';
 import { Secret } from '../lib/secret.ts';
+import { OPENAI_DIRECT } from '../protocols/model-formats.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import { azure, createAzure } from './azure.ts';
 import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
@@ -119,7 +120,7 @@ describe('an endpoint', () => {
 
   test('of Claude is in Foundry, whatever the version', () => {
     expect(azure.protocolsOf?.('prod-Claude-opus', {})).toEqual(['messages']);
-    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat', 'responses', 'embeddings']);
+    expect(azure.protocolsOf?.('gpt-5.2', {})).toEqual(['chat', 'responses', ...OPENAI_DIRECT]);
     const settings = { project: 'p', api_version: '2024-10-21' };
     expect(azure.endpoint('messages', 'plain', 'claude', settings)).toBe('/anthropic/v1/messages');
     expect(azure.endpoint('messages', 'count_tokens', 'claude', settings)).toBe('/anthropic/v1/messages/count_tokens');
