@@ -16,8 +16,8 @@ import { renderEmptyResponse } from '../../protocols/responses/client/render-str
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { generates, joinTurn, readMessage, renderBody, textOf } from './client-message.ts';
 import { EventMessages } from './event-messages.ts';
-import { failureMessages, LIMIT_REACHED, refusalMessages } from './failure-messages.ts';
 import type { History } from './history.ts';
+import { failureMessages, LIMIT_REACHED, metadataMessage, refusalMessages } from './reply-messages.ts';
 
 /** The handshake of a connection. */
 export interface Handshake {
@@ -218,6 +218,7 @@ export class ResponsesSocket implements Deadline {
       if (reply.status === 401) this.#end(POLICY, null);
       return;
     }
+    this.#send([metadataMessage(reply, streamId)]);
     running.messages = new EventMessages(socket, streamId);
     if (running.stream === null) await running.messages.write(await reply.bytes());
     else await this.#stream(running.stream, running.messages);

@@ -3,6 +3,8 @@
  * continued on a connection, and what ends one. Specification of the Responses API, A.3; contract, 10.10.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import OpenAI from 'openai';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { asObject, asText, type JsonObject } from '../../../src/protocols/json.ts';
 import { SEAL } from '../../fake-upstream/answer/responses-answer.ts';
 import { connectRaw } from '../../fake-upstream/raw-client.ts';
@@ -92,15 +94,16 @@ const create = (model: string, members: object = {}) => ({
   input: [{ role: 'user', content: 'hi' }],
   ...members,
 });
+const BESIDE = ['keepalive', 'response.metadata'];
 const typesOf = (messages: readonly JsonObject[]) =>
-  messages.map(({ type }) => type).filter((type) => type !== 'keepalive');
+  messages.map(({ type }) => String(type)).filter((type) => !BESIDE.includes(type));
 const idOf = (messages: readonly JsonObject[]) => asText(asObject(messages.at(-1)?.response)?.id) ?? '';
 const lastSent = (model: string) =>
   JSON.parse(Buffer.from(pair.fake.served(model).at(-1)?.requestBody ?? []).toString());
 const recordsOf = async ({ id }: { id: string }) => pair.gateway.calls('--key', id);
 const errorOf = (message: JsonObject | undefined) => asObject(message?.error);
 
-async function postedTypes(key: string, model: string): Promise<unknown[]> {
+async function postedTypes(key: string, model: string): Promise<string[]> {
   const reply = await fetch(`${pair.gateway.url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -108,7 +111,7 @@ async function postedTypes(key: string, model: string): Promise<unknown[]> {
   });
   return (await reply.text())
     .split('\n')
-    .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6)).type] : []));
+    .flatMap((line) => (line.startsWith('data: {') ? [String(JSON.parse(line.slice(6)).type)] : []));
 }
 
 describe.each(['r', 'c', 'm'])('upstream %s', (side) => {
@@ -121,6 +124,16 @@ describe.each(['r', 'c', 'm'])('upstream %s', (side) => {
       expect(await recordsOf(key)).toMatchObject([
         { protocol: 'responses', stream: true, status: 200, error: null, cost_nano_usd: String(11_000 + 25_000) },
       ]);
+    }));
+
+  test('the headers of a POST come as an event', () =>
+    connected(async (client, key) => {
+      const tools = [{ type: 'web_search', external_web_access: true }];
+      const [first] = await client.ask(create(`${side}-ok`, { tools }));
+      const [record] = await recordsOf(key);
+      expect(first).toMatchObject({ type: 'response.metadata', headers: { 'x-request-id': record?.request_id } });
+      const { 'x-tollgate-dropped': dropped = '', 'x-tollgate-attempts': attempts } = asObject(first?.headers) ?? {};
+      expect([String(dropped).includes('web_search'), attempts]).toEqual([side !== 'r', '1']);
     }));
 
   test('a conversation goes on by the id of its last response, with the new items only', () =>
@@ -167,6 +180,24 @@ describe.each(['r', 'c', 'm'])('upstream %s', (side) => {
       expect(JSON.stringify(lastSent('ok'))).toContain('Be brief');
       expect((await recordsOf(key)).length).toBe(1);
     }));
+});
+
+test("OpenAI's SDK gets the events, and a failure as one", async () => {
+  const { gateway } = pair;
+  const client = new ResponsesWS(new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key }));
+  let text = '';
+  client.on('response.output_text.delta', ({ delta }) => {
+    text += delta;
+  });
+  const failed = new Promise<Error>((resolve) => client.on('error', resolve));
+  const completed = new Promise<string>((resolve) =>
+    client.on('response.completed', ({ response }) => resolve(response.status ?? '')),
+  );
+  client.send({ type: 'response.create', model: 'c-ok', input: 'hi', store: false });
+  expect([await completed, text]).toEqual(['completed', 'Good day to you.']);
+  client.send({ type: 'response.create', model: 'nope', input: 'hi' });
+  expect(String(await failed)).toContain('"nope" is not served here');
+  client.close();
 });
 
 test.each(['/responses', '/v1/v1/responses', '/v1/responses?beta=true'])('%s is served', async (path) => {

@@ -1,7 +1,7 @@
 /**
- * Renders failures as messages of a WebSocket. A client learns from `status` that nothing of the response came; for the
- * codes that Codex understands only in a response, it gets the failed response instead. Source: specification of the
- * Responses API, A.3 and C.4; measured with Codex 0.169.0 (2026-11-23).
+ * Renders the headers of a reply and failures as messages of a WebSocket. A client learns from `status` that nothing of
+ * the response came; for the codes that Codex understands only in a response, it gets the failed response instead. Source:
+ * specification of the Responses API, A.3 and C.4; measured with Codex 0.169.0 (2026-11-23).
  */
 import { failureReply } from '../../call/deliver/reply.ts';
 import type { CallFailure } from '../../errors/call-failure.ts';
@@ -16,37 +16,48 @@ const CODES_OF_RESPONSES = new Set(['insufficient_quota', 'context_length_exceed
 /** How Codex finds out how long to wait. */
 const WAIT = /try again in \d+ ?s/;
 
-/** Headers of a refusal that say what to do. */
 const STOP_HEADER = 'x-codex-promo-message';
-const HEADERS = ['retry-after', 'x-request-id', 'x-should-retry', STOP_HEADER];
+/** Headers about the request, not about its connection. */
+const HEADERS = /^(?:retry-after|x-request-id|x-should-retry|x-codex-promo-message|x-(?:tollgate|ratelimit)-.*)$/;
+
+function headersOf({ headers }: Response): JsonObject {
+  return Object.fromEntries([...headers].filter(([name]) => HEADERS.test(name)));
+}
+
+/** The headers of a reply whose events follow, as the event in which OpenAI sends headers. */
+export function metadataMessage(reply: Response, streamId: string | null): string {
+  return JSON.stringify({ ...laneOf(streamId), type: 'response.metadata', headers: headersOf(reply) });
+}
+
+function laneOf(streamId: string | null): JsonObject {
+  return streamId === null ? {} : { stream_id: streamId };
+}
 
 /** The messages for a request that failed before anything of its response came. `reply`: as it would go by POST. */
 export async function failureMessages(reply: Response, streamId: string | null): Promise<string[]> {
-  const lane = streamId === null ? {} : { stream_id: streamId };
+  const lane = laneOf(streamId);
+  const headers = headersOf(reply);
   const error = asObject(parseObject(await reply.text())?.error) ?? {};
   const retryAfter = reply.headers.get('retry-after');
   const waits = error.code === 'rate_limit_exceeded' && retryAfter !== null;
   // A stop in the agent's own form is read with its header.
   const isStop = reply.headers.has(STOP_HEADER);
   if (isStop || (!waits && !CODES_OF_RESPONSES.has(asText(error.code) ?? ''))) {
-    const named = HEADERS.map((name) => [name, reply.headers.get(name)] as const);
-    const headers = Object.fromEntries(named.filter(([, value]) => value !== null));
     return [JSON.stringify({ ...lane, type: 'error', status: reply.status, error, headers })];
   }
   const words = asText(error.message) ?? '';
   const message = waits && !WAIT.test(words) ? `${words}. Please try again in ${retryAfter}s.` : words;
-  return failedResponse(reply.headers.get('x-request-id') ?? '', { ...error, message }).map((event) =>
-    JSON.stringify({ ...lane, ...event }),
-  );
+  const events = failedResponse(reply.headers.get('x-request-id') ?? '', { ...error, message }, headers);
+  return events.map((event) => JSON.stringify({ ...lane, ...event }));
 }
 
-function failedResponse(requestId: string, error: JsonObject): JsonObject[] {
+function failedResponse(requestId: string, error: JsonObject, headers: JsonObject): JsonObject[] {
   const createdSeconds = Math.floor(Date.now() / 1_000);
   const head = { id: `resp_${requestId.slice('req_'.length)}`, createdSeconds, model: null };
   const { code, message, param } = error;
   return [
     { type: 'response.created', sequence_number: 0, response: responseObject(head, 'in_progress', {}) },
-    { type: 'error', sequence_number: 1, code, message, param, error },
+    { type: 'error', sequence_number: 1, code, message, param, error, headers },
     { type: 'response.failed', sequence_number: 2, response: responseObject(head, 'failed', { error }) },
   ];
 }
