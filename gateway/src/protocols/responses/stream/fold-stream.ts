@@ -6,7 +6,7 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { memberText } from '../../exact-json.ts';
-import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
+import { asObject, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../upstream-protocol.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { OWN_TEXT_EVENTS, PART_TEXT_EVENTS } from './stream-of-answer.ts';
@@ -23,7 +23,8 @@ class ResponsesFold implements AnswerFold {
   #started: JsonObject | null = null;
   /** The response of the terminal event, as written. */
   #whole: string | null = null;
-  readonly #items: Draft[] = [];
+  /** By the place that upstream gives them, which may be any number. */
+  readonly #items = new Map<unknown, Draft>();
 
   push(record: StreamRecord): void {
     const json = dataText(record);
@@ -34,7 +35,7 @@ class ResponsesFold implements AnswerFold {
         return;
       case 'response.output_item.added':
       case 'response.output_item.done':
-        if (typeof event.output_index === 'number') this.#items[event.output_index] = { ...asObject(event.item) };
+        this.#items.set(event.output_index, { ...asObject(event.item) });
         return;
       case 'response.completed':
       case 'response.incomplete':
@@ -54,13 +55,13 @@ class ResponsesFold implements AnswerFold {
       ...this.#started,
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
-      output: this.#items.filter((item) => item !== undefined).map(cutItem),
+      output: [...this.#items.values()].map(cutItem),
       usage: renderUsage(cut),
     });
   }
 
   #extend({ type, output_index, content_index, summary_index }: JsonObject, delta: string): void {
-    const item = typeof output_index === 'number' ? this.#items[output_index] : undefined;
+    const item = this.#items.get(output_index);
     if (item === undefined) return;
     const own = OWN_TEXT_EVENTS.get(item.type);
     if (own !== undefined && type === `${own[0]}.delta`) {
@@ -70,9 +71,9 @@ class ResponsesFold implements AnswerFold {
     const [place, index] =
       content_index === undefined ? (['summary', summary_index] as const) : (['content', content_index] as const);
     const found = [...PART_TEXT_EVENTS].find(([, [name]]) => type === `${name}.delta`);
-    if (found === undefined || typeof index !== 'number') return;
+    const parts = Array.isArray(item[place]) ? item[place] : [];
+    if (found === undefined || typeof index !== 'number' || !(index === parts.length || index in parts)) return;
     const [partType, [, member]] = found;
-    const parts = [...asArray(item[place])];
     const part = asObject(parts[index]) ?? { type: partType, ...(partType === 'output_text' && { annotations: [] }) };
     parts[index] = { ...part, [member]: `${part[member] ?? ''}${delta}` };
     item[place] = parts;

@@ -48,6 +48,21 @@ describe('a folded stream', () => {
     expect(inCall[2]).toMatchObject({ arguments: '{"a":1}', status: 'incomplete' });
   });
 
+  test('ignores places that no list can have', () => {
+    const [head] = streamOf(ITEMS);
+    if (head === undefined) throw new Error('a stream has events');
+    const text = (output_index: number, content_index: number) =>
+      event('response.output_text.delta', { output_index, content_index, delta: 'far' });
+    const far = [4_000_000_000, -1, 0.5].flatMap((place) => [text(place, 0), text(0, place)]);
+    const added = event('response.output_item.added', { output_index: 4_000_000_000, item: message(0, []).added });
+    const item = event('response.output_item.added', { output_index: 0, item: message(0, []).added });
+    const { output } = JSON.parse(fold(textOf([head, item, ...far, added]), CUT));
+    expect(output).toMatchObject([
+      { type: 'message', content: [] },
+      { type: 'message', content: [] },
+    ]);
+  });
+
   test('that never began is malformed', () => {
     expect(() => fold(textOf([event('keepalive')]), CUT)).toThrow('it has no response');
     expect(() => fold(textOf(streamOf(ITEMS).slice(0, -1)))).toThrow('it has no response');
