@@ -3,6 +3,26 @@ import { children, type JsonNode, member, memberName, stringValue } from '../../
 import { type MemberRow, refuseMember, type TranslationNotes } from '../request/translation-notes.ts';
 import { isVoid, UNKNOWN } from './read-member.ts';
 
+const HINT = 'it is only a hint for the cache';
+
+/** The rows of members with one meaning in both formats. */
+export const SHARED_MEMBERS: readonly MemberRow[] = [
+  { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
+  { member: 'stream', becomes: 'stream', fate: null, note: '' },
+  { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
+  { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
+  { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
+  { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
+  { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
+  { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'precedes user' },
+  { member: 'user', becomes: 'end_user', fate: null, note: 'safety_identifier precedes it if both are set' },
+  { member: 'metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
+  { member: 'moderation', becomes: null, fate: 'dropped', note: 'no moderation runs; refused in mode block' },
+  { member: 'prompt_cache_key', becomes: null, fate: 'dropped', note: HINT },
+  { member: 'prompt_cache_options', becomes: null, fate: 'dropped', note: HINT },
+  { member: 'prompt_cache_retention', becomes: null, fate: 'dropped', note: HINT },
+];
+
 export interface MemberJudge {
   /** Reports the members that are dropped. Throws CallFailure for a refused one. */
   judge(root: JsonNode, notes: TranslationNotes): void;

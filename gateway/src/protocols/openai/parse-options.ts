@@ -1,4 +1,4 @@
-/** Parses the options that have one meaning in OpenAI's two formats: effort, output format, end user. */
+/** Parses the members that have one meaning in OpenAI's two formats, and the parts of those that differ in form. */
 import {
   EFFORT_ORDER,
   type GenerationRequest,
@@ -12,11 +12,29 @@ import {
   given,
   isVoid,
   type RequestReading,
+  readBooleanFeature,
   readName,
+  readNumberFeature,
   readObject,
   readOptionalBoolean,
   readOptionalText,
+  readTextFeature,
 } from './read-member.ts';
+
+type SharedMember = 'model' | 'stream' | 'parallel_tool_calls' | 'temperature' | 'top_p' | 'end_user' | 'service_tier';
+
+/** `SHARED_MEMBERS` but for the tool choice, whose forms differ. Throws CallFailure. */
+export function parseSharedMembers(root: JsonNode, reading: RequestReading): Pick<GenerationRequest, SharedMember> {
+  return {
+    model: readName(given(root, 'model'), 'model', 'the name of a model'),
+    stream: readOptionalBoolean(root, 'stream', 'stream') ?? false,
+    parallel_tool_calls: readBooleanFeature(root, 'parallel_tool_calls', reading),
+    temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
+    top_p: readNumberFeature(root, 'top_p', [0, 1], reading),
+    end_user: parseEndUser(root, reading),
+    service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
+  };
+}
 
 /** Reasoning is requested, in any amount. */
 export const REASONING_ON: ReasoningRequest = { mode: null, budgetTokens: null, effort: null, display: null };
@@ -66,7 +84,7 @@ export function parseSchema(holder: JsonNode, path: string): SchemaFormat {
 }
 
 /** The caller's end user; the newer member wins if both are set. */
-export function parseEndUser(root: JsonNode, reading: RequestReading): GenerationRequest['end_user'] {
+function parseEndUser(root: JsonNode, reading: RequestReading): GenerationRequest['end_user'] {
   const identifier = readOptionalText(root, 'safety_identifier', 'safety_identifier');
   const user = readOptionalText(root, 'user', 'user');
   const end_user = identifier || user || null;

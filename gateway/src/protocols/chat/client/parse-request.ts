@@ -1,21 +1,13 @@
 /** Parses a checked chat-completions body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
 import type { GenerationRequest, ToolChoice } from '../../../generation/request.ts';
-import {
-  elements,
-  type JsonNode,
-  type JsonOutline,
-  member,
-  numberValue,
-  stringValue,
-} from '../../../wire/json-node.ts';
-import { createMemberJudge } from '../../openai/judge-members.ts';
-import { parseEndUser } from '../../openai/parse-options.ts';
+import { elements, type JsonNode, type JsonOutline, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { createMemberJudge, SHARED_MEMBERS } from '../../openai/judge-members.ts';
+import { parseSharedMembers } from '../../openai/parse-options.ts';
 import { CHOICE_FORMS, parseAllowedTools, parseChoiceWord } from '../../openai/parse-tools.ts';
 import {
   given,
   parseCacheMark,
   type RequestReading,
-  readBooleanFeature,
   readIntegerFeature,
   readName,
   readNumberFeature,
@@ -24,7 +16,7 @@ import {
   readOptionalText,
   readTextFeature,
 } from '../../openai/read-member.ts';
-import { checkBoolean, checkInteger, refuse } from '../../request/request-facts.ts';
+import { checkInteger, refuse } from '../../request/request-facts.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import {
   checkStreamOptions,
@@ -41,7 +33,7 @@ import { parseTurns } from './parse-turns.ts';
  * is dropped and reported. `null` counts as absent everywhere.
  */
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
-  { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
+  ...SHARED_MEMBERS,
   {
     member: 'messages',
     becomes: 'turns',
@@ -68,29 +60,16 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
     fate: null,
     note: 'max_completion_tokens precedes it if both are set',
   },
-  { member: 'metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
   { member: 'modalities', becomes: null, fate: 'refused', note: 'only text can be answered' },
-  { member: 'moderation', becomes: null, fate: 'dropped', note: 'no moderation runs; refused in mode block' },
   { member: 'n', becomes: null, fate: 'refused', note: 'only one answer can be requested at a time' },
-  { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
   { member: 'prediction', becomes: null, fate: 'dropped', note: 'it only speeds up the answer' },
-  { member: 'prompt_cache_key', becomes: null, fate: 'dropped', note: 'it is only a hint for the cache' },
-  { member: 'prompt_cache_options', becomes: null, fate: 'dropped', note: 'it is only a hint for the cache' },
-  { member: 'prompt_cache_retention', becomes: null, fate: 'dropped', note: 'it is only a hint for the cache' },
   { member: 'reasoning_effort', becomes: 'reasoning', fate: null, note: '' },
   { member: 'response_format', becomes: 'output_format', fate: null, note: '' },
-  { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'precedes user' },
   { member: 'seed', becomes: 'seed', fate: null, note: '' },
-  { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
   { member: 'stop', becomes: 'stop', fate: null, note: '' },
   { member: 'store', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
-  { member: 'stream', becomes: 'stream', fate: null, note: '' },
   { member: 'stream_options', becomes: 'stream', fate: null, note: 'the gateway handles include_usage' },
-  { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
-  { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
-  { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
   { member: 'tools', becomes: 'tools', fate: null, note: '' },
-  { member: 'user', becomes: 'end_user', fate: null, note: 'safety_identifier precedes it if both are set' },
   { member: 'verbosity', becomes: 'verbosity', fate: null, note: '' },
   { member: 'web_search_options', becomes: 'web_search', fate: null, note: '' },
   {
@@ -128,20 +107,15 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };
   MEMBERS.judge(root, notes);
-  const streamNode = member(root, 'stream');
-  const stream = streamNode !== undefined && checkBoolean(streamNode, 'stream');
-  checkStreamOptions(root, stream, reading);
+  const shared = parseSharedMembers(root, reading);
+  checkStreamOptions(root, shared.stream, reading);
   return {
-    model: readName(given(root, 'model'), 'model', 'the name of a model'),
-    stream,
+    ...shared,
     turns: parseTurns(root, reading),
     tools: parseTools(root, reading),
     tool_choice: parseToolChoice(root, reading),
-    parallel_tool_calls: readBooleanFeature(root, 'parallel_tool_calls', reading),
     outputTokensMax: parseOutputLimit(root, reading),
     stop: parseStop(root, reading),
-    temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
-    top_p: readNumberFeature(root, 'top_p', [0, 1], reading),
     top_k: readIntegerFeature(root, 'top_k', 'top_k', -1, reading),
     frequency_penalty: readNumberFeature(root, 'frequency_penalty', PENALTY, reading),
     presence_penalty: readNumberFeature(root, 'presence_penalty', PENALTY, reading),
@@ -149,8 +123,6 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     reasoning: parseReasoningOptions(root, reading),
     output_format: parseResponseFormat(root, reading),
     verbosity: readTextFeature(root, 'verbosity', 'verbosity', reading),
-    end_user: parseEndUser(root, reading),
-    service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: parseCacheMark(root, '', reading),
     web_search: parseWebSearch(root, reading),
     logprobs: parseLogprobs(root, reading),

@@ -1,42 +1,28 @@
 /** Parses a checked Responses body into the canonical request. `REQUEST_MEMBERS` lists every member's fate. */
 import type { GenerationRequest, ReasoningRequest } from '../../../generation/request.ts';
 import { summaryRequest } from '../../../generation/summarize.ts';
-import {
-  elements,
-  type JsonNode,
-  type JsonOutline,
-  member,
-  numberValue,
-  stringValue,
-} from '../../../wire/json-node.ts';
-import { createMemberJudge } from '../../openai/judge-members.ts';
-import { parseEffort, parseEndUser, parseOutputFormat, parseSchema } from '../../openai/parse-options.ts';
+import { elements, type JsonNode, type JsonOutline, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { createMemberJudge, SHARED_MEMBERS } from '../../openai/judge-members.ts';
+import { parseEffort, parseOutputFormat, parseSchema, parseSharedMembers } from '../../openai/parse-options.ts';
 import {
   dropUnknown,
   given,
   type RequestReading,
-  readBooleanFeature,
   readIntegerFeature,
-  readName,
-  readNumberFeature,
   readObject,
   readOptionalText,
-  readTextFeature,
 } from '../../openai/read-member.ts';
-import { checkBoolean } from '../../request/request-facts.ts';
 import type { MemberRow, TranslationNotes } from '../../request/translation-notes.ts';
 import { asksForCompaction, parseTurns, updatedEffort } from './parse-input.ts';
 import { parseToolChoice, parseTools } from './parse-tools.ts';
 
-const HINT = 'it is only a hint for the cache';
 const NOT_STORED = 'nothing is stored here';
 
 /** One row for each member of the format (specification, B.1). Any other member is dropped and reported. */
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
-  { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
+  ...SHARED_MEMBERS,
   { member: 'input', becomes: 'turns', fate: null, note: 'reasoning goes back to the provider that it came from only' },
   { member: 'instructions', becomes: 'turns', fate: null, note: 'before the input' },
-  { member: 'stream', becomes: 'stream', fate: null, note: '' },
   { member: 'stream_options', becomes: null, fate: 'dropped', note: 'the gateway adds no padding' },
   { member: 'store', becomes: null, fate: 'dropped', note: 'the answer is not stored' },
   { member: 'previous_response_id', becomes: null, fate: 'refused', note: NOT_STORED },
@@ -52,12 +38,8 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
     fate: null,
     note: 'a namespace becomes functions, a tool_search of the client a function; web_search is dropped',
   },
-  { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
-  { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
   { member: 'text', becomes: 'output_format', fate: null, note: 'text.verbosity is the verbosity' },
   { member: 'reasoning', becomes: 'reasoning', fate: null, note: 'the last configuration_update precedes its effort' },
-  { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
-  { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
   {
     member: 'top_logprobs',
     becomes: null,
@@ -66,14 +48,6 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   },
   { member: 'truncation', becomes: null, fate: 'dropped', note: 'the provider leaves out no items' },
   { member: 'context_management', becomes: null, fate: 'dropped', note: 'the provider compacts nothing' },
-  { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
-  { member: 'prompt_cache_key', becomes: null, fate: 'dropped', note: HINT },
-  { member: 'prompt_cache_options', becomes: null, fate: 'dropped', note: HINT },
-  { member: 'prompt_cache_retention', becomes: null, fate: 'dropped', note: HINT },
-  { member: 'metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
-  { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'precedes user' },
-  { member: 'user', becomes: 'end_user', fate: null, note: '' },
-  { member: 'moderation', becomes: null, fate: 'dropped', note: 'no moderation runs; refused in mode block' },
   { member: 'image', becomes: null, fate: 'dropped', note: 'it is only a hint' },
   { member: 'access_programs', becomes: null, fate: 'dropped', note: 'the provider has none' },
   { member: 'client_metadata', becomes: null, fate: 'dropped', note: 'the provider does not store it' },
@@ -95,28 +69,21 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
   const root = readObject(outline.root, 'body', 'a JSON object');
   const reading: RequestReading = { notes, named: {} };
   MEMBERS.judge(root, notes);
-  const streamNode = member(root, 'stream');
   const parsed = parseTools(root, reading);
   const request: GenerationRequest = {
-    model: readName(given(root, 'model'), 'model', 'the name of a model'),
-    stream: streamNode !== undefined && checkBoolean(streamNode, 'stream'),
+    ...parseSharedMembers(root, reading),
     turns: parseTurns(root, reading),
     tools: parsed.tools,
     ...(parsed.callForms.size > 0 && { callForms: parsed.callForms }),
     tool_choice: parseToolChoice(root, reading),
-    parallel_tool_calls: readBooleanFeature(root, 'parallel_tool_calls', reading),
     outputTokensMax: readIntegerFeature(root, 'max_output_tokens', 'output_limit', 1, reading),
     stop: [],
-    temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
-    top_p: readNumberFeature(root, 'top_p', [0, 1], reading),
     top_k: null,
     frequency_penalty: null,
     presence_penalty: null,
     seed: null,
     reasoning: parseReasoningOptions(root, reading),
     ...parseText(root, reading),
-    end_user: parseEndUser(root, reading),
-    service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
     cache_mark: null,
     web_search: null,
     logprobs: null,
