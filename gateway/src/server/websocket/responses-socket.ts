@@ -37,6 +37,8 @@ const POLICY = 1008;
 /** A message during a response is read only up to this size: nothing waits for the response to end. */
 const SHORT_CHARS = 64 * 1024;
 
+const COMPACTION = '"compaction_trigger"';
+
 /** As long as any id that a client makes: it is repeated in each event. */
 const STREAM_ID_CHARS_MAX = 64;
 
@@ -225,8 +227,10 @@ export class ResponsesSocket implements Deadline {
     const { whole } = running.messages;
     if (whole === null || this.#socket === null) return;
     // A response that continues what is not known here is not whole, nor is one that leaves something at the provider.
-    const isKnown = whole.output !== null && (before !== null || previous === null);
-    if (isKnown) this.#history.keep(whole.id, [...(before ?? []), joinTurn(outline, whole.output)]);
+    const turn =
+      whole.output !== null && (before !== null || previous === null) ? joinTurn(outline, whole.output) : null;
+    // A compaction stands for all before it, and nothing may follow its trigger.
+    if (turn !== null && !turn.includes(COMPACTION)) this.#history.keep(whole.id, [...(before ?? []), turn]);
     else this.#history.forget();
   }
 
