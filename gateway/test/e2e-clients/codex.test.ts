@@ -10,8 +10,7 @@ import { SIGNATURE } from '../fake-upstream/answer/messages-answer.ts';
 import { SEAL } from '../fake-upstream/answer/responses-answer.ts';
 import type { ClientFormat } from '../fake-upstream/protocol.ts';
 import type { Scenario } from '../fake-upstream/scenario.ts';
-import { EXHAUSTIVE } from '../fault/calls.ts';
-import { exhaustiveTest } from '../harness/exhaustive.ts';
+import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { holdChatRequest } from './chat-request-shape.ts';
 import { bodyOf } from './clients-rig.ts';
@@ -20,7 +19,7 @@ import { findCodex, NEEDS_CLIENTS } from './installed-clients.ts';
 import { holdMessagesRequest } from './messages-request-shape.ts';
 import { type RequestCounter, startRequestCounter } from './request-counter.ts';
 import { makeSessionFolder, runAgent, type SessionFolder } from './run-agent.ts';
-import { type CodexSession, configureCodex, OFFLINE, runCodex, type Transport } from './run-codex.ts';
+import { type CodexSession, configureCodex, OFFLINE, runCodex, set, type Transport } from './run-codex.ts';
 
 const ANSWER = 'The words are marmalade and quince 🍋.';
 const THOUGHT = 'A file first.';
@@ -29,6 +28,35 @@ const DOT_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9
 
 /** The stream breaks off after its first texts. */
 const CUT: Scenario = { answer: 'long:200', cut: { at: 6_000, how: 'fin' } };
+
+/** 700 characters are 100 tokens of the fake upstream. */
+const LONG = 'x'.repeat(700);
+const SUMMARY = 'It said quince.';
+
+/** A provider's answer to `compaction_trigger`. */
+const COMPACTED: Scenario = { records: compactionRecords() };
+
+function compactionRecords(): string[] {
+  const item = { id: 'cmp_1', type: 'compaction', encrypted_content: SEAL };
+  const usage = { input_tokens: 11, output_tokens: 2, total_tokens: 13 };
+  const response = {
+    id: 'resp_cmp',
+    object: 'response',
+    created_at: 1_800_000_000,
+    model: 'm',
+    output: [],
+    error: null,
+  };
+  const events = [
+    { type: 'response.created', response: { ...response, status: 'in_progress' } },
+    { type: 'response.output_item.added', output_index: 0, item },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: { ...response, status: 'completed', output: [item], usage } },
+  ];
+  return events.map(
+    (event, sequence_number) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`,
+  );
+}
 
 const REFUSED = { message: 'there is no such thing', type: 'invalid_request_error' };
 const REFUSAL: Readonly<Record<ClientFormat, object>> = {
@@ -141,6 +169,35 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
         expect(statuses()).toEqual(ok(transport, 2, 2));
         expect(missingIn(sentBodies().at(-1), [KEPT[format], 'How many?', 'One.', 'And now?'])).toEqual([]);
       });
+
+      /** A turn whose first answer fills the context; Codex then asks for a summary, and continues with that alone. */
+      const fill = { say: { text: LONG, calls: [shell('call_1', 'echo quince')] } };
+      const FULL = set('model_auto_compact_token_limit', 60);
+
+      const testOfFormat = format === FORMATS[0] ? test : exhaustiveTest;
+      testOfFormat('a conversation that it compacts by itself goes on from the summary', async () => {
+        script(fill, { say: { text: SUMMARY } }, { say: { text: ANSWER } });
+        expectSuccess(await run(...FULL, 'Hello?'));
+        // With the summary it opens another WebSocket.
+        expect(statuses()).toEqual(ok(transport, 3, 2));
+        const [, asked, last] = sentBodies();
+        expect(missingIn(asked, ['CONTEXT CHECKPOINT COMPACTION', LONG])).toEqual([]);
+        expect(missingIn(last, [SUMMARY, LONG])).toEqual([LONG]);
+      });
+
+      // Its built-in provider speaks WebSocket where it can.
+      if (transport === 'websocket') {
+        test('a conversation that it has the provider compact goes on from the compaction', async () => {
+          script(fill, format === 'responses' ? COMPACTED : { say: { text: SUMMARY } }, { say: { text: ANSWER } });
+          const words = [...FULL, 'Hello?'];
+          expectSuccess(await runCodex({ ...plan(transport, model), words, asOpenAi: true }));
+          const [, asked, last] = sentBodies();
+          const [trigger, summary] =
+            format === 'responses' ? ['"type":"compaction_trigger"', SEAL] : ['Summarize the conversation', SUMMARY];
+          expect(missingIn(asked, [trigger, LONG])).toEqual([]);
+          expect(missingIn(last, [summary, LONG])).toEqual([LONG]);
+        });
+      }
     });
 
     test('its doctor finds nothing wrong with the gateway', async () => {
@@ -155,7 +212,7 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
       expect(Object.keys(checks)).toContain('network.provider_reachability');
     });
 
-    describe.each(EXHAUSTIVE ? FORMATS : FORMATS.slice(0, 1))('when it fails, upstream %s', (format) => {
+    describe.each(firstOrAll(FORMATS))('when it fails, upstream %s', (format) => {
       /** Runs a turn and returns how it ended, with the statuses of its requests. */
       async function turn(scene: Scene, scenarios: readonly Scenario[], key?: string) {
         const model = modelOf(format, scene, transport);

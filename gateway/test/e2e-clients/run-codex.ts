@@ -43,6 +43,8 @@ export interface CodexPlan {
   readonly model: string;
   /** After `exec`: flags and the prompt. */
   readonly words: readonly string[];
+  /** It calls the gateway as its built-in provider, and so with requests that it makes to OpenAI only. */
+  readonly asOpenAi?: true;
 }
 
 /** Only the gateway is reachable. */
@@ -58,14 +60,20 @@ export function configureCodex({ folder, transport, baseUrl, key, model }: Omit<
   writeFileSync(file, `${tool.edit(OWN_SETTINGS, { url: baseUrl, key, model })}${TRANSPORTS[transport]}\n`);
 }
 
+/** The flags that set a member of its configuration. */
+export function set(member: string, value: string | number): string[] {
+  return ['-c', `${member}=${JSON.stringify(value)}`];
+}
+
 /** Runs a session to its end. Commands run without a sandbox of Codex's, as this machine may have none. */
 export async function runCodex(plan: CodexPlan): Promise<CodexSession> {
   configureCodex(plan);
   const flags = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
-  const { status, stdout, stderr } = await runAgent(
-    [plan.program, 'exec', ...flags, ...plan.words],
-    plan.folder,
-    OFFLINE,
-  );
+  if (plan.asOpenAi === true)
+    flags.push(...set('model_provider', 'openai'), ...set('openai_base_url', `${plan.baseUrl}/v1`));
+  const { status, stdout, stderr } = await runAgent([plan.program, 'exec', ...flags, ...plan.words], plan.folder, {
+    ...OFFLINE,
+    CODEX_API_KEY: plan.key,
+  });
   return { status, lines: parseLines<CodexLine>(stdout), stderr };
 }

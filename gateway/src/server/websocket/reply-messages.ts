@@ -17,6 +17,7 @@ const CODES_OF_RESPONSES = new Set(['insufficient_quota', 'context_length_exceed
 const WAIT = /try again in \d+ ?s/;
 
 const STOP_HEADER = 'x-codex-promo-message';
+
 /** Headers about the request, not about its connection. */
 const HEADERS = /^(?:retry-after|x-request-id|x-should-retry|x-codex-promo-message|x-(?:tollgate|ratelimit)-.*)$/;
 
