@@ -9,6 +9,8 @@ import type { Framing } from '../../src/framing/framing.ts';
 import { SSE } from '../../src/framing/sse-decoder.ts';
 import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
+import { geminiClient } from '../../src/protocols/gemini/client/client-protocol.ts';
+import { geminiUpstream } from '../../src/protocols/gemini/upstream/upstream-protocol.ts';
 import { messagesClient } from '../../src/protocols/messages/client/client-protocol.ts';
 import { messagesUpstream } from '../../src/protocols/messages/upstream/upstream-protocol.ts';
 
@@ -31,6 +33,7 @@ export interface Relayed {
 const PASSED = {
   chat: { client: chatClient, passThrough: chatUpstream.passThrough },
   messages: { client: messagesClient, passThrough: messagesUpstream.passThrough },
+  gemini: { client: geminiClient, passThrough: geminiUpstream.passThrough },
 };
 
 /** Feeds a stream's parts to a relay, then ends it: cleanly or by loss of the connection. */

@@ -114,7 +114,7 @@ export class AnswerParts {
         // A call that was cut off is left out: the finish reason says that the answer is not whole.
         if (parseObject(args) === null) return NONE;
         const thoughtSignature = this.#takeSignature(native);
-        return [{ functionCall: { id: opening.id, name: opening.name, args: new RawJson(args) }, thoughtSignature }];
+        return [{ functionCall: { id: opening.id, name: opening.name, args: oneLine(args) }, thoughtSignature }];
       }
       case 'reasoning':
         if (text === '' && signature === null) return NONE;
@@ -137,4 +137,9 @@ export class AnswerParts {
     if (sealed !== null || native === undefined) return sealed ?? undefined;
     return writeSeal(this.#context.seal({ kind: 'call_data', native }));
   }
+}
+
+/** A record of a stream ends at a line end, which JSON has between values only. */
+function oneLine(json: string): RawJson {
+  return new RawJson(json.replaceAll(/[\r\n]/g, ' '));
 }

@@ -43,7 +43,9 @@ export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
     const last = turns.at(-1);
     if (role === 'assistant' && last?.role === 'assistant') {
       turns[turns.length - 1] = { ...last, parts: joinTexts([...last.parts, ...parts]) };
-    } else if (parts.length > 0) turns.push({ role, name: null, parts: joinTexts(parts), path });
+    } else if (parts.length > 0) {
+      turns.push({ role, name: null, parts: role === 'assistant' ? joinTexts(parts) : parts, path });
+    }
   }
   return turns;
 }
@@ -90,7 +92,6 @@ const HOSTED: ReadonlySet<string> = new Set(['executableCode', 'codeExecutionRes
 /** The contents so far: the calls that have no result yet. */
 class Conversation {
   readonly #reading: RequestReading;
-  readonly #ids = new Set<string>();
   #open: Array<{ readonly id: string; readonly name: string }> = [];
   #calls = 0;
 
@@ -162,9 +163,9 @@ class Conversation {
   /** The same id for the same place in each request, so that caches of the prompt hold. */
   #takeId(given: string | null): string {
     this.#calls += 1;
-    let id = given === null || given === '' || this.#ids.has(given) ? `call_${this.#calls}` : given;
-    while (this.#ids.has(id)) id = `${id}_`;
-    this.#ids.add(id);
+    const isTaken = (id: string) => this.#open.some((call) => call.id === id);
+    let id = given === null || given === '' || isTaken(given) ? `call_${this.#calls}` : given;
+    while (isTaken(id)) id = `${id}_`;
     return id;
   }
 

@@ -255,7 +255,7 @@ function showsThoughts(thinking: JsonNode | undefined): boolean {
   return thinking !== undefined && given(thinking, 'includeThoughts')?.kind === 'true';
 }
 
-/** Null: neither a budget nor a level. A budget of -1 leaves it to the model. */
+/** Null: nothing was asked for. A budget of -1, and thoughts alone, leave the amount to the model. */
 function parseThinking(thinking: JsonNode | undefined, reading: RequestReading): ReasoningRequest | null {
   if (thinking === undefined) return null;
   readObject(thinking, THINKING);
@@ -273,7 +273,11 @@ function parseThinking(thinking: JsonNode | undefined, reading: RequestReading):
     reading.named.reasoning = `${THINKING}.thinkingLevel`;
     return { ...nothing, effort };
   }
-  if (budget === undefined) return null;
+  if (budget === undefined) {
+    if (!showsThoughts(thinking)) return null;
+    reading.named.reasoning = `${THINKING}.includeThoughts`;
+    return { ...nothing, mode: 'adaptive' };
+  }
   checkInteger(budget, `${THINKING}.thinkingBudget`, -1, true);
   reading.named.reasoning = `${THINKING}.thinkingBudget`;
   const tokens = numberValue(budget) ?? 0;

@@ -81,7 +81,9 @@ function factsOf(answers: readonly JsonObject[], bodyBytes: number): AnswerFacts
     if (finish_reason === CONTINUATION) tally.endHop();
     tally.take(answer.usageMetadata);
     model = asText(answer.modelVersion) ?? model;
-    finish_reason = finishWordOf(candidate?.finishReason) ?? finish_reason;
+    // A blocked prompt has no candidate.
+    const blocked = finishWordOf(asObject(answer.promptFeedback)?.blockReason);
+    finish_reason = finishWordOf(candidate?.finishReason) ?? finish_reason ?? blocked;
     const grounding = asObject(candidate?.groundingMetadata);
     if (grounding !== null) tally.noteSearches(countSearches(grounding, model));
     for (const part of asArray(asObject(candidate?.content)?.parts)) parts.push(asObject(part) ?? {});
