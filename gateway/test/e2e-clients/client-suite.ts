@@ -10,7 +10,7 @@ import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { holdChatRequest } from './chat-request-shape.ts';
 import type { ClientAnswer, ClientDriver, Target } from './client-driver.ts';
-import { bodyOf, ROUTES, type Route, startClientsRig } from './clients-rig.ts';
+import { bodyOf, ROUTES, type Route, type SpokenFormat, startClientsRig } from './clients-rig.ts';
 import { type DriverFile, installationOf, loadDrivers } from './installed-clients.ts';
 import { holdMessagesRequest } from './messages-request-shape.ts';
 import { receivedIn } from './received-conversation.ts';
@@ -34,41 +34,41 @@ const LOOP: readonly Scenario[] = [
   { say: { text: TEXT } },
 ];
 
-/** Each format's upstream error for a prompt that is too long, and the words that clients look for. */
-const TOO_LONG: Readonly<Record<ClientFormat, { readonly body: object; readonly wording: RegExp }>> = {
+/** Each format's upstream error for a prompt that is too long. */
+const TOO_LONG: Readonly<Record<ClientFormat, object>> = {
   'chat-completions': {
-    body: {
-      error: {
-        message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
-        type: 'invalid_request_error',
-        param: 'messages',
-        code: 'context_length_exceeded',
-      },
+    error: {
+      message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+      type: 'invalid_request_error',
+      param: 'messages',
+      code: 'context_length_exceeded',
     },
-    wording: /maximum context length/,
   },
   messages: {
-    body: {
-      type: 'error',
-      error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' },
-    },
-    wording: /prompt is too long/,
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' },
   },
   responses: {
-    body: {
-      error: {
-        message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
-        type: 'invalid_request_error',
-        param: 'input',
-        code: 'context_length_exceeded',
-      },
+    error: {
+      message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      type: 'invalid_request_error',
+      param: 'input',
+      code: 'context_length_exceeded',
     },
-    wording: /context length|context window/,
   },
 };
 
+/** The words that clients of each format look for. */
+const WORDING: Readonly<Record<SpokenFormat, RegExp>> = {
+  'chat-completions': /maximum context length/,
+  messages: /prompt is too long/,
+  responses: /context length|context window/,
+  gemini: /exceeds the maximum number of tokens/,
+};
+
 /** The record's word for each format. */
-const PROTOCOL: Readonly<Record<ClientFormat, string>> = {
+const PROTOCOL: Readonly<Record<SpokenFormat, string>> = {
+  gemini: 'gemini',
   'chat-completions': 'chat',
   messages: 'messages',
   responses: 'responses',
@@ -84,11 +84,11 @@ const SCHEMA_MEMBERS: Readonly<Record<ClientFormat, object>> = {
 function holdRequest(route: Route, body: unknown): void {
   if (!route.translated) return;
   if (route.upstream === 'messages') holdMessagesRequest(body);
-  else holdChatRequest(body);
+  else if (route.upstream === 'chat-completions') holdChatRequest(body);
 }
 
 /** Tests one library. `speaks` is its format; the routes are that format's. */
-export function clientSuite(file: DriverFile, name: string, speaks: ClientFormat): void {
+export function clientSuite(file: DriverFile, name: string, speaks: SpokenFormat): void {
   const { isInstalled, needs } = installationOf(file);
   describe.skipIf(!isInstalled)(`${name} ${needs}`, () => {
     let pair: Pair;
@@ -198,9 +198,9 @@ export function clientSuite(file: DriverFile, name: string, speaks: ClientFormat
         });
 
         test('a prompt that is too long is refused in the words that the client looks for', async () => {
-          script({ status: 400, json: TOO_LONG[route.upstream].body });
+          script({ status: 400, json: TOO_LONG[route.upstream] });
           const error = await rejection(driver.ask(target(), QUESTION));
-          expect(String(error)).toMatch(TOO_LONG[speaks].wording);
+          expect(String(error)).toMatch(WORDING[speaks]);
           expect(driver.seesOverflow(error)).toBe(true);
         });
 

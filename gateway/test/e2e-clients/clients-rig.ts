@@ -4,6 +4,9 @@ import type { ServedCall } from '../fake-upstream/served.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
+/** A format of the libraries. */
+export type SpokenFormat = ClientFormat | 'gemini';
+
 /** A model as a client names it, and its upstream. */
 export interface Route {
   readonly model: string;
@@ -16,11 +19,14 @@ const OWN = { upstreamModel: 'public-model', upstream: 'chat-completions' } as c
 const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
 const GPT = { upstreamModel: 'gpt-5.5', upstream: 'responses' } as const;
 
+/** OpenAI serves it over Responses only. */
+const CODEX = { upstreamModel: 'gpt-5.5-codex', upstream: 'responses' } as const;
+
 /**
  * Routes by the client's format. Messages and Responses clients derive a model's abilities from its name, so models of
  * other formats have names of that form for them.
  */
-export const ROUTES: Readonly<Record<ClientFormat, readonly Route[]>> = {
+export const ROUTES: Readonly<Record<SpokenFormat, readonly Route[]>> = {
   'chat-completions': [
     { model: 'public-model', ...OWN, translated: false },
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },
@@ -28,6 +34,11 @@ export const ROUTES: Readonly<Record<ClientFormat, readonly Route[]>> = {
   messages: [
     { model: 'claude-sonnet-4-6', ...CLAUDE, translated: false },
     { model: 'claude-sonnet-4-6-own', ...OWN, translated: true },
+  ],
+  gemini: [
+    { model: 'public-model', ...OWN, translated: true },
+    { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },
+    { model: CODEX.upstreamModel, ...CODEX, translated: true },
   ],
   responses: [
     { model: 'gpt-5.5', ...GPT, translated: false },
@@ -42,7 +53,7 @@ export function startClientsRig(): Promise<Pair> {
     pointAt(fakeUrl, {
       chat: [OWN.upstreamModel],
       messages: [CLAUDE.upstreamModel],
-      responses: [GPT.upstreamModel],
+      responses: [GPT.upstreamModel, CODEX.upstreamModel],
       renamed: { 'claude-sonnet-4-6-own': OWN.upstreamModel, 'gpt-5.5-own': OWN.upstreamModel },
       renamedMessages: { 'gpt-5.5-claude': CLAUDE.upstreamModel },
     }),

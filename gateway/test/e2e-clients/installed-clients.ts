@@ -13,7 +13,7 @@ const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
 export const NEEDS_CLIENTS = '(needs npm ci in gateway/test/clients)';
 
 /** A file of the clients' folder that exports drivers. */
-export type DriverFile = 'ai-sdk' | 'langchain' | 'openai-agents' | 'openai-sdk' | 'openai-python';
+export type DriverFile = 'ai-sdk' | 'langchain' | 'openai-agents' | 'openai-sdk' | 'openai-python' | 'google-genai';
 
 /** Whether the packages of a driver are installed, and the words for its suite where they are not. */
 export function installationOf(file: DriverFile): { readonly isInstalled: boolean; readonly needs: string } {

@@ -52,7 +52,8 @@ async function replay({ gateway, fake }: Pair): Promise<Replayed[]> {
   const work = async () => {
     for (const [index, recording] of waiting) {
       const model = `rec:${recording.id}`;
-      if (recording.stream) fake.script(model, { answer: model, chunking: index % 3 === 0 ? 'all' : { sizes: [7, 1, 64, 3] } });
+      if (recording.stream)
+        fake.script(model, { answer: model, chunking: index % 3 === 0 ? 'all' : { sizes: [7, 1, 64, 3] } });
       const method = recording.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
       const sent = JSON.stringify(recording.request?.body, null, index % 3 === 1 ? '\t' : undefined);
       const reply = await fetch(`${gateway.url}/v1beta/models/${nameOf(index)}:${method}`, {
@@ -86,7 +87,10 @@ describe.skipIf(recordings.length === 0)('recorded Gemini (needs the recordings)
     expect(refused.length).toBeLessThan(20);
     for (const { recording, body } of refused) {
       const { message } = JSON.parse(body.toString()).error;
-      expect([recording.id, message]).toEqual([recording.id, expect.stringMatching(/operator's account|is not stored/)]);
+      expect([recording.id, message]).toEqual([
+        recording.id,
+        expect.stringMatching(/operator's account|is not stored/),
+      ]);
     }
   });
 

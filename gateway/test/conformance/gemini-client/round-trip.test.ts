@@ -8,8 +8,8 @@ import { MEDIA_COUNTERS, type Usage } from '../../../src/generation/usage.ts';
 import { geminiClient } from '../../../src/protocols/gemini/client/client-protocol.ts';
 import { geminiUpstream } from '../../../src/protocols/gemini/upstream/upstream-protocol.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
-import { recordsOf } from '../../../src/protocols/testing/outline-of.ts';
 import { CAPABLE } from '../../../src/protocols/testing/capable-upstream.ts';
+import { recordsOf } from '../../../src/protocols/testing/outline-of.ts';
 import { scanJson } from '../../../src/wire/json-scan.ts';
 import { SEED } from '../../harness/exhaustive.ts';
 import { eventsOfAnswer, randomAnswer } from '../translation/conversations/random-answers.ts';
@@ -20,10 +20,14 @@ const RUNS = { numRuns: process.env.TOLLGATE_EXHAUSTIVE === '1' ? 2_000 : 200, s
 const TRAITS = { ...CAPABLE, model: 'gemini-3-flash' };
 
 /** Gemini has no calls of free text, and does not tell which tokens were written to a cache. */
-const answers = randomAnswer.map((answer): Generation => ({
-  ...answer,
-  parts: answer.parts.filter((part) => part.kind !== 'opaque' && !(part.kind === 'tool_call' && part.tool === 'custom')),
-}));
+const answers = randomAnswer.map(
+  (answer): Generation => ({
+    ...answer,
+    parts: answer.parts.filter(
+      (part) => part.kind !== 'opaque' && !(part.kind === 'tool_call' && part.tool === 'custom'),
+    ),
+  }),
+);
 
 function counters(usage: Usage | null) {
   if (usage === null) return null;
@@ -36,7 +40,11 @@ function counters(usage: Usage | null) {
 function carried({ parts, usage, finish_reason }: Generation) {
   const join = (...kinds: readonly string[]) =>
     parts.map((part) => (kinds.includes(part.kind) && 'text' in part ? part.text : '')).join('');
-  const calls = parts.flatMap((part) => (part.kind === 'tool_call' ? [[part.id, part.name, part.arguments.trim() === '' ? '{}' : part.arguments.replaceAll(/[\r\n]/g, ' ')]] : []));
+  const calls = parts.flatMap((part) =>
+    part.kind === 'tool_call'
+      ? [[part.id, part.name, part.arguments.trim() === '' ? '{}' : part.arguments.replaceAll(/[\r\n]/g, ' ')]]
+      : [],
+  );
   const word = finish_reason === null ? null : WORDS[finish_reason];
   return {
     said: join('text', 'refusal'),
