@@ -12,6 +12,7 @@ import { createIdempotency, startSweeping } from '../call/idempotency/idempotenc
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
 import { createReasoningSeal } from '../call/plan/reasoning-seal.ts';
 import { RefusedMembers } from '../call/plan/refused-members.ts';
+import { openStoredState } from '../call/stored/open-stored-state.ts';
 import { findModel } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { detectOllama, withOllama } from '../config/discover-providers.ts';
@@ -129,11 +130,8 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);
     closers.push(() => store.close());
-    closers.push(
-      startSweeping([store.idempotency, store.storedState], (cause) =>
-        log.warn({ cause: String(cause) }, 'expired responses of idempotency keys could not be deleted'),
-      ),
-    );
+    const warnOfSweep = (cause: unknown) => log.warn({ cause: String(cause) }, 'stored responses could not be deleted');
+    closers.push(startSweeping([store.idempotency, store.storedState], warnOfSweep));
     const readMakers = createMakerReader(store.people);
     const directory = await loadKeyDirectory(store.policies, masterKey.key, readMakers);
     changes.subscribe(followKeys(directory, store.policies, readMakers));
@@ -226,7 +224,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       keptReasoning: new KeptReasoning(),
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
-      storedState: store.storedState,
+      storedState: openStoredState(masterKey.key, store.storedState),
       billing: money.billing,
       routing,
       choice: new ChoiceState(routing),

@@ -27,6 +27,7 @@ import type { CallDeps, Settings } from './deps.ts';
 import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
 import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
+import type { EndedResponse } from './stored/open-stored-state.ts';
 import type { DirectController } from './stream/outbox.ts';
 
 /** The client's side of a request. */
@@ -115,6 +116,10 @@ class Call {
   undelivered: AnswerFacts | null = null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null = null;
+  /** The id of the response that it continues, kept here; null: none. */
+  continues: string | null = null;
+  /** The response that is kept with its end; null: none. */
+  ended: EndedResponse | null = null;
   /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null = null;
   /** Its place within the capacity of the process; null: not admitted. */

@@ -11,7 +11,6 @@ import type { ChoiceState } from '../routing/choose/choose.ts';
 import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
-import type { StoredStateStore } from '../store/ports/stored-state.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
@@ -20,6 +19,7 @@ import type { BillingDeps } from './money/billing-deps.ts';
 import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
 import type { ReasoningSeal } from './plan/reasoning-seal.ts';
 import type { RefusedMembers } from './plan/refused-members.ts';
+import type { StoredState } from './stored/open-stored-state.ts';
 
 /** Replaced as a whole by a reload; a running call keeps the settings it started with. */
 export interface Settings {
@@ -60,7 +60,7 @@ export interface CallDeps {
   /** Members of translated requests that upstreams do not know. */
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
-  readonly storedState: StoredStateStore;
+  readonly storedState: StoredState;
   readonly billing: BillingDeps;
   /** The states of targets and credentials. */
   readonly routing: RoutingState;

@@ -24,6 +24,7 @@ export const DEFAULT_HOLDS: HoldMode = 'adaptive';
 export const DEFAULT_UNPRICED = 'refuse';
 export const DEFAULT_BROKEN_ANSWERS = 'bill';
 export const DEFAULT_LOG_BODIES = 'off';
+export const DEFAULT_STORE_RESPONSES = 'off';
 export const DEFAULT_RETENTION_DAYS = 30;
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
@@ -126,6 +127,8 @@ export interface Defaults {
   readonly brokenAnswers: 'bill' | 'free';
   /** Which calls have their content stored, for workspaces without a setting of their own. */
   readonly logBodies: BodyPolicy;
+  /** Translated responses are kept for a day, so that later requests may continue them. */
+  readonly storeResponses: boolean;
   /** The number of days that content is kept. */
   readonly retentionDays: number;
   readonly routing: RoutingDefaults;

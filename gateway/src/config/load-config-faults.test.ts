@@ -126,7 +126,7 @@ describe('members of later versions', () => {
   test.each([
     [
       'defaults: { unpriced: refuse, image_fetch: off }\n',
-      "f.yaml:1:31: defaults.image_fetch: found the unknown member 'image_fetch', expected one of holds, unpriced, broken_answers, log_bodies, retention, routing. This version does not know it: remove it.",
+      "f.yaml:1:31: defaults.image_fetch: found the unknown member 'image_fetch', expected one of holds, unpriced, broken_answers, store_responses, log_bodies, retention, routing. This version does not know it: remove it.",
     ],
     [
       'defaults: { holds: loose }\n',

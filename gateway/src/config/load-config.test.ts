@@ -35,6 +35,7 @@ test('each operator default can be set', () => {
     unpriced: 'refuse',
     brokenAnswers: 'free',
     logBodies: 'off',
+    storeResponses: false,
     retentionDays: 30,
     routing: DEFAULT_ROUTING,
   });

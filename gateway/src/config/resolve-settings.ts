@@ -17,6 +17,7 @@ import {
   DEFAULT_PORT,
   DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
+  DEFAULT_STORE_RESPONSES,
   DEFAULT_UNPRICED,
   DEFAULT_WEBSOCKET,
   type Defaults,
@@ -131,6 +132,7 @@ export function resolveDefaults(shape: FileShape['defaults']): Omit<Defaults, 'r
     unpriced: shape?.unpriced ?? DEFAULT_UNPRICED,
     brokenAnswers: shape?.broken_answers ?? DEFAULT_BROKEN_ANSWERS,
     logBodies: shape?.log_bodies ?? DEFAULT_LOG_BODIES,
+    storeResponses: (shape?.store_responses ?? DEFAULT_STORE_RESPONSES) === 'on',
     retentionDays: shape?.retention ?? DEFAULT_RETENTION_DAYS,
   };
 }

@@ -5,11 +5,20 @@ import type { Generation } from '../generation/generation.ts';
 import type { SealedContent } from '../generation/part.ts';
 import type { CallForm, GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
+import type { JsonObject } from './json.ts';
 import type { ClientProtocolName, GenerationClientName } from './names.ts';
 import type { AskedModel, RequestCheck } from './request/request-facts.ts';
 import type { ReadNeeds } from './request/request-needs.ts';
 import type { TranslationNotes } from './request/translation-notes.ts';
 import type { StreamPosition } from './upstream-protocol.ts';
+
+/** What happens to a response that is kept. */
+export interface ResponseKeeping {
+  /** The id that the request continues; null: none. */
+  readonly previous: string | null;
+  /** Called with the whole response object when the answer is complete. */
+  end(response: JsonObject): void;
+}
 
 export interface AnswerContext {
   /** Without the format's own prefix. */
@@ -25,6 +34,8 @@ export interface AnswerContext {
   readonly hidesReasoning?: true | undefined;
   /** From the request: by the name of a tool, how its calls are written; absent: by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm> | undefined;
+  /** The response is kept: its answer says so, and the whole response is handed over at its end. Absent: it is not. */
+  readonly keeping?: ResponseKeeping | undefined;
   /** Signs reasoning that came without a signature, so that the gateway recognizes it later: `gw1.…`. */
   sign(reasoning: string): string;
   /** Seals what only this gateway reads when the client sends it back: `gw2.…`. */

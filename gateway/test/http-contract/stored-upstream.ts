@@ -24,6 +24,17 @@ const USAGE = {
   total_tokens: 14,
 };
 
+function chatStream(usage: object): Response {
+  const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
+  const chunks = [
+    { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }] },
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    { ...chunk, choices: [], usage },
+  ];
+  const records = chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`);
+  return new Response(`${records.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+}
+
 export function startStoredUpstream(): StoredUpstream {
   let count = 0;
   const served: Served[] = [];
@@ -87,6 +98,7 @@ export function startStoredUpstream(): StoredUpstream {
       if (pathname === '/v1/chat/completions') {
         const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
         const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
+        if (body.stream === true) return chatStream(usage);
         return Response.json({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices, usage });
       }
       const id = pathname.split('/')[3];

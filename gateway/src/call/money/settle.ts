@@ -15,6 +15,7 @@ import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { type Identified, isRouted, type Routed } from '../call.ts';
 import { buildReason } from '../reason/build-reason.ts';
+import { keepResponse, storedHere } from '../stored/keep-response.ts';
 import { storedBy } from '../stored/stored-by.ts';
 import { type PricedUsage, priceAnswer } from './answer-prices.ts';
 import { decideUsage, type EndedAnswer } from './decide-usage.ts';
@@ -37,7 +38,9 @@ export type ReportedAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'err
  */
 export function settle(call: Identified, outcome: Outcome, replayed: ReportedAnswer | null = null): Promise<void> {
   try {
-    return settleOnce(call, outcome, replayed);
+    const { ended } = call;
+    if (ended === null || outcome.failure !== null || !isRouted(call)) return settleOnce(call, outcome, replayed);
+    return keepResponse(call, ended).then(() => settleOnce(call, outcome, replayed));
   } catch (fault) {
     return Promise.reject(fault);
   }
@@ -78,8 +81,11 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
     learnRatio(call, outcome);
     learnLength(call, outcome);
   }
-  const stored = isRouted(call) ? storedBy(call, outcome.facts, tokensOf(usage), usage.output) : undefined;
-  return money.settle(cost, tokensOf(usage), record, payer, stored);
+  const tokens = tokensOf(usage);
+  const stored = isRouted(call)
+    ? (storedBy(call, outcome.facts, tokens, usage.output) ?? storedHere(call, tokens, usage.output))
+    : undefined;
+  return money.settle(cost, tokens, record, payer, stored);
 }
 
 /**

@@ -4,7 +4,8 @@
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
-import type { GenerationClient } from '../../protocols/client-protocol.ts';
+import type { GenerationClient, ResponseKeeping } from '../../protocols/client-protocol.ts';
+import type { JsonObject } from '../../protocols/json.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import { startTranslationNotes, type TranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
@@ -14,6 +15,7 @@ import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
 import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
+import { isToBeKept } from '../stored/keep-response.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
 import { judgeReasoning, ownerOfSummary } from './own-reasoning.ts';
@@ -140,12 +142,22 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
       estimatedInputTokens,
       hidesReasoning: request.hidesReasoning,
       callForms: request.callForms,
+      keeping: keepingOf(call),
       sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
       seal: (content) =>
         deps.reasoningSeal.seal(content.kind === 'summary' ? ownerOfSummary(sealOwner) : sealOwner, content),
     },
     startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),
   });
+}
+
+/** The last answer counts: an earlier attempt of the call got none. */
+function keepingOf(call: Routed): ResponseKeeping | undefined {
+  if (!isToBeKept(call)) return undefined;
+  const end = (object: JsonObject) => {
+    call.ended = { object, isKept: false };
+  };
+  return { previous: call.continues, end };
 }
 
 function sealOwnerOf({ principal, target }: Routed, { issuer }: ReasoningOwner): SealOwner {

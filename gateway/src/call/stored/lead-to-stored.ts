@@ -12,6 +12,8 @@ import type { StoredRow } from '../../store/ports/stored-state.ts';
 import { type Identified, setFacts } from '../call.ts';
 import { chooseRoute } from '../request/identify.ts';
 import type { ReadCall } from '../request/read-body.ts';
+import { expandRequest, isExpandable } from './expand-request.ts';
+import { KEPT_HERE } from './keep-response.ts';
 import { refuseReference } from './refuse-reference.ts';
 
 /** The call with the tokens of what it continues, and the only target that it may go to. */
@@ -34,13 +36,24 @@ export async function leadToStored(call: Identified, read: ReadCall): Promise<Le
   setFacts(call, outline, facts);
   const route = chooseRoute(settings, principal, facts.model, protocol.name);
   const native = route.targets.filter(({ upstream }) => speaks(upstream.protocols, protocol.name));
-  const named = (facts.stored ?? []).filter(({ kind }) => native.length > 0 || !TRANSLATED.has(kind));
+  const { stored = [] } = facts;
+  const rows = await findRows(call, stored);
+  const kept = stored.flatMap((reference) => {
+    const row = rows.get(keyOf(reference));
+    return row?.provider === KEPT_HERE && isExpandable(reference) ? [{ reference, row }] : [];
+  });
+  if (kept.length > 0) return leadExpanded(call, await expandRequest(call, read, kept));
+  const named = stored.filter(({ kind }) => native.length > 0 || !TRANSLATED.has(kind));
   if (named.length === 0) return { read, route: null };
-  const rows = await findRows(call, named);
   const target = bestOf(native.flatMap((one) => leadTo(one, named, rows, principal.workspaceId)));
   if (target === null) throw refuse(named, rows, route, principal.workspaceId);
   const inputBytes = facts.inputBytes + tokensOf(rows.values()) * BYTES_PER_TOKEN;
   return { read: { outline, facts: { ...facts, inputBytes } }, route: { ...route, targets: [target] } };
+}
+
+/** Leads to what else the request names. Nothing that is kept here is left in it. */
+async function leadExpanded(call: Identified, read: ReadCall): Promise<LedCall> {
+  return read.facts.stored === undefined ? { read, route: null } : leadToStored(call, read);
 }
 
 type Rows = ReadonlyMap<string, StoredRow>;

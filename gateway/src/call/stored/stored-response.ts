@@ -10,7 +10,7 @@ import { responsesClient } from '../../protocols/responses/client/client-protoco
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { RouteTable, Target } from '../../routing/route.ts';
-import type { StoredRow } from '../../store/ports/stored-state.ts';
+import type { StateOwner, StoredRow } from '../../store/ports/stored-state.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { isJsonObject, readOwnRefusal } from '../attempt/read-answer.ts';
 import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall } from '../call.ts';
@@ -19,6 +19,8 @@ import { failureReply, plainReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
+import { listInput } from './answer-kept.ts';
+import { KEPT_HERE } from './keep-response.ts';
 import { sendObjectRequest } from './send-object-request.ts';
 
 /** Answers one request, also if a step fails. `rest`: the path after `/responses/`. */
@@ -99,6 +101,7 @@ async function answer(call: Identified, { id, object }: StoredRequest): Promise<
   const { deps, principal, settings } = call;
   const owner = { account: principal.account.id, workspace: principal.workspaceId };
   const row = await findResponse(call, owner, id);
+  if (row?.provider === KEPT_HERE) return answerHere(call, owner, row, { id, object });
   const place = row === null ? null : findPlace(settings.routes, row);
   if (row === null || place === null) throw missing();
   const answered = await sendObjectRequest(call, place.target, place.credential, object);
@@ -110,7 +113,7 @@ async function answer(call: Identified, { id, object }: StoredRequest): Promise<
   if (head.status !== 200) return refusal(call, place.target, answered);
   if (object.method === 'DELETE') {
     await forget(call, () => deps.storedState.forget(owner, row.request_id));
-    return plainReply(call, head, JSON.stringify({ id, object: 'response', deleted: true }), 200, null);
+    return plainReply(call, head, deletionOf(id), 200, null);
   }
   if (!isJsonObject(body)) {
     throw new CallFailure('upstream_malformed', 'the model provider answered with no JSON object');
@@ -118,14 +121,42 @@ async function answer(call: Identified, { id, object }: StoredRequest): Promise<
   return plainReply(call, head, body, 200, null);
 }
 
-async function findResponse(
-  { deps }: Identified,
-  owner: { readonly account: string; readonly workspace: string },
-  id: string,
-): Promise<StoredRow | null> {
+/** Answers for a response that is kept here. */
+async function answerHere(
+  call: Identified,
+  owner: StateOwner,
+  { request_id }: StoredRow,
+  { id, object }: StoredRequest,
+): Promise<Response> {
+  const { deps } = call;
+  const conversation = await readSafely(() => deps.storedState.read(owner, request_id));
+  if (conversation === null) throw missing();
+  if (object.method === 'POST') throw invalidRequest('only responses that run in the background can be cancelled');
+  if (object.method === 'DELETE') {
+    await readSafely(() => deps.storedState.forget(owner, request_id));
+    return plainReply(call, NO_HEAD, deletionOf(id), 200, null);
+  }
+  const body = object.path.endsWith('/input_items')
+    ? JSON.stringify(listInput(conversation, new URLSearchParams(object.query)))
+    : conversation.response;
+  return plainReply(call, NO_HEAD, body, 200, null);
+}
+
+const NO_HEAD = { headers: [] };
+
+function deletionOf(id: string): string {
+  return JSON.stringify({ id, object: 'response', deleted: true });
+}
+
+async function findResponse({ deps }: Identified, owner: StateOwner, id: string): Promise<StoredRow | null> {
+  const rows = await readSafely(() => deps.storedState.find(owner, [id], Date.now()));
+  return rows.find(({ kind }) => kind === 'response') ?? null;
+}
+
+/** Throws CallFailure `store_unavailable` where the store fails. */
+async function readSafely<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
-    const rows = await deps.storedState.find(owner, [id], Date.now());
-    return rows.find(({ kind }) => kind === 'response') ?? null;
+    return await read();
   } catch (cause) {
     throw new CallFailure(
       'store_unavailable',

@@ -13,6 +13,7 @@ import {
   DEFAULT_PORT,
   DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
+  DEFAULT_STORE_RESPONSES,
   DEFAULT_UNPRICED,
   DEFAULT_WEBSOCKET,
 } from '../config.ts';
@@ -174,6 +175,13 @@ const defaultsSchema = z.strictObject({
       description:
         'Who pays for an answer that broke off through no fault of the caller. `bill`: the account, for the input and the output that came; `free`: the operator.',
       default: DEFAULT_BROKEN_ANSWERS,
+    })
+    .optional(),
+  store_responses: choice(['on', 'off'])
+    .meta({
+      description:
+        'Whether responses of models that are reached through a translation are kept for 24 hours, encrypted, unless a request says `store: false` or its workspace stores no prompts. `previous_response_id` and references to items then work there too.',
+      default: DEFAULT_STORE_RESPONSES,
     })
     .optional(),
   log_bodies: choice(BODY_POLICIES)

@@ -97,6 +97,27 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1'], NOW)).toEqual([]);
     });
 
+    test('conversations are kept for their workspace, until they are forgotten or expire', async () => {
+      const { store } = await open();
+      const { storedState } = store;
+      const sealed = Buffer.from([1, 2, 3]);
+      expect(await storedState.keep(HERE, 'req_1', sealed, LATER)).toBe('kept');
+      expect(await storedState.keep(HERE, 'req_2', sealed, LATER + 1)).toBe('kept');
+      expect(Buffer.from((await storedState.readKept(HERE, 'req_1')) ?? [])).toEqual(sealed);
+      for (const other of [
+        { ...HERE, workspace: 'team' },
+        { ...HERE, account: 'acme' },
+      ]) {
+        expect(await storedState.readKept(other, 'req_1')).toBeNull();
+        await storedState.forget(other, 'req_1');
+      }
+      await storedState.sweep(LATER);
+      expect(await storedState.readKept(HERE, 'req_1')).toBeNull();
+      expect(await storedState.readKept(HERE, 'req_2')).not.toBeNull();
+      await storedState.forget(HERE, 'req_2');
+      expect(await storedState.readKept(HERE, 'req_2')).toBeNull();
+    });
+
     test('is found among thousands of ids', async () => {
       const rig = await open();
       const things = Array.from({ length: 2_000 }, (_, at) => ({ kind: 'item', id: `msg_${at}` }));

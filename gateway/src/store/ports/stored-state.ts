@@ -33,6 +33,9 @@ export interface StoredRow extends StoredThing, Omit<StoredByCall, 'things' | 'o
   readonly request_id: string;
 }
 
+/** Maximum total size of the sealed conversations of one account. */
+export const KEPT_BYTES_PER_ACCOUNT_MAX = 256 * 1024 * 1024;
+
 /** Whose rows. */
 export interface StateOwner {
   readonly account: string;
@@ -42,8 +45,15 @@ export interface StateOwner {
 export interface StoredStateStore {
   /** The rows of the workspace with these ids, as of all calls that have ended. Rejects where they cannot be read. */
   find(owner: StateOwner, ids: readonly string[], nowMs: number): Promise<readonly StoredRow[]>;
+  /**
+   * Keeps the sealed conversation of a call until it expires. `no_room`: those of its account would exceed their limit.
+   * Durable when it resolves.
+   */
+  keep(owner: StateOwner, requestId: string, sealed: Uint8Array, expiresAtMs: number): Promise<'kept' | 'no_room'>;
+  /** Null: none of the workspace. */
+  readKept(owner: StateOwner, requestId: string): Promise<Uint8Array | null>;
   /** Deletes everything of the workspace that the same call left. Durable when it resolves. */
   forget(owner: StateOwner, requestId: string): Promise<void>;
-  /** Deletes expired rows; returns their number. */
+  /** Deletes expired rows and conversations; returns the number of rows. */
   sweep(nowMs: number): Promise<number>;
 }

@@ -24,7 +24,12 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'input', becomes: 'turns', fate: null, note: 'reasoning goes back to the provider that it came from only' },
   { member: 'instructions', becomes: 'turns', fate: null, note: 'before the input' },
   { member: 'stream_options', becomes: null, fate: 'dropped', note: 'the gateway adds no padding' },
-  { member: 'store', becomes: null, fate: 'dropped', note: 'the answer is not stored' },
+  {
+    member: 'store',
+    becomes: null,
+    fate: 'dropped',
+    note: 'the answer is stored only with `defaults.store_responses`',
+  },
   { member: 'previous_response_id', becomes: null, fate: 'refused', note: NOT_STORED },
   { member: 'conversation', becomes: null, fate: 'refused', note: NOT_STORED },
   { member: 'background', becomes: null, fate: 'refused', note: 'responses cannot run in the background here' },

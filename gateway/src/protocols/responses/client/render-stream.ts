@@ -128,7 +128,7 @@ class ResponsesStreamRenderer implements StreamRenderer {
 
   #start(model: string | null): string {
     this.#head = this.#headFor(model);
-    const response = responseObject(this.#head, 'in_progress', {});
+    const response = responseObject(this.#head, 'in_progress', this.#kept);
     return (
       this.#writer.write('response.created', { response }) + this.#writer.write('response.in_progress', { response })
     );
@@ -154,10 +154,23 @@ class ResponsesStreamRenderer implements StreamRenderer {
     const usage = renderUsage(this.#usage ?? this.#estimate());
     const status = isComplete ? 'completed' : 'incomplete';
     const incomplete_details = isComplete ? null : { reason: finish_reason };
-    const response = responseObject(this.#head, status, { output: this.#items.done, usage, incomplete_details });
+    const response = responseObject(this.#head, status, {
+      ...this.#kept,
+      output: this.#items.done,
+      usage,
+      incomplete_details,
+    });
     const last = this.#writer.write(`response.${status}`, { response });
-    if (this.#writer.violation === null) this.response = response;
+    if (this.#writer.violation === null) {
+      this.response = response;
+      this.#context.keeping?.end(response);
+    }
     return empty + last;
+  }
+
+  get #kept(): JsonObject {
+    const { keeping } = this.#context;
+    return keeping === undefined ? {} : { store: true, previous_response_id: keeping.previous };
   }
 
   /** Clients need counters, whatever upstream reported. */

@@ -11,7 +11,7 @@ export interface ResponseHead {
   readonly model: string | null;
 }
 
-/** `members` replace the defaults. Nothing of it is stored, and the request is not repeated. */
+/** `members` replace the defaults. Unless they say otherwise, nothing of it is stored. The request is not repeated. */
 export function responseObject(
   { id, createdSeconds, model }: ResponseHead,
   status: string,

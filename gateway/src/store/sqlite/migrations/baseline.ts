@@ -286,6 +286,20 @@ export const STORED_STATE = [
   'CREATE INDEX stored_state_request ON stored_state (request_id)',
 ];
 
+/** Sealed conversations of responses that this gateway translated. */
+export const KEPT_CONVERSATIONS = [
+  `CREATE TABLE kept_conversation (
+    request_id TEXT PRIMARY KEY NOT NULL,
+    account TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    sealed BLOB NOT NULL
+  ) STRICT`,
+  'CREATE INDEX kept_conversation_account ON kept_conversation (account, bytes)',
+  'CREATE INDEX kept_conversation_age ON kept_conversation (expires_at_ms)',
+];
+
 const AUDIT_TRAIL = [
   // No foreign keys: an entry outlives what it refers to. `before` and `after` are JSON of the members that changed.
   `CREATE TABLE audit_entry (
@@ -360,13 +374,14 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 30,
+  version: 31,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,
     ...JOURNAL,
     ...IDEMPOTENT_RUNS,
     ...STORED_STATE,
+    ...KEPT_CONVERSATIONS,
     ...PEOPLE_TABLES,
     ...AUDIT_TRAIL,
     ...PROVIDER_TABLES,

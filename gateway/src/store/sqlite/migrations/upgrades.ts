@@ -2,7 +2,7 @@
  * Upgrades older databases to the current schema. The first step starts from the oldest version that this program
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
-import { type Migration, STORED_STATE } from './baseline.ts';
+import { KEPT_CONVERSATIONS, type Migration, STORED_STATE } from './baseline.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -250,4 +250,6 @@ export const UPGRADES: readonly Migration[] = [
   },
   // What providers keep under the operator's account is tied to workspaces.
   { version: 30, statements: STORED_STATE },
+  // Responses that were translated may be kept.
+  { version: 31, statements: KEPT_CONVERSATIONS },
 ];
