@@ -1,9 +1,10 @@
 /**
  * Provides the kind `openai-compatible`: any host that speaks chat completions and takes a bearer token. Guesses about
- * unknown hosts are limited to those that do no harm when wrong.
+ * unknown hosts are limited to those that do no harm when wrong. And `cohere`, which has formats of its own beside them.
  */
 import { SSE } from '../framing/sse-decoder.ts';
 import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
+import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
 import type { GivenProvider, MemberFault, RemoteKind, SecretMember } from './provider.ts';
 import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
@@ -86,4 +87,28 @@ export const openaiCompatible: RemoteKind = {
   },
   listing: { path: '/models', headers: [] },
   headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),
+};
+
+const COHERE_PATHS: { readonly [protocol in UpstreamProtocolName]?: string } = {
+  chat: '/compatibility/v1/chat/completions',
+  embeddings: '/compatibility/v1/embeddings',
+  cohere_rerank: '/v2/rerank',
+};
+
+/**
+ * Cohere: chat completions and embeddings at its compatibility address, and rankings at its own.
+ * https://docs.cohere.com/docs/compatibility-api and https://docs.cohere.com/reference/rerank (2026-11-23).
+ */
+export const cohere: RemoteKind = {
+  ...openaiCompatible,
+  name: 'cohere',
+  title: 'Cohere',
+  speaks: 'chat completions, embeddings and rankings',
+  protocols: ['chat', 'embeddings', 'cohere_rerank'],
+  takes: ['base_url', 'timeouts'],
+  checkConfig: (given) => missingSecrets([API_KEY], given),
+  // Clients name the host, or one of its versions.
+  completeBaseUrl: (url) => url.replace(/\/(?:compatibility\/v1|v1|v2)$/, ''),
+  endpoint: (protocol, operation) => (operation === 'count_tokens' ? null : (COHERE_PATHS[protocol] ?? null)),
+  listing: { path: '/compatibility/v1/models', headers: [] },
 };

@@ -7,7 +7,7 @@ import { databricks } from './databricks.ts';
 import { demo } from './demo.ts';
 import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
-import { openaiCompatible } from './openai-compatible.ts';
+import { cohere, openaiCompatible } from './openai-compatible.ts';
 import type { ProviderKind } from './provider.ts';
 import { vertex } from './vertex.ts';
 
@@ -22,6 +22,7 @@ export const KINDS: readonly ProviderKind[] = [
   vertex,
   azure,
   bedrock,
+  cohere,
   databricks,
   demo,
 ];

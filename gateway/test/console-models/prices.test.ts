@@ -123,13 +123,28 @@ describe('a refused price', () => {
   });
 });
 
+test('prices per unit are set, shown as they are written, and named where the next price leaves them out', async () => {
+  const price = { input: '0', output: '0' };
+  const per_unit = { image: { '1024x1024/high': '0.17' }, second: '0.0001' };
+  const set = await put('file-unpriced', { ...price, per_unit });
+  expect(set).toMatchObject({ status: 200, json: { per_unit, free: false } });
+  expect((await model('file-unpriced')).price).toMatchObject({ per_unit });
+  expect(await put('file-unpriced', { ...price, per_unit: { second: 'x' } })).toMatchObject({
+    status: 400,
+    json: { error: { member: 'per_unit.second' } },
+  });
+  expect(await put('file-unpriced', price)).toMatchObject({
+    json: { left_out: ['per_unit.image', 'per_unit.second'] },
+  });
+});
+
 test('models are listed with their details and the number of keys that may use them', async () => {
   await createKey(rig.gateway, { models: ['file-*'] });
   await createKey(rig.gateway, { models: ['nothing'] });
   await createKey(rig.gateway, { scopes: ['usage'] });
   expect(await model('file-unpriced')).toMatchObject({
     aliases: ['another-name'],
-    protocols: ['chat', 'messages', 'responses'],
+    protocols: ['chat', 'messages', 'responses', 'gemini'],
     targets: [{ provider: 'filed', model: 'file-unpriced' }],
     source: 'file',
     // The first key, the administrator's, and the one whose pattern matches.

@@ -17,10 +17,19 @@ function configFor(url: string): object {
   const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
   return {
     defaults: { routing: { max_extra_attempts: 0 } },
-    providers: { openai: { kind: 'openai', ...base }, lab: { kind: 'openai-compatible', ...base } },
+    providers: {
+      openai: { kind: 'openai', ...base },
+      lab: { kind: 'openai-compatible', ...base },
+      voyage: { kind: 'openai-compatible', preset: 'voyage', ...base },
+      cohere: { kind: 'cohere', base_url: `${url}/compatibility/v1`, api_key: 'lab-credential' },
+      google: { kind: 'gemini', base_url: url, api_key: 'lab-credential' },
+    },
     models: {
       ...Object.fromEntries(MODELS.map((model) => [model, target(model.startsWith('text') ? 'openai' : 'lab', model)])),
       public: target('lab', 'bge-m3'),
+      'of-voyage': target('voyage', 'voyage-4'),
+      'of-cohere': target('cohere', 'embed-v4.0'),
+      'of-google': target('google', 'gemini-embedding-001'),
       chatty: target('lab', 'chatty'),
       listed: { ...target('lab', 'my-own'), protocols: ['embeddings'] },
       both: {
@@ -111,6 +120,54 @@ test('3: usage of only total_tokens is billed', async () => {
   });
   expect([record?.usage.input, record?.usage.output]).toEqual([18, 0]);
   expect(answer.headers.get('x-tollgate-cost-usd')).toBe('0.000018');
+});
+
+test('Voyage gets its own name for the dimensions, and no word for its default', async () => {
+  rig.upstream.answer('voyage-4', { body: { ...floats([1]), usage: { total_tokens: 3 } } });
+  const answer = await embed('of-voyage', {
+    dimensions: 256,
+    encoding_format: 'float',
+    user: 'u',
+    input_type: 'query',
+  });
+  const sent = JSON.parse(String(rig.upstream.served('voyage-4').at(-1)?.body));
+  expect(sent).toEqual({ model: 'voyage-4', input: 'hello', output_dimension: 256, input_type: 'query' });
+  expect([answer.status, answer.headers.get('x-tollgate-dropped')]).toEqual([200, 'user']);
+  expect(await rig.recordOf(answer)).toMatchObject({ usage: { input: 3 }, end_user: 'u' });
+});
+
+test('Cohere is called at its compatibility address', async () => {
+  rig.upstream.answer('embed-v4.0', { body: floats([1]) });
+  expect((await embed('of-cohere')).status).toBe(200);
+  expect(rig.upstream.served('embed-v4.0').at(-1)?.path).toBe('/compatibility/v1/embeddings');
+});
+
+test('Gemini embeds a batch, in the order of the inputs, as numbers and as base64', async () => {
+  const values = [[0.5, 0.25], [1]];
+  rig.upstream.answer('undefined', {
+    body: { embeddings: values.map((one) => ({ values: one })), usageMetadata: { promptTokenCount: 6 } },
+  });
+  const answer = await embed('of-google', { input: ['a', 'b'], dimensions: 2 });
+  const sent = rig.upstream.served('undefined').at(-1);
+  expect(sent?.path).toBe('/v1beta/models/gemini-embedding-001:batchEmbedContents');
+  expect(sent?.headers.get('x-goog-api-key')).toBe('lab-credential');
+  expect(JSON.parse(String(sent?.body))).toEqual({
+    requests: ['a', 'b'].map((text) => ({
+      model: 'models/gemini-embedding-001',
+      content: { parts: [{ text }] },
+      outputDimensionality: 2,
+    })),
+  });
+  expect(answer.json).toEqual({
+    object: 'list',
+    data: values.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+    model: 'gemini-embedding-001',
+    usage: { prompt_tokens: 6, total_tokens: 6 },
+  });
+  expect(await rig.recordOf(answer)).toMatchObject({ usage: { input: 6 }, usage_source: 'upstream' });
+  const packed = await embed('of-google', { input: ['a', 'b'], encoding_format: 'base64' });
+  expect(Buffer.from(packed.json.data[0].embedding, 'base64').readFloatLE(4)).toBe(0.25);
+  expect((await embed('of-google', { input: [[1]] })).status).toBe(400);
 });
 
 test('an answer without usage is billed by our own count, and marked so', async () => {

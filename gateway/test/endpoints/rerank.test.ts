@@ -25,12 +25,14 @@ function configFor(url: string): object {
       openai: { kind: 'openai', ...base },
       lab: { kind: 'openai-compatible', ...base },
       voyage: { kind: 'openai-compatible', preset: 'voyage', ...base },
+      cohere: { kind: 'cohere', base_url: url, api_key: 'lab-credential' },
     },
     models: {
       'omni-moderation-latest': target('openai', 'omni-moderation-latest', 'free'),
       'mistral-moderation': target('lab', 'mistral-moderation-latest'),
       'rerank-searches': target('lab', 'rerank-v3.5', SEARCHES),
       'rerank-tokens': target('lab', 'jina-reranker-v2'),
+      'rerank-cohere': target('cohere', 'rerank-v4', SEARCHES),
       'rerank-voyage': target('voyage', 'rerank-2.5'),
       ...Object.fromEntries(rankings.map(({ id }) => [`rec:${id}`, target('lab', `rerank:${id}`, SEARCHES)])),
     },
@@ -75,6 +77,22 @@ test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('%s ranks by searches, byte f
   expect(record).toMatchObject({ protocol: 'rerank', usage: { input: 0, search_units: 2 }, cost_nano_usd: '4000000' });
   expect(record?.price_version).toEndWith(';search=0.002/1');
   expect(rig.upstream.served('rerank-v3.5').at(-1)?.path).toBe('/v1/rerank');
+});
+
+test('Cohere gets texts at its own path, and the documents that the client wants back are added', async () => {
+  rig.upstream.answer('rerank-v4', { body: { id: 'r', results, meta: { billed_units: { search_units: 1 } } } });
+  const documents = ['a', { text: 'b', title: 't' }];
+  const answer = await rank('/v1/rerank', 'rerank-cohere', { documents, return_documents: true, top_k: 2 });
+  const sent = rig.upstream.served('rerank-v4').at(-1);
+  expect([sent?.path, JSON.parse(String(sent?.body))]).toEqual([
+    '/v2/rerank',
+    { model: 'rerank-v4', query: 'q', documents: ['a', 'b'], top_n: 2 },
+  ]);
+  expect(answer.json.results).toEqual([
+    { index: 1, relevance_score: 0.5, document: { text: 'b' } },
+    { index: 0, relevance_score: 0.5, document: { text: 'a' } },
+  ]);
+  expect(await rig.recordOf(answer)).toMatchObject({ usage: { search_units: 1 }, cost_nano_usd: '2000000' });
 });
 
 test('tokens are billed where the host counts tokens; top_k gets the name that it knows', async () => {

@@ -20,6 +20,7 @@ const COLUMNS: CsvColumns<ModelView> = [
     ({ price }) => price?.[rate] ?? null,
   ]),
   ['per_1000_requests_usd', ({ price }) => jsonText(price?.per_1000_requests)],
+  ['per_unit_usd', ({ price }) => jsonText(price?.per_unit)],
   ['tiers', ({ price }) => jsonText(price?.tiers)],
 ];
 

@@ -27,6 +27,7 @@ import {
 import { ModelTargets } from './model-targets.tsx';
 import { PriceDialog } from './price-dialog.tsx';
 import { RoutingPreview } from './routing-preview.tsx';
+import { flatUnits, unitLabel } from './unit-prices.ts';
 
 interface ModelSheetProps {
   readonly model: ModelView;
@@ -135,6 +136,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
   ]);
   const media = MEDIA_RATES.filter(([rate]) => rows.some(({ rates }) => rates[rate] !== undefined));
   const kinds = [...new Set(prices.flatMap((price) => Object.keys(price.per_1000_requests ?? {})))];
+  const units = [...new Set(prices.flatMap((price) => Object.keys(flatUnits(price))))];
   const columns: readonly Column<PriceRow>[] = [
     {
       id: 'from',
@@ -164,6 +166,14 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
         head: `${sentenceCase(kind)} (per 1,000)`,
         align: 'right',
         cell: ({ price, above }) => (above === null ? (price.per_1000_requests?.[kind] ?? '–') : ''),
+      }),
+    ),
+    ...units.map(
+      (unit): Column<PriceRow> => ({
+        id: `unit ${unit}`,
+        head: `${unitLabel(unit)} (each)`,
+        align: 'right',
+        cell: ({ price, above }) => (above === null ? (flatUnits(price)[unit] ?? '–') : ''),
       }),
     ),
     { id: 'source', head: 'Source', cell: ({ price, above }) => (above === null ? SOURCE_LABELS[price.source] : '') },

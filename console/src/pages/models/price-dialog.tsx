@@ -11,6 +11,7 @@ import { CheckField, Fold, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { MEDIA_RATES, type ModelView, RATES, type RateName } from './model-facts.ts';
 import { formErrors, losses, priceBody, type RateTexts, startForm, startRates, type TierForm } from './price-form.ts';
+import { UnitFields } from './unit-fields.tsx';
 
 interface PriceDialogProps {
   readonly model: ModelView;
@@ -108,6 +109,12 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
                 ))}
               </div>
             </Fold>
+            <UnitFields
+              units={form.units}
+              errorOf={(name) => errors[`per_unit.${name}`] ?? memberError(set.error, `per_unit.${name}`)}
+              onChange={(units) => setForm({ ...form, units })}
+              className={GRID}
+            />
           </>
         )}
         <TextField

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { PriceView } from './model-facts.ts';
 import { formErrors, losses, type PriceForm, priceBody, startForm } from './price-form.ts';
+import { addKind } from './unit-prices.ts';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const ZONE = 'America/New_York';
@@ -99,4 +100,21 @@ test('validates fees and tiers by member', () => {
     'tiers.1.above',
     'tiers.1.input',
   ]);
+});
+
+test('prices per unit are sent nested, by size and quality, and named where they go', () => {
+  const per_unit = { image: { '1024x1024/high': '0.17' }, second: '0.0001' };
+  const price = { ...WHOLE, per_unit };
+  const { units } = startForm(price, []);
+  expect(units).toEqual({ image: '', 'image 1024x1024/high': '0.17', second: '0.0001', character: '', search: '' });
+  expect(priceBody(startForm(price, []), ZONE).per_unit).toEqual(per_unit);
+  expect(priceBody(startForm(null, []), ZONE).per_unit).toBeUndefined();
+  const without = { ...startForm(price, []), units: { ...units, second: ' ' } };
+  expect(losses(price, without)).toEqual([
+    'Second will no longer have a price per unit, and its units won’t be billed.',
+  ]);
+  const wrong = { ...startForm(price, []), units: { ...units, image: '1', character: '0.0000000000001' } };
+  expect(Object.keys(formErrors(wrong, NOW, ZONE))).toEqual(['per_unit.character', 'per_unit.image']);
+  expect(addKind(units, ' 512x512/LOW ')).toHaveProperty('image 512x512/low', '');
+  expect([addKind(units, '1024x1024/high'), addKind(units, 'a b')]).toEqual([null, null]);
 });

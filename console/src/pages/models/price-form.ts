@@ -4,6 +4,7 @@ import { sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { parsePrice } from '../../lib/money.ts';
 import { instantOf } from '../../lib/zone.ts';
 import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
+import { flatUnits, startUnits, type UnitTexts, unitErrors, unitLabel, unitsBody } from './unit-prices.ts';
 
 type PriceBody = Body<'PUT /accounts/{account}/models/{model}/price'>;
 
@@ -23,6 +24,8 @@ export interface PriceForm {
   readonly tiers: readonly TierForm[];
   /** As typed, by kind of tool: US dollars per 1,000 requests; empty for no fee. */
   readonly fees: Readonly<Record<string, string>>;
+  /** As typed, by flat name. */
+  readonly units: UnitTexts;
   /** Value of a `datetime-local` field, in the page's zone; empty: now. */
   readonly from: string;
 }
@@ -38,6 +41,7 @@ export function startForm(price: PriceView | null, toolKinds: readonly string[])
     rates: startRates(price),
     tiers: (price?.tiers ?? []).map((tier) => ({ above: String(tier.above), rates: startRates(tier) })),
     fees: { ...Object.fromEntries(toolKinds.map((kind) => [kind, ''])), ...fees },
+    units: startUnits(price),
     from: '',
   };
 }
@@ -48,8 +52,10 @@ export function startRates(rates: RatesView | null): RateTexts {
 
 /** Error messages by member: `input`, `tiers.0.above`, `per_1000_requests.web_search`; empty when valid. */
 export function formErrors(form: PriceForm, nowMs: number, zone: string): Readonly<Record<string, string>> {
-  const { isFree, rates, tiers, fees, from } = form;
-  const errors: Record<string, string> = isFree ? {} : { ...rateErrors(rates, ''), ...tierErrors(tiers) };
+  const { isFree, rates, tiers, fees, units, from } = form;
+  const errors: Record<string, string> = isFree
+    ? {}
+    : { ...rateErrors(rates, ''), ...tierErrors(tiers), ...unitErrors(units) };
   for (const [kind, fee] of isFree ? [] : Object.entries(fees)) {
     if (isTyped(fee) && parsePrice(fee) === null) errors[`per_1000_requests.${kind}`] = noPrice(fee);
   }
@@ -92,7 +98,7 @@ function isTyped(text: string): boolean {
 }
 
 /** One sentence for each part of the price that the form drops, with its effect, so that no fee is lost unnoticed. */
-export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: PriceForm): readonly string[] {
+export function losses(price: PriceView | null, { isFree, rates, tiers, fees, units }: PriceForm): readonly string[] {
   if (price === null || isFree) return [];
   const bounds = new Set(tiers.map(({ above }) => Number(above)));
   return [
@@ -111,13 +117,17 @@ export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: 
         (kind) =>
           `${sentenceCase(kind)} will no longer have a fee, and its requests won’t be billed. For a free tool, enter 0.`,
       ),
+    ...Object.keys(flatUnits(price))
+      .filter((name) => !isTyped(units[name] ?? ''))
+      .map((name) => `${unitLabel(name)} will no longer have a price per unit, and its units won’t be billed.`),
   ];
 }
 
-export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm, zone: string): PriceBody {
+export function priceBody({ isFree, rates, tiers, fees, units, from }: PriceForm, zone: string): PriceBody {
   const common = { from: instantOf(from, zone)?.toISOString() ?? null, free: isFree };
   if (isFree) return { ...common, ...ratesBody(startRates(null)) };
   const given = Object.entries(fees).filter(([, fee]) => isTyped(fee));
+  const per_unit = unitsBody(units);
   return {
     ...common,
     ...ratesBody(rates),
@@ -127,6 +137,7 @@ export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm, zone:
     ...(given.length === 0
       ? {}
       : { per_1000_requests: Object.fromEntries(given.map(([kind, fee]) => [kind, fee.trim()])) }),
+    ...(per_unit === undefined ? {} : { per_unit }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { anthropic } from '../anthropic.ts';
 import { gemini } from '../gemini.ts';
 import { openai } from '../openai.ts';
+import { cohere } from '../openai-compatible.ts';
 import type { Preset } from '../provider.ts';
 import { NO_QUIRKS } from '../quirks.ts';
 import { ALL_LIMITS, BOTH_LIMITS, chatHost, chatQuirks, HAS_RESPONSES, messagesHost, OLDER_LIMIT } from './preset.ts';
@@ -218,12 +219,15 @@ export const VENDORS: readonly Preset[] = [
     baseUrl: 'https://api.jina.ai/v1',
     source: 'https://api.jina.ai/docs (2026-11-23)',
   }),
-  chatHost(['COHERE_API_KEY', 'CO_API_KEY'], {
-    name: 'cohere',
-    title: 'Cohere',
-    baseUrl: 'https://api.cohere.ai/compatibility/v1',
-    source: 'https://docs.cohere.com/docs/compatibility-api (2026-11-22)',
-    // It refuses stream_options: https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere (2026-11-23)
-    quirks: chatQuirks({ usageOption: false, top_k: false, parallelToolCalls: false }, { streamUsage: 'always' }),
-  }),
+  {
+    ...chatHost(['COHERE_API_KEY', 'CO_API_KEY'], {
+      name: 'cohere',
+      title: 'Cohere',
+      baseUrl: 'https://api.cohere.ai',
+      source: 'https://docs.cohere.com/docs/compatibility-api (2026-11-22)',
+      // It refuses stream_options: https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere (2026-11-23)
+      quirks: chatQuirks({ usageOption: false, top_k: false, parallelToolCalls: false }, { streamUsage: 'always' }),
+    }),
+    kind: cohere,
+  },
 ];

@@ -241,6 +241,13 @@ export const HOST_ERRORS: readonly HostError[] = [
     failureClass: 'credential',
   },
   { preset: 'mistral', status: 401, body: { message: 'Unauthorized', request_id: 'r1' }, failureClass: 'credential' },
+  { preset: 'voyage', status: 401, body: { detail: 'Provided API key is invalid.' }, failureClass: 'credential' },
+  {
+    preset: 'jina',
+    status: 401,
+    body: { detail: '[AUTHENTICATION_INVALID] Invalid API key' },
+    failureClass: 'credential',
+  },
   { preset: 'cohere', status: 401, body: { message: 'invalid api token' }, failureClass: 'credential' },
   {
     preset: 'cloudflare',
