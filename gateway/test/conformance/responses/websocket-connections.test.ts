@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { connectRaw } from '../../fake-upstream/raw-client.ts';
 import { eventually } from '../../harness/eventually.ts';
+import { exhaustiveTest } from '../../harness/exhaustive.ts';
 import { openSocket } from '../../harness/socket-client.ts';
 import { startPair } from '../../harness/start-pair.ts';
 import { create, errorOf, type SocketRig, shareSocketRig, socketConfig } from './websocket-rig.ts';
@@ -154,6 +155,24 @@ describe('a connection ends', () => {
       await own.stop();
     }
   });
+
+  exhaustiveTest(
+    'where the client does not answer pings, not where it does',
+    async () => {
+      const own = await startPair((url) => socketConfig(url, { idle_connection_timeout: '8s' }));
+      try {
+        const url = `${own.gateway.url}/v1/responses`;
+        const alive = await openSocket(url, { authorization: `Bearer ${own.gateway.key}` });
+        const silent = await connectRaw(own.gateway.url);
+        silent.send(handshake(own.gateway.key));
+        expect(await silent.untilEnd(40_000)).toBe('fin');
+        expect(alive.socket.readyState).toBe(WebSocket.OPEN);
+      } finally {
+        await own.stop();
+      }
+    },
+    60_000,
+  );
 
   test('that is idle where file descriptors run short, not one with a response', async () => {
     const own = await startPair((url) => socketConfig(url, {}), { openFilesMax: 256 });
