@@ -11,8 +11,10 @@ import { chatClient } from '../../src/protocols/chat/client/client-protocol.ts';
 import { chatUpstream } from '../../src/protocols/chat/upstream/upstream-protocol.ts';
 import { geminiClient } from '../../src/protocols/gemini/client/client-protocol.ts';
 import { geminiUpstream } from '../../src/protocols/gemini/upstream/upstream-protocol.ts';
+import type { ClientProtocol } from '../../src/protocols/client-protocol.ts';
 import { messagesClient } from '../../src/protocols/messages/client/client-protocol.ts';
 import { messagesUpstream } from '../../src/protocols/messages/upstream/upstream-protocol.ts';
+import type { StreamObserver } from '../../src/protocols/upstream-protocol.ts';
 
 const HEAD = {
   status: 200,
@@ -37,16 +39,34 @@ const PASSED = {
 };
 
 /** Feeds a stream's parts to a relay, then ends it: cleanly or by loss of the connection. */
-export async function relayed(
+export function relayed(
   format: keyof typeof PASSED,
   parts: readonly Uint8Array[],
   end: 'clean' | 'lost' = 'clean',
   framing: Framing = SSE,
 ): Promise<Relayed> {
+  const { client, passThrough } = PASSED[format];
+  const observer = passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' });
+  return relayedBy({ protocol: client, observer, framing }, parts, end);
+}
+
+/** The client's format, the reader of upstream's stream, and how its records are cut. */
+export interface RelayPlan {
+  readonly protocol: ClientProtocol;
+  readonly observer: StreamObserver;
+  readonly framing: Framing;
+}
+
+/** The same for any pair of formats. */
+export async function relayedBy(
+  { protocol, observer, framing }: RelayPlan,
+  parts: readonly Uint8Array[],
+  end: 'clean' | 'lost',
+): Promise<Relayed> {
   let outcome: Outcome | null = null;
   const started = Promise.withResolvers<string | null>();
   const client = new ClientStream({
-    protocol: PASSED[format].client,
+    protocol,
     requestId: 'req_0',
     limits: LIMITS,
     openOutbox: (listener) =>
@@ -65,7 +85,7 @@ export async function relayed(
   });
   const relay = new StreamRelay({
     framing,
-    observer: PASSED[format].passThrough.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
+    observer,
     limits: LIMITS,
     client,
     listener: {
