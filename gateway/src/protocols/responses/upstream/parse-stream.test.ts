@@ -57,6 +57,11 @@ describe('a stream', () => {
     expect(foldGeneration(parse(textOf(bare)))).toEqual(foldGeneration(parse(STREAM)));
   });
 
+  test('without its first event begins with its first content', () => {
+    const kinds = parse(textOf(streamOf(ITEMS).slice(2))).map(({ kind }) => kind);
+    expect([kinds[0], kinds.filter((kind) => kind === 'start').length]).toEqual(['start', 1]);
+  });
+
   // Vector 33.
   test('has parallel calls by their places', () => {
     const calls = [call(0, ['{"a":1}']), call(1, ['{"b":2}'])];

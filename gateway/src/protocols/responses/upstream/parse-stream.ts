@@ -185,6 +185,8 @@ class ResponseReader {
   }
 
   #begin(opening: PartOpening): number {
+    // Some hosts do not announce the response.
+    this.start({});
     const part = this.#parts;
     this.#parts += 1;
     if (opening.kind === 'tool_call') this.#callsTool = true;
