@@ -9,29 +9,49 @@ import { loadRecordings } from '../../fake-upstream/recordings.ts';
 import type { CallLine } from '../../harness/start-gateway.ts';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
 
-const recordings = (loadRecordings({ api: 'openai-responses' }) ?? []).filter(
-  ({ request, response }) => request?.method === 'POST' && /\/responses$/.test(request.path) && response.status === 200,
+/** All but those of endpoints that only read or delete stored content, or count tokens. */
+const all = (loadRecordings({ api: 'openai-responses' }) ?? []).filter(
+  ({ request }) =>
+    request === null ||
+    (request.method === 'POST' && /\/responses(\/compact)?$/.test(request.path.split('?')[0] ?? '')),
 );
+/** The provider refused its account's credential or quota: by a status, or in a stream that had just begun. */
+const isRefused = ({ response: { status, body } }: Recording) =>
+  status === 401 ||
+  (status === 400 && JSON.stringify(body).includes('Incorrect API key')) ||
+  /"code": ?"insufficient_quota"/.test(String(body));
+/** A recorder left out its end. */
+const isCut = ({ stream, response: { body } }: Recording) =>
+  stream && !/"type": ?"response\.(completed|incomplete|failed)"/.test(String(body));
+const recordings = all.filter((one) => one.response.status === 200 && !isRefused(one) && !isCut(one));
+const errors = all.filter((one) => !recordings.includes(one) && !isCut(one));
 
 const AT_ONCE = 12;
 const PRICE = { input: 1, output: 2 };
 
 function configFor(fakeUrl: string): object {
   const models = Object.fromEntries(
-    recordings.map(({ id }, index) => {
+    all.map((recording, index) => {
+      const { id } = recording;
       const model = `rec:${id}`;
       // Every second one has another name here.
       const name = index % 2 === 0 ? model : `public-${index}`;
-      return [name, { targets: [{ provider: 'lab', model }], price: PRICE }];
+      // A credential that was refused rests.
+      const provider = isRefused(recording) ? `refused-${index}` : 'lab';
+      return [name, { targets: [{ provider, model }], price: PRICE }];
     }),
   );
   const provider = { kind: 'openai', base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
-  return { defaults: { routing: { max_extra_attempts: 0 } }, providers: { lab: provider }, models };
+  const refused = Object.fromEntries(
+    all.flatMap((one, index) => (isRefused(one) ? [[`refused-${index}`, provider]] : [])),
+  );
+  return { defaults: { routing: { max_extra_attempts: 0 } }, providers: { lab: provider, ...refused }, models };
 }
 
 interface Replayed {
   readonly recording: Recording;
-  readonly sent: string;
+  /** The body that upstream must get. */
+  readonly wanted: string;
   readonly status: number;
   readonly body: Buffer;
   readonly requestId: string;
@@ -41,18 +61,27 @@ async function replay({ gateway, fake }: Pair, recording: Recording, index: numb
   const model = `rec:${recording.id}`;
   if (recording.stream)
     fake.script(model, { answer: model, chunking: index % 3 === 0 ? 'all' : { sizes: [7, 1, 64, 3] } });
+  // Of some only the answer was recorded.
+  const recorded = asObject(recording.request?.body) ?? { input: 'a', stream: recording.stream };
   const layout = index % 3 === 1 ? '\t' : undefined;
-  const named = { ...asObject(recording.request?.body), model: index % 2 === 0 ? model : `public-${index}` };
-  const sent = JSON.stringify(named, null, layout).replaceAll(/[\u0080-\uffff]/g, (unit) =>
-    index % 5 === 0 ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : unit,
-  );
-  const reply = await fetch(`${gateway.url}/v1/responses`, {
+  const written = (name: string) =>
+    JSON.stringify({ ...recorded, model: name }, null, layout).replaceAll(/[\u0080-\uffff]/g, (unit) =>
+      index % 5 === 0 ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : unit,
+    );
+  const path = recording.request?.path.endsWith('/compact') === true ? '/responses/compact' : '/responses';
+  const reply = await fetch(`${gateway.url}/v1${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'openai-beta': 'new=1' },
-    body: sent,
+    body: written(index % 2 === 0 ? model : `public-${index}`),
   });
   const requestId = reply.headers.get('x-request-id') ?? '';
-  return { recording, sent, status: reply.status, body: Buffer.from(await reply.arrayBuffer()), requestId };
+  return {
+    recording,
+    wanted: written(model),
+    status: reply.status,
+    body: Buffer.from(await reply.arrayBuffer()),
+    requestId,
+  };
 }
 
 describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordings)', () => {
@@ -62,7 +91,7 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
 
   beforeAll(async () => {
     pair = await startPair(configFor);
-    const waiting = recordings.entries();
+    const waiting = all.entries();
     const work = async () => {
       for (const [index, recording] of waiting) replays.push(await replay(pair, recording, index));
     };
@@ -71,11 +100,12 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
   }, 120_000);
   afterAll(() => pair.stop());
 
-  const answered = () => replays.filter(({ status }) => status === 200);
+  const answered = () => replays.filter(({ status, recording }) => status === 200 && recordings.includes(recording));
+  const failed = () => replays.filter(({ recording }) => errors.includes(recording));
 
   test('are answered, except those that name stored state', () => {
-    expect(replays.length).toBeGreaterThan(400);
-    const refused = replays.filter(({ status }) => status !== 200);
+    expect([all.length, recordings.length]).toEqual([568, 548]);
+    const refused = replays.filter(({ status, recording }) => status !== 200 && !errors.includes(recording));
     expect(refused.length).toBeLessThan(40);
     for (const { status, body } of refused) {
       const { error } = JSON.parse(body.toString());
@@ -85,6 +115,38 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
         'string',
       ]);
       expect(error.message).toMatch(/stored|background/);
+    }
+  });
+
+  test('refusals of the request pass as they were recorded; those of our credential become a fault of ours', () => {
+    for (const { recording, status, body } of failed()) {
+      const text = body.toString();
+      if (isRefused(recording)) {
+        expect([recording.id, status, /quota|incorrect api key/i.test(text)]).toEqual([
+          recording.id,
+          recording.stream ? 200 : 500,
+          false,
+        ]);
+        if (recording.stream)
+          expect(text).toMatch(/event: response\.failed\ndata: [^\n]*server_is_overloaded[^\n]*\n\n$/);
+        continue;
+      }
+      const wanted = JSON.parse(Buffer.from(recordingBytes(recording)).toString());
+      // A model that the provider does not have is an error of the configuration (contract, 10.21).
+      if (wanted.error.code === 'model_not_found') {
+        const isStream = asObject(recording.request?.body)?.stream === true;
+        expect([recording.id, status]).toEqual([recording.id, isStream ? 200 : 500]);
+        continue;
+      }
+      const { error } = JSON.parse(text);
+      expect([recording.id, status, error.type, error.param]).toEqual([
+        recording.id,
+        recording.response.status,
+        wanted.error.type,
+        wanted.error.param,
+      ]);
+      // The gateway checks some members itself, in its own words.
+      if (error.code !== 'invalid_request_error') expect(error).toEqual(wanted.error);
     }
   });
 
@@ -99,9 +161,8 @@ describe.skipIf(recordings.length === 0)('recorded Responses (needs the recordin
 
   test('upstream gets the client’s bytes with only the model changed', () => {
     const served = new Map(pair.fake.served().map((call) => [call.model, call]));
-    for (const { recording, sent } of answered()) {
+    for (const { recording, wanted } of answered()) {
       const call = served.get(`rec:${recording.id}`);
-      const wanted = sent.replace(/("model": ?)"[^"]*"/, `$1"rec:${recording.id}"`);
       expect([recording.id, Buffer.from(call?.requestBody ?? []).toString() === wanted]).toEqual([recording.id, true]);
       const headers = new Map(call?.headers);
       expect([headers.get('authorization'), headers.get('openai-beta')]).toEqual(['Bearer lab-credential', 'new=1']);
