@@ -91,7 +91,7 @@ describe.skipIf(RECORDED_REQUESTS === null)('recorded requests (needs the record
         expect([id, checked.refused]).toEqual([id, expect.stringMatching(/^(model: found nothing|background: )/)]);
         continue;
       }
-      const request = orRefusal(() => responsesClient.parseRequest(outline, startTranslationNotes(false)));
+      const request = orRefusal(() => responsesClient.parseRequest(outline, startTranslationNotes(false), checked));
       if ('refused' in request) {
         expect([id, request.refused, isListed('parse', request.refused)]).toEqual([id, request.refused, true]);
         continue;
