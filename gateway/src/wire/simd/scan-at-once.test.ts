@@ -10,7 +10,7 @@ import { JsonTexts } from '../testing/json-texts.ts';
 import { recordedBodies } from '../testing/recorded-bodies.ts';
 import { scanAtOnce } from './scan-at-once.ts';
 
-const TEXTS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 150_000 : 30_000;
+const TEXTS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 150_000 : 12_000;
 const MIB = 1024 * 1024;
 
 function comparisonOf(text: string | Uint8Array, limits = DEFAULT_JSON_SCAN_LIMITS): string {
