@@ -13,6 +13,7 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
   completions: 'Completions',
   moderations: 'Moderations',
   rerank: 'Rerank',
+  audio: 'Audio',
 };
 
 export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
@@ -24,6 +25,7 @@ export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   completions: 'Completions (legacy)',
   moderations: 'Moderations',
   rerank: 'Rerank',
+  audio: 'Audio',
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];

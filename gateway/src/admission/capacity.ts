@@ -164,6 +164,8 @@ export interface Capacity {
   readonly bodyBytes: BodyBytes;
   /** Open WebSockets; who accepts them bounds them. */
   readonly webSockets: Gauge;
+  /** Uploads on the disk. */
+  readonly spoolBytes: BodyBytes;
   readonly overload: Overload;
 }
 
@@ -200,22 +202,33 @@ export class CallPlace {
 export interface CapacityBounds {
   readonly openCalls: number;
   readonly bodies: BodyBounds;
+  /** Bytes of all uploads on the disk. */
+  readonly spool: number;
 }
 
-export function createCapacity({ openCalls, bodies }: CapacityBounds): Capacity {
+/** A key may take this part (1/n) of the disk space of uploads. */
+const SPOOL_PART = 4;
+
+function spoolBounds(process: number): BodyBounds {
+  return { process, key: Math.floor(process / SPOOL_PART) };
+}
+
+export function createCapacity({ openCalls, bodies, spool }: CapacityBounds): Capacity {
   return {
     present: new Gauge(Number.POSITIVE_INFINITY),
     openCalls: new Gauge(openCalls),
     bodyBytes: new BodyBytes(bodies),
     webSockets: new Gauge(Number.POSITIVE_INFINITY),
+    spoolBytes: new BodyBytes(spoolBounds(spool)),
     overload: new Overload(),
   };
 }
 
 /** Replaces the bounds after a reload. */
-export function boundCapacity(capacity: Capacity, { openCalls, bodies }: CapacityBounds): void {
+export function boundCapacity(capacity: Capacity, { openCalls, bodies, spool }: CapacityBounds): void {
   capacity.openCalls.max = openCalls;
   capacity.bodyBytes.bound(bodies);
+  capacity.spoolBytes.bound(spoolBounds(spool));
 }
 
 /** Bounds derived from the file descriptor limit: open calls, and when idle connections are closed. */

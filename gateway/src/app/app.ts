@@ -13,6 +13,7 @@ import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.
 import { createReasoningSeal } from '../call/plan/reasoning-seal.ts';
 import { RefusedMembers } from '../call/plan/refused-members.ts';
 import { openStoredState } from '../call/stored/open-stored-state.ts';
+import { openSpool } from '../call/upload/upload-body.ts';
 import { findModel } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { detectOllama, withOllama } from '../config/discover-providers.ts';
@@ -215,6 +216,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       directory,
       recorder: store.recorder,
       capacity: createCapacity(boundsOf(models.settings.config.limits, descriptors.callsMax)),
+      spool: openSpool(dataDir),
       log: createCallLog(log),
       observer: telemetry.observer,
       sampleTrace: telemetry.sampleTrace,
@@ -299,13 +301,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
           ),
       }),
     );
-    closers.push(
-      startOverloadWatch(deps.capacity.overload, (refuses) =>
-        refuses
-          ? log.warn('too much work: a part of the new requests is answered with 503; running ones go on')
-          : log.warn('no request is refused for too much work any more'),
-      ),
-    );
+    closers.push(startOverloadWatch(deps.capacity.overload, (refuses) => log.warn(refuses ? OVERLOADED : RELIEVED)));
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
     // The key comes last of all that is written: it is shown only once, so a start that fails must not use it up.
@@ -346,10 +342,13 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
 function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
   return {
     openCalls: Math.min(limits.openCallsMax, callsMax),
+    spool: limits.spoolBytesMax,
     bodies: { process: limits.bodyBytesInFlightMax, key: Math.max(limits.bodyBytesPerKeyMax, limits.bodyBytesMax) },
   };
 }
 
+const OVERLOADED = 'too much work: a part of the new requests is answered with 503; running ones go on';
+const RELIEVED = 'no request is refused for too much work any more';
 const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 

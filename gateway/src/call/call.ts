@@ -29,6 +29,7 @@ import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
 import type { EndedResponse } from './stored/open-stored-state.ts';
 import type { DirectController } from './stream/outbox.ts';
+import type { ReceivedForm } from './upload/sent-form.ts';
 
 /** The client's side of a request. */
 export interface CallOrigin {
@@ -124,8 +125,12 @@ class Call {
   content: ContentDraft | null = null;
   /** Its place within the capacity of the process; null: not admitted. */
   place: CallPlace | null = null;
-  /** The memory of its body; null: not read. */
+  /** The memory of its body; null: not read, or a form. */
   body: BodyShare | null = null;
+  /** The body, if it is a form. */
+  form: ReceivedForm | null = null;
+  /** The content type of an answer that is bytes; null: it has none, or is not. */
+  answerType: string | null = null;
 
   constructor(
     request: Request,
@@ -229,11 +234,12 @@ export function isRouted(call: Arrived): call is Routed {
 }
 
 /** Releases everything that the call holds of the process. Safe to call more than once. */
-export function releaseCall({ place, body, content }: Arrived): void {
+export function releaseCall({ place, body, form, content }: Arrived): void {
   place?.leave();
   // Copies the body before its memory is freed.
   content?.close();
   body?.release();
+  form?.body.release();
 }
 
 /** Why an attempt went where it did, where there was a choice. */

@@ -20,6 +20,7 @@ import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
 import type { ReasoningSeal } from './plan/reasoning-seal.ts';
 import type { RefusedMembers } from './plan/refused-members.ts';
 import type { StoredState } from './stored/open-stored-state.ts';
+import type { UploadSpool } from './upload/upload-body.ts';
 
 /** Replaced as a whole by a reload; a running call keeps the settings it started with. */
 export interface Settings {
@@ -45,6 +46,8 @@ export interface CallDeps {
   readonly directory: KeyDirectory;
   readonly recorder: CallRecorder;
   readonly capacity: Capacity;
+  /** Where uploads wait. */
+  readonly spool: UploadSpool;
   readonly log: CallLog;
   /** Told of every end, for metrics, traces and the request log. */
   readonly observer: CallObserver;

@@ -18,6 +18,7 @@ import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
 import { leadToStored } from './stored/lead-to-stored.ts';
+import { readForm } from './upload/read-form.ts';
 
 /** Answers one call, also if a step fails. */
 export async function handleCall(
@@ -33,7 +34,7 @@ export async function handleCall(
   try {
     identifyCaller(call);
     admit(call);
-    const bytes = await readBody(call);
+    const bytes = await (protocol.takesForms === true ? readForm(call) : readBody(call));
     openPlace(call);
     const policy = call.principal.bodies ?? defaults.logBodies;
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
@@ -46,7 +47,7 @@ export async function handleCall(
     }
     const plan = planFirst(call);
     call.dropped = plan.dropped;
-    const name = readIdempotencyName(request.headers);
+    const name = readIdempotencyName(request.headers, protocol.isReplayable);
     const replayed = name === null ? null : await replayOrBegin(call, name);
     if (replayed !== null) return replayed;
     const holding = holdCall(call);

@@ -59,6 +59,36 @@ export const LIMITS = {
     '1MiB',
     'All request bodies of one key in memory, never less than `body_bytes_max`; more get 429.',
   ),
+  upload_bytes_max: bytes(
+    'uploadBytesMax',
+    '256MiB',
+    '1KiB',
+    'One upload (audio), which waits on the disk until a provider has it; larger ones get 413.',
+  ),
+  upload_stall_timeout: duration(
+    'uploadStallTimeoutMs',
+    '30s',
+    '1s',
+    'An upload gets 408 if nothing arrives for this time, or less than `upload_bytes_per_second_min` over it.',
+  ),
+  upload_bytes_per_second_min: bytes(
+    'uploadBytesPerSecondMin',
+    '16KiB',
+    '1B',
+    'The slowest upload, on average over `upload_stall_timeout`; its whole time is not limited.',
+  ),
+  spool_bytes_max: bytes(
+    'spoolBytesMax',
+    '2GiB',
+    '1MiB',
+    'Disk space for uploads of more than 1 MiB, a quarter of it for each key; more get 503, or 429 for the key.',
+  ),
+  spool_free_bytes_min: bytes(
+    'spoolFreeBytesMin',
+    '1GiB',
+    '0B',
+    'Free space of the disk below which uploads of more than 1 MiB get 503.',
+  ),
   gzip_ratio_max: count(
     'gzipRatioMax',
     '20',

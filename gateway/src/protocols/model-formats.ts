@@ -4,7 +4,7 @@ import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, PROTOCOLS, type Upstrea
 type Family = (typeof PROTOCOLS)[UpstreamProtocolName]['family'];
 
 /** OpenAI's formats that are not translated, which its imitators speak at the same paths. */
-export const OPENAI_DIRECT: readonly UpstreamProtocolName[] = ['embeddings', 'completions', 'moderations'];
+export const OPENAI_DIRECT: readonly UpstreamProtocolName[] = ['embeddings', 'completions', 'moderations', 'audio'];
 
 /** The path of each of OpenAI's formats, after the base address and a slash. */
 export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: string } = {
@@ -14,6 +14,7 @@ export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: strin
   completions: 'completions',
   moderations: 'moderations',
   rerank: 'rerank',
+  audio: 'audio',
   voyage_rerank: 'rerank',
   voyage_embeddings: 'embeddings',
 };
@@ -24,6 +25,7 @@ const BY_NAME: ReadonlyArray<readonly [Family, RegExp]> = [
   ['rerank', /rerank/i],
   ['completions', /^(?:gpt-3\.5-turbo-instruct|davinci|babbage)/],
   ['embeddings', /embed|minilm|mpnet|(?:^|[/:-])(?:bge|gte|e5|voyage)-/i],
+  ['audio', /whisper|transcri|(?:^|[/:_-])tts(?:[-_:]|\d|$)|kokoro|orpheus|parakeet|canary/i],
 ];
 
 /** How a host differs in the formats that are not translated. */

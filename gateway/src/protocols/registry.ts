@@ -1,4 +1,6 @@
 /** Lists the halves of the wire formats by name. */
+import { audioClient, transcriptionClient, translationClient } from './audio/client/client-protocol.ts';
+import { audioUpstream } from './audio/upstream/upstream-protocol.ts';
 import { chatClient } from './chat/client/client-protocol.ts';
 import { chatUpstream } from './chat/upstream/upstream-protocol.ts';
 import type { ClientProtocol, DirectClient, GenerationClient } from './client-protocol.ts';
@@ -41,10 +43,16 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
   completions: completionsClient,
   moderations: moderationsClient,
   rerank: rerankClient,
+  audio: audioClient,
 };
 
 /** All client halves; those with endpoints below a format's own have its name. */
-export const CLIENTS: readonly ClientProtocol[] = [...Object.values(CLIENT_PROTOCOLS), compactionClient];
+export const CLIENTS: readonly ClientProtocol[] = [
+  ...Object.values(CLIENT_PROTOCOLS),
+  compactionClient,
+  transcriptionClient,
+  translationClient,
+];
 
 export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: GenerationUpstream } & {
   readonly [name in Exclude<UpstreamProtocolName, GenerationUpstreamName>]: DirectUpstream;
@@ -62,6 +70,7 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: Ge
   rerank: rerankUpstream,
   cohere_rerank: cohereRerankUpstream,
   voyage_rerank: voyageRerankUpstream,
+  audio: audioUpstream,
 };
 
 /** The format of calls to one host, by the client's; null: the host speaks none of the family. */

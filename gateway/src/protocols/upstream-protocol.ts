@@ -34,6 +34,8 @@ export interface AnswerFacts {
   readonly outputBytesMax: number;
   /** The part of `outputBytes` received when upstream reported `usageSoFar`, if it did so in mid-stream. */
   readonly outputBytesReported?: number;
+  /** The gateway's own count where the answer reports no usage, if it is better than one of its bytes. */
+  readonly counted?: Partial<Pick<Usage, 'output' | 'extras'>>;
   /** What the host keeps of the answer if it keeps state: ids that later requests may name. Absent: nothing. */
   readonly stored?: readonly StoredObject[] | undefined;
 }
@@ -115,6 +117,8 @@ export interface StreamObserver {
 }
 
 export interface ObserverSettings {
+  /** As in the facts of the request. */
+  readonly binary?: string | undefined;
   /** The gateway asked for usage, not the client: the chunk that carries it is withheld. */
   readonly withholdUsage: boolean;
   /** The id for a stream whose chunks carry none. */
@@ -199,6 +203,8 @@ interface UpstreamFormat {
   outputLimitMember(traits: UpstreamTraits): OutputLimitMember | null;
   /** `bodyBytes`: the length of the body that `answer` was parsed from. */
   readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
+  /** An answer of a request whose facts say `plainText`. Absent: there are no such requests. */
+  readText?(body: Buffer): AnswerReading;
   /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
   streamOfAnswer(body: Buffer): Buffer | null;
   /** `headers`: those of the response; absent: not known. */

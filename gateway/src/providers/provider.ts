@@ -11,6 +11,7 @@ import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
 import type { ObjectRequest, ProviderState } from '../protocols/stored/shared-state.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+import type { RequestForm } from '../upstream/request-form.ts';
 import type { OpenExchange } from './exchanges/chained-exchange.ts';
 import type { ListPages } from './listing.ts';
 import type { ChatQuirks, HostedModel, ProviderQuirks } from './quirks.ts';
@@ -124,6 +125,8 @@ export interface UpstreamRequest {
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
   readonly object?: ObjectRequest;
+  /** What differs from a request and an answer in JSON; absent or null: nothing. */
+  readonly form?: RequestForm | null | undefined;
   /** How many answers the body asks for, and whether the client gets them as they come, in its own format. */
   readonly answers: number;
   readonly passes?: boolean;
@@ -220,10 +223,7 @@ export interface AttemptTools {
   readonly credential: RequestCredential;
   /** Of each response, and of all that make one answer. */
   readonly responseBytesMax: number;
-  /**
-   * Sends the request through a door; a configured address takes the place of every door's own. `authorize`: instead of
-   * the door's.
-   */
+  /** Sends the request through a door; a configured address replaces that of every door. `authorize`: not the door's. */
   send(door: Door, request: UpstreamRequest, authorize?: Door['authorize']): OpenExchange;
 }
 

@@ -15,6 +15,7 @@ import {
   type RequestHead,
   type UpstreamTap,
 } from '../upstream/exchange.ts';
+import { headersOfForm } from '../upstream/request-form.ts';
 import { fixedHeaders, objectPath, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
 import {
   type AttemptTools,
@@ -162,7 +163,7 @@ function openOverHttp(
   function renderHead(
     door: Door,
     { origin, endpoints }: OpenDoor,
-    { protocol, operation, below, headers, body, object }: UpstreamRequest,
+    { protocol, operation, below, headers, body, object, form = null }: UpstreamRequest,
     index: number,
     authorize: Door['authorize'],
   ): RequestHead {
@@ -172,10 +173,11 @@ function openOverHttp(
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
     const about = object ?? (below === undefined ? null : ({ method: 'POST', path: below, query: '' } as const));
-    if (authorize !== undefined || about !== null) {
+    if (authorize !== undefined || about !== null || form !== null) {
       const path = about === null ? endpoint.path : objectPath(endpoint.path, about);
-      const length: HeaderLine = ['content-length', String(body.length)];
-      const all = [...fixedHeaders(door, origin, protocol, operation, credential.headers), ...headers, length];
+      const length: HeaderLine = ['content-length', String((form?.upload ?? body).length)];
+      const fixed = fixedHeaders(door, origin, protocol, operation, credential.headers);
+      const all = [...headersOfForm(fixed, form), ...headers, length];
       const request = { method: about?.method ?? 'POST', url: origin.key + path, headers: all, body } as const;
       return renderAuthorized(authorize, credential.by, path, request);
     }
@@ -206,13 +208,9 @@ function openOverHttp(
     };
     const prepared = door.prepare === undefined ? request : door.prepare(request, model, settings);
     const open = doorOf(door);
-    return new Exchange(
-      open.origin,
-      renderHead(door, open, prepared, credential, authorize),
-      prepared.body,
-      limits,
-      listener,
-    );
+    const head = renderHead(door, open, prepared, credential, authorize);
+    const body = prepared.form?.upload ?? prepared.body;
+    return new Exchange(open.origin, head, body, limits, listener);
   }
 
   /** The time of the call is that of all exchanges of the attempt. */

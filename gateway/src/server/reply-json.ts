@@ -48,6 +48,10 @@ const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/v1(?:alpha|beta)\b/, 'use POST /v1beta/models/MODEL:generateContent, :streamGenerateContent or :countTokens'],
   [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
   [/\/embeddings$/, 'use POST /v1/embeddings'],
+  [
+    /\/(?:audio|speech|transcriptions)(?:\/|$)/,
+    'use POST /v1/audio/speech, /v1/audio/transcriptions or /v1/audio/translations',
+  ],
   [/\/chat\/.*completions$/, 'use POST /v1/chat/completions'],
   [/\/completions$/, 'use POST /v1/completions or POST /v1/chat/completions'],
   [/\/(?:chat|message)/, 'use POST /v1/chat/completions or POST /v1/messages'],

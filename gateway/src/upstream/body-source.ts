@@ -2,7 +2,7 @@
 
 /** One reading of a body from its beginning. */
 export interface BodyReader {
-  /** The next bytes, which the caller may keep; null: there are no more. Rejects if they cannot be read. */
+  /** The next bytes, valid until the next call; null: there are no more. Rejects if they cannot be read. */
   next(): Promise<Uint8Array | null>;
 }
 

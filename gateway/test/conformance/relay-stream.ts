@@ -68,6 +68,7 @@ export async function relayedBy(
   const client = new ClientStream({
     protocol,
     requestId: 'req_0',
+    hasRecords: true,
     limits: LIMITS,
     openOutbox: (listener) =>
       new Outbox(

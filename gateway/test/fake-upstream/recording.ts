@@ -9,6 +9,7 @@ export type RecordedApi =
   | 'openai-moderations'
   | 'rerank'
   | 'cohere-embed'
+  | 'openai-audio'
   | 'anthropic-messages'
   | 'gemini-generate'
   | 'bedrock-converse';

@@ -26,6 +26,7 @@ function planOf(folds: boolean): UpstreamCall {
   return {
     protocol: chatUpstream as UpstreamProtocol,
     body: Buffer.from('{}'),
+    form: null,
     translation: null,
     renderAnswer: null,
     dropped: [],

@@ -32,6 +32,8 @@ import {
 export interface Reply extends Outcome {
   readonly head: Pick<ResponseHead, 'headers'>;
   readonly body: Buffer | string;
+  /** The body is plain text. Absent: JSON. */
+  readonly isText?: boolean;
 }
 
 /** An answer that the client may get. */
@@ -74,9 +76,17 @@ export function readCollected(
     if (!isOwn || late) return notAnswered(failureOfTranslatedRefusal(call, answer, protocol), null);
     return readRefusal(call, answer, protocol);
   }
+  if (protocol.readText !== undefined && isText(call, answer)) {
+    return readPassed(call, answer, plan, protocol.readText(answer.body));
+  }
   const reading = translation === null || call.facts.stream ? readAnswerBody(answer.body, protocol) : null;
   if (reading instanceof Promise) return reading.then((read) => readPassed(call, answer, plan, read));
   return reading === null ? readTranslated(call, answer, plan, translation) : readPassed(call, answer, plan, reading);
+}
+
+/** Whether it is the text that was asked for; a host may answer in JSON all the same. */
+function isText({ facts }: Routed, { head, body }: Pick<CollectedAnswer, 'head' | 'body'>): boolean {
+  return facts.plainText === true && !/json|html|xml/i.test(headerOf(head, 'content-type') ?? '') && body[0] !== 0x7b;
 }
 
 /** Upstream's refusal: of the caller's content, with its own body; else an error of the gateway. */
@@ -142,7 +152,8 @@ function readPassed(
   const outcome = { status: 200, failure: null, facts: reading.facts } as const;
   const rendered = renderAnswer === null ? body : renderAnswer(body);
   const headers = rendered === body ? head.headers : [];
-  return { kind: 'answered', reply: { head: { headers }, body: rendered, ...outcome } };
+  const reply = { head: { headers }, body: rendered, ...outcome };
+  return { kind: 'answered', reply: isText(call, { head, body }) ? { ...reply, isText: true } : reply };
 }
 
 function isHollow({ usage, finish_reason, outputBytes }: AnswerFacts): boolean {

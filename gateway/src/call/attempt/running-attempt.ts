@@ -40,6 +40,7 @@ export class RunningAttempt implements RelayListener {
   readonly #call: Held;
   readonly #loop: AttemptListener;
   #isAborted = false;
+  #contentType: string | null = null;
   #tap: UpstreamTap | null = null;
   #relay: StreamRelay | null = null;
   #fold: FoldedStream | null = null;
@@ -57,7 +58,7 @@ export class RunningAttempt implements RelayListener {
     try {
       const { startFolding } = this.plan;
       if (startFolding !== null) this.#startFold(startFolding(), place);
-      else if (this.#call.facts.stream) this.#startStream(place);
+      else if (this.#call.facts.stream || this.#call.facts.binary !== undefined) this.#startStream(place);
       else this.#send('plain', place, new AnswerCollector(this.#call.settings.config.limits, this));
     } catch (error) {
       this.onAnswerFailed(failureOfSending(error));
@@ -97,6 +98,7 @@ export class RunningAttempt implements RelayListener {
   onHead(head: ResponseHead): void {
     this.row.upstreamRequestId =
       headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id') ?? headerOf(head, 'x-amzn-requestid');
+    if (this.#call.facts.binary !== undefined) this.#contentType = headerOf(head, 'content-type');
     this.#noteDropped();
     if (!this.#isAborted) this.#loop.onHead(this, head);
   }
@@ -116,6 +118,7 @@ export class RunningAttempt implements RelayListener {
   }
 
   onBegun(): void {
+    this.#call.answerType = this.#contentType;
     this.#loop.onBegun(this);
   }
 

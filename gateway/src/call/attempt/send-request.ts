@@ -22,7 +22,7 @@ export function sendRequest(
   { plan: { credential, isFresh }, laterEndMs }: SendingPlace,
   reader: ExchangeListener,
 ): UpstreamTap {
-  const { protocol, body } = plan;
+  const { protocol, body, form } = plan;
   const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
   const own = plan.translation === null ? protocol.passThrough : null;
   if (protocol.name !== call.protocol.name) row.format = protocol.name;
@@ -34,6 +34,7 @@ export function sendRequest(
       below: plan.below,
       headers: call.trace === null ? headers : [...headers, ...traceHeaders(call.trace, row.spanId)],
       body,
+      form,
       answers: call.facts.answers,
       passes: own !== null,
       requestId: call.requestId,

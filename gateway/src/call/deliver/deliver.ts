@@ -21,7 +21,7 @@ export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Resp
   }
   call.content?.answered(reply.body);
   const cost = call.charged === null ? null : formatNanoUsd(call.charged);
-  const response = plainReply(call, reply.head, reply.body, reply.status, cost);
+  const response = plainReply(call, reply.head, reply.body, reply.status, cost, reply.isText);
   if (call.run !== null) await endRun(call, call.run, reply, response);
   return response;
 }

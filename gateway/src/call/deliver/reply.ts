@@ -104,14 +104,15 @@ export function plainReply(
   body: Buffer | string,
   status: number,
   costUsd: string | null,
+  isText = false,
 ): Response {
   const headers = routeHeaders(call);
   for (const name of UPSTREAM_HEADERS) {
     const value = headerOf(head, name);
     if (value !== null) headers.set(name, value);
   }
-  // Only JSON is passed on in one piece, whatever content type upstream states.
-  headers.set('content-type', 'application/json');
+  // Only JSON and plain text are passed on in one piece, whatever content type upstream states.
+  headers.set('content-type', isText ? 'text/plain; charset=utf-8' : 'application/json');
   if (costUsd !== null) headers.set('x-tollgate-cost-usd', costUsd);
   return new Response(body, { status, headers });
 }
@@ -121,10 +122,12 @@ export function streamReply(call: Arrived, body: ReadableStream | Buffer, isFina
   return new Response(body, { headers: streamHeaders(call, isFinal) });
 }
 
+const EVENTS = 'text/event-stream; charset=utf-8';
+
 /** The headers of a streamed answer; those about its target only if no other target will answer (`isFinal`). */
 export function streamHeaders(call: Arrived, isFinal = true): Headers {
   const headers = routeHeaders(call, isFinal);
-  headers.set('content-type', 'text/event-stream; charset=utf-8');
+  headers.set('content-type', call.facts?.binary === undefined ? EVENTS : (call.answerType ?? call.facts.binary));
   headers.set('cache-control', 'no-cache, no-transform');
   headers.set('x-accel-buffering', 'no');
   return headers;

@@ -1,7 +1,14 @@
 /** Decides which usage counts for an answer, or for an attempt that failed before it, as far as it arrived. */
+import { pricedUnits } from '../../billing/unit-prices.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import {
+  type MediaAndToolUsage,
+  UNIT_COUNTERS,
+  type UnitUsage,
+  type Usage,
+  ZERO_USAGE,
+} from '../../generation/usage.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Arrived, Routed } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';
@@ -37,7 +44,7 @@ export function usageOfLost(call: Routed, facts: AnswerFacts | null): Usage {
 function reportedIn(call: Arrived, facts: AnswerFacts | null) {
   const { ratio } = call.deps.billing;
   return {
-    usage: facts?.usage ?? null,
+    usage: withUnits(facts?.usage ?? null, call.facts?.extras?.units),
     usageSoFar: facts?.usageSoFar ?? null,
     countedWhenReported: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
   };
@@ -54,12 +61,36 @@ function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): Ended
   return isOurs && facts.usage !== null && facts.finish_reason !== null ? 'undelivered' : 'failed';
 }
 
+/** The characters and seconds of a request are known whatever the answer counts, and may have a price. */
+function withUnits(usage: Usage | null, units: UnitUsage | undefined): Usage | null {
+  const { characters, seconds } = units ?? {};
+  if (usage === null || (characters === undefined && seconds === undefined)) return usage;
+  return { ...usage, extras: { ...units, ...usage.extras } };
+}
+
+/** Without tokens where units are priced: hosts count the same work in one or the other. */
 function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
-  const units = call.facts?.extras?.units;
+  const asked = call.facts?.extras?.units;
+  const counted = facts?.counted;
+  const units = asked === undefined ? undefined : { ...asked, ...unitsIn(counted?.extras) };
+  if (units !== undefined && isPricedByUnit(call, units)) return { ...ZERO_USAGE, extras: units };
+  const extras = { ...units, ...counted?.extras };
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
-    ...(units === undefined ? {} : { extras: units }),
+    output: counted?.output ?? ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
+    ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
+}
+
+function isPricedByUnit({ money }: Arrived, units: UnitUsage): boolean {
+  const prices = money?.price?.units;
+  return prices !== undefined && pricedUnits(units, prices).some(([, , price]) => price !== null);
+}
+
+function unitsIn(extras: MediaAndToolUsage | undefined): UnitUsage {
+  if (extras === undefined) return {};
+  return Object.fromEntries(
+    UNIT_COUNTERS.flatMap((name) => (extras[name] === undefined ? [] : [[name, extras[name]]])),
+  );
 }

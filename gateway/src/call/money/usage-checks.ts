@@ -90,6 +90,8 @@ interface Judged {
 /** For a complete answer with usage from upstream; otherwise there is nothing to check. */
 export function checkUsage(call: Judged, facts: AnswerFacts, ratio: TokenRatio): readonly UsageFlag[] {
   if (facts.usage === null) return NO_FLAGS;
+  // Usage in units alone says nothing of tokens.
+  if (facts.usage.input === 0 && facts.usage.output === 0 && facts.usage.extras !== undefined) return facts.usageFlags;
   let flags = facts.usageFlags;
   if (isInputFar(call, facts.usage)) flags = [...flags, 'far_input'];
   if (isOtherModel(call, facts)) flags = [...flags, 'other_model'];

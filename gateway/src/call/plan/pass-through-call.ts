@@ -13,6 +13,7 @@ import type {
   StreamObserver,
   UpstreamProtocol,
 } from '../../protocols/upstream-protocol.ts';
+import type { RequestForm } from '../../upstream/request-form.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
@@ -49,6 +50,7 @@ interface PassThroughPlan {
   readonly drops: readonly string[];
   /** Upstream streams an answer that the client gets in one piece. */
   readonly folds: boolean;
+  readonly form: RequestForm | null;
   /** Plans a request for a summary, for hosts without the endpoint for compaction; null: another endpoint. */
   readonly summarize: (() => UpstreamCall) | null;
 }
@@ -61,6 +63,7 @@ export class PassThroughCall implements UpstreamCall {
   readonly protocol: UpstreamProtocol;
   readonly body: Uint8Array;
   readonly below: string | undefined;
+  readonly form: RequestForm | null;
   readonly translation = null;
   readonly renderAnswer = null;
   readonly dropped: readonly string[];
@@ -76,6 +79,7 @@ export class PassThroughCall implements UpstreamCall {
     this.#plan = plan;
     this.protocol = plan.upstream;
     this.below = facts.below;
+    this.form = plan.form;
     this.body = stripReasoning === null ? body : withoutReasoning(body, stripReasoning, plan.strips, isMarked);
     const hasOlderLimit = facts.otherLimit !== null && facts.otherLimit !== facts.outputTokensMax;
     const dropped = hasOlderLimit ? [...OLDER_LIMIT, ...drops] : drops;
@@ -117,9 +121,9 @@ export class DirectCall implements UpstreamCall {
   }
 }
 
-function observe({ own, upstream, requestId }: PassThroughPlan, withholdUsage: boolean): StreamObserver {
+function observe({ own, upstream, facts, requestId }: PassThroughPlan, withholdUsage: boolean): StreamObserver {
   if (own.startObserver === null) throw new Error(`${upstream.name} has no streams`);
-  return own.startObserver({ withholdUsage, fallbackId: fallbackIdOf(requestId) });
+  return own.startObserver({ binary: facts.binary, withholdUsage, fallbackId: fallbackIdOf(requestId) });
 }
 
 /** The id of chunks that have none. */

@@ -13,9 +13,11 @@ import type { Upstream } from '../../providers/provider.ts';
 import { issuerOf } from '../../routing/choose/issuer.ts';
 import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
 import { familyOf } from '../../tokens/token-families.ts';
+import type { RequestForm } from '../../upstream/request-form.ts';
 import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
 import { isToBeKept } from '../stored/keep-response.ts';
+import { sendForm } from '../upload/sent-form.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
 import { judgeReasoning, ownerOfSummary } from './own-reasoning.ts';
@@ -55,9 +57,17 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
     principal: call.principal,
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(call, call.priced),
+    form: formOf(call),
     folds,
-    summarize: facts.below === undefined ? null : () => planTranslation(call, format, false),
+    summarize: facts.below === undefined || !protocol.translates ? null : () => planTranslation(call, format, false),
   });
+}
+
+/** What differs from a request and an answer in JSON; null: nothing. */
+function formOf({ facts, form, target }: Routed): RequestForm | null {
+  const acceptsAny = facts.binary !== undefined || facts.plainText === true;
+  if (form === null && !acceptsAny) return null;
+  return { upload: form === null ? null : sendForm(form, target.upstream.model), acceptsAny };
 }
 
 const NOTHING_DROPPED: readonly string[] = [];

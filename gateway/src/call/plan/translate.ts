@@ -76,6 +76,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   return {
     protocol: upstream,
     body: Buffer.from(rendered.json),
+    form: null,
     translation,
     renderAnswer: null,
     dropped: [...plan.dropped, ...notes.dropped],

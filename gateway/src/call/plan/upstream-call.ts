@@ -8,6 +8,7 @@ import type { AnswerContext, GenerationClient } from '../../protocols/client-pro
 import { findRefusedMember } from '../../protocols/refused-member.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
+import type { RequestForm } from '../../upstream/request-form.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { omissible } from './refused-members.ts';
 
@@ -17,6 +18,8 @@ export interface UpstreamCall {
   readonly body: Uint8Array;
   /** The path below that of the format's endpoint; absent: that endpoint. */
   readonly below?: string | undefined;
+  /** What differs from a request and an answer in JSON; absent or null: nothing. */
+  readonly form?: RequestForm | null;
   /** Null: the answer is not translated. */
   readonly translation: Translation | null;
   /** The client's answer, made of upstream's body of a 200 in one piece; null: upstream's bytes, or a translation. */

@@ -236,10 +236,16 @@ export function readCredential(headers: Headers, prefersApiKeyHeader: boolean, k
 const NAME_CHARS_MAX = 255;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
-/** The idempotency key of the request; null: none. Throws `invalid_request`. */
-export function readIdempotencyName(headers: Headers): string | null {
+/** The idempotency key of the request; null: none. `isReplayable`: its answer can be stored. Throws `invalid_request`. */
+export function readIdempotencyName(headers: Headers, isReplayable = true): string | null {
   const name = headers.get('idempotency-key');
   if (name === null) return null;
+  if (!isReplayable) {
+    throw invalidRequest(
+      'idempotency-key: the answers of this endpoint are not stored, so that none can be given again; leave the header out',
+      'idempotency-key',
+    );
+  }
   if (name.length > 0 && name.length <= NAME_CHARS_MAX && PRINTABLE.test(name)) return name;
   const found = PRINTABLE.test(name) ? `${name.length} characters` : 'a character that cannot be printed';
   throw invalidRequest(

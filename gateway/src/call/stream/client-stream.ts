@@ -15,6 +15,8 @@ const LINGER_MS = 2_000;
 export interface ClientStreamParts {
   readonly protocol: ClientProtocol;
   readonly requestId: string;
+  /** The answer has records, among which the gateway may put its own. */
+  readonly hasRecords: boolean;
   readonly limits: {
     readonly commitAfterMs: number;
     readonly keepAliveMs: number;
@@ -65,7 +67,7 @@ export class ClientStream implements OutboxListener, Deadline {
   constructor(parts: ClientStreamParts) {
     this.#parts = parts;
     this.outbox = parts.openOutbox(this);
-    this.dueMs = performance.now() + parts.limits.commitAfterMs;
+    this.dueMs = this.#silentUntilMs(parts.limits.commitAfterMs);
     watchDeadline(this);
   }
 
@@ -214,7 +216,8 @@ export class ClientStream implements OutboxListener, Deadline {
   #rest(): void {
     if (this.#phase !== 'open') return;
     const { keepAliveMs, slowReaderTimeoutMs } = this.#parts.limits;
-    this.dueMs = this.outbox.full ? this.outbox.stuckSinceMs + slowReaderTimeoutMs : performance.now() + keepAliveMs;
+    const { full, stuckSinceMs } = this.outbox;
+    this.dueMs = full ? stuckSinceMs + slowReaderTimeoutMs : this.#silentUntilMs(keepAliveMs);
   }
 
   /** Whether the client has taken nothing for its full timeout; data from upstream does not extend it. */
@@ -222,11 +225,16 @@ export class ClientStream implements OutboxListener, Deadline {
     return this.outbox.full && nowMs >= this.outbox.stuckSinceMs + this.#parts.limits.slowReaderTimeoutMs;
   }
 
+  /** When the gateway says something itself; never between bytes that are no records. */
+  #silentUntilMs(afterMs: number): number {
+    return this.#parts.hasRecords ? performance.now() + afterMs : Number.POSITIVE_INFINITY;
+  }
+
   /** Commits to status 200. */
   #commit(): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'open';
-    this.dueMs = performance.now() + this.#parts.limits.keepAliveMs;
+    this.dueMs = this.#silentUntilMs(this.#parts.limits.keepAliveMs);
     this.#parts.onCommitted();
   }
 
@@ -236,11 +244,11 @@ export class ClientStream implements OutboxListener, Deadline {
     this.dueMs = performance.now() + (this.#isSourceDone() ? this.#parts.limits.slowReaderTimeoutMs : LINGER_MS);
     const facts = this.#source?.facts() ?? null;
     this.ended = this.#parts.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
-      () => this.#close(lastBytes),
+      () => this.#close(lastBytes, failure),
       (cause: unknown) => {
         const away = new CallFailure('store_unavailable', 'the call could not be recorded; try again', { cause });
         this.#parts.onFailure(away);
-        this.#close(this.#renderError(away));
+        this.#close(this.#renderError(away), away);
       },
     );
     this.outbox.flush();
@@ -251,9 +259,13 @@ export class ClientStream implements OutboxListener, Deadline {
     return this.#parts.protocol.renderStreamError(failure, this.#parts.requestId, this.#source?.position);
   }
 
-  #close(lastBytes: Uint8Array | null): void {
-    if (lastBytes !== null) this.outbox.put(lastBytes);
-    this.outbox.close();
+  /** Without records a failure can only be told by a broken connection. */
+  #close(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
+    if (failure !== null && !this.#parts.hasRecords) this.outbox.kill();
+    else {
+      if (lastBytes !== null) this.outbox.put(lastBytes);
+      this.outbox.close();
+    }
     this.#parts.onClosed();
     this.tidy();
   }

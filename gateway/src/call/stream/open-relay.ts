@@ -1,6 +1,7 @@
 /** Connects a streamed call to its client and its attempts: settlement, scrubbing, logging, money. */
 
 import type { CallFailure } from '../../errors/call-failure.ts';
+import { BYTES } from '../../framing/bytes.ts';
 import type { Framing } from '../../framing/framing.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
@@ -62,6 +63,7 @@ export class CallStream {
       protocol,
       requestId: call.requestId,
       limits: call.settings.config.limits,
+      hasRecords: call.facts.binary === undefined,
       openOutbox: (listener) =>
         new Outbox(
           listener,
@@ -109,7 +111,7 @@ export class CallStream {
     const { limits } = call.settings.config;
     const { observer, upstream } = attempt;
     const { secrets } = call.target.upstream;
-    const framing = call.target.upstream.framing(upstream.name, 'stream');
+    const framing = call.facts.binary === undefined ? call.target.upstream.framing(upstream.name, 'stream') : BYTES;
     const meter = openMeter(call, observer, {
       onGranted() {
         client.outbox.release();

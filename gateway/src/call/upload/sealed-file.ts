@@ -5,6 +5,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, read, unlinkSync, write } from 'node:fs';
 import { join } from 'node:path';
+import { freeBytes } from '../../lib/free-bytes.ts';
 
 const RECORD_BYTES = 64 * 1024;
 const TAG_BYTES = 16;
@@ -21,6 +22,8 @@ export class SealedFile {
   /** The bytes after the last full record. */
   readonly #open = Buffer.allocUnsafeSlow(RECORD_BYTES);
   #openBytes = 0;
+  /** The record that is written. */
+  readonly #sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
   #records = 0;
   #isClosed = false;
   /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
@@ -53,16 +56,17 @@ export class SealedFile {
     }
   }
 
-  /** Some bytes from an offset below `length` on, at least one. Rejects if they are not those that were written. */
+  /** Some bytes from an offset below `length` on, at least one, in memory of their own. Rejects if they are not those that were written. */
   async read(offset: number): Promise<Buffer> {
     const record = Math.floor(offset / RECORD_BYTES);
     const within = offset % RECORD_BYTES;
-    if (record === this.#records) return Buffer.from(this.#open.subarray(within, this.#openBytes));
+    if (record === this.#records) return Buffer.copyBytesFrom(this.#open, within, this.#openBytes - within);
     const sealed = await this.#readSealed(record);
     const opening = createDecipheriv('aes-256-gcm', this.#key, nonceOf(record));
     opening.setAuthTag(sealed.subarray(RECORD_BYTES));
     const bytes = opening.update(sealed.subarray(0, RECORD_BYTES));
     opening.final();
+    freeBytes(sealed);
     return within === 0 ? bytes : bytes.subarray(within);
   }
 
@@ -76,7 +80,12 @@ export class SealedFile {
 
   async #writeRecord(): Promise<void> {
     const sealing = createCipheriv('aes-256-gcm', this.#key, nonceOf(this.#records));
-    const sealed = Buffer.concat([sealing.update(this.#open), sealing.final(), sealing.getAuthTag()]);
+    const bytes = sealing.update(this.#open);
+    sealing.final();
+    const sealed = this.#sealed;
+    sealed.set(bytes);
+    sealed.set(sealing.getAuthTag(), RECORD_BYTES);
+    freeBytes(bytes);
     const at = this.#records * SEALED_BYTES;
     // A write to a disk that is nearly full may be partial.
     for (let from = 0; from < SEALED_BYTES; ) {

@@ -2,8 +2,10 @@
  * Holds the bytes of one upload until its call has ended: a short one in memory, a longer one in a sealed file. They can be
  * read again from any offset, so that an upload may go to another target. Contract, 10.14.
  */
+import { statfsSync } from 'node:fs';
 import type { BodyShare } from '../../admission/capacity.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { freeBytes } from '../../lib/free-bytes.ts';
 import { SealedFile } from './sealed-file.ts';
 
 /** Longer uploads go to a file. */
@@ -16,6 +18,17 @@ export interface UploadSpool {
   readonly folder: string;
   /** Free bytes of its disk; throws the system's error. */
   freeBytes(): number;
+}
+
+/** A spool in a folder that exists. */
+export function openSpool(folder: string): UploadSpool {
+  return {
+    folder,
+    freeBytes() {
+      const { bavail, bsize } = statfsSync(folder);
+      return bavail * bsize;
+    },
+  };
 }
 
 export interface UploadBounds {
@@ -54,7 +67,7 @@ export class UploadBody {
   }
 
   /**
-   * Adds bytes to the end, which must not change afterwards; one call at a time. A promise where the disk is awaited.
+   * Takes bytes over and adds them to the end; one call at a time. A promise where the disk is awaited.
    * Throws or rejects with CallFailure: `body_too_large`, `over_capacity`, `rate_limited`.
    */
   append(bytes: Uint8Array): void | Promise<void> {
@@ -72,8 +85,12 @@ export class UploadBody {
   /** Some bytes from an offset below `length` on, at least one. Only after the last `append`. */
   read(offset: number): Promise<Buffer> {
     if (this.#file !== null) return this.#file.read(offset);
-    const whole = this.#inOne();
-    return Promise.resolve(whole.subarray(offset));
+    return Promise.resolve(this.#inOne().subarray(offset));
+  }
+
+  /** Frees bytes that `read` gave, once nothing reads them. */
+  free(bytes: Uint8Array): void {
+    if (this.#file !== null) freeBytes(bytes);
   }
 
   /** Gives memory and disk back. Idempotent. */
@@ -98,6 +115,7 @@ export class UploadBody {
       try {
         this.#file ??= new SealedFile(this.#spool.folder);
         await this.#file.append(chunk);
+        freeBytes(chunk);
       } catch (cause) {
         throw noRoom(cause);
       }
@@ -131,7 +149,7 @@ export class UploadBody {
   }
 }
 
-function uploadTooLarge({ uploadBytesMax }: Pick<UploadBounds, 'uploadBytesMax'>): CallFailure {
+export function uploadTooLarge({ uploadBytesMax }: Pick<UploadBounds, 'uploadBytesMax'>): CallFailure {
   return new CallFailure(
     'body_too_large',
     `the upload is larger than ${uploadBytesMax} bytes, the most this gateway takes. Send less, or raise limits.upload_bytes_max`,

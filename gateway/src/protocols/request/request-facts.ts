@@ -73,6 +73,10 @@ export interface PathRequest extends AskedModel {
 }
 
 export interface RequestFacts extends AskedModel {
+  /** The answer is bytes that pass as they come; the content type that is expected. Absent: it is not. */
+  readonly binary?: string;
+  /** The answer in one piece is text, not JSON. Absent: it is JSON. */
+  readonly plainText?: true;
   /** The client asked for the usage chunk (chat) or gets usage anyway (messages). */
   readonly wantsUsage: boolean;
   readonly endUser: string | null;

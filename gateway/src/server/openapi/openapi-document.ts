@@ -2,6 +2,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName, GenerationClientName } from '../../protocols/names.ts';
+import { FORM, SOUND, WRITTEN } from './audio-contents.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
@@ -132,6 +133,16 @@ function direct(protocol: ClientProtocolName, operationId: string, summary: stri
   });
 }
 
+/** A path of the audio formats. `type`: of its request. `content`: of its answer. */
+function audio(operationId: string, summary: string, [type, request]: readonly [string, string], content: OpenapiPart) {
+  const requestBody = { required: true, content: { [type]: { schema: refTo(request) } } };
+  const responses = {
+    200: { description: 'The answer, as the provider sends it.', headers: answerHeaders('audio'), content },
+    ...errors(BODY_STATUSES, 'ChatError', limitHeaders('audio')),
+  };
+  return { post: { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], requestBody, responses } };
+}
+
 function post(operationId: string, summary: string, request: string, parameters: unknown[], responses: OpenapiPart) {
   const requestBody = { required: true, content: { 'application/json': { schema: refTo(request) } } };
   return { post: { operationId, summary, tags: ['calls'], parameters, requestBody, responses } };
@@ -247,6 +258,9 @@ const PATHS: OpenapiPart = {
     },
   ),
   '/v1/embeddings': direct('embeddings', 'createEmbedding', 'Embed texts', 'EmbeddingsRequest', 'Embeddings'),
+  '/v1/audio/speech': audio('createSpeech', 'Speak a text', ['application/json', 'SpeechRequest'], SOUND),
+  '/v1/audio/transcriptions': audio('createTranscription', 'Write down speech', FORM, WRITTEN),
+  '/v1/audio/translations': audio('createTranslation', 'Write down speech in English', FORM, WRITTEN),
   '/v1beta/models/{model}:generateContent': post(
     'generateContent',
     'Create an answer in the Gemini format; the paths below `/v1` are the same',

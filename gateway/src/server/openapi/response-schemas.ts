@@ -200,6 +200,10 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     },
     'Vectors, as the provider wrote them; base64 where `encoding_format` asks for it.',
   ),
+  Transcription: object(
+    { text: TEXT, 'duration?': { type: 'number' }, 'language?': orNull(TEXT), 'usage?': { type: 'object' } },
+    'As the provider wrote it: further members depend on its model and on `response_format`.',
+  ),
 
   Completion: object({
     id: TEXT,
@@ -299,6 +303,7 @@ const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } 
   completions: describeLimits(CLIENT_PROTOCOLS.completions, SPAN),
   moderations: describeLimits(CLIENT_PROTOCOLS.moderations, SPAN),
   rerank: describeLimits(CLIENT_PROTOCOLS.rerank, SPAN),
+  audio: describeLimits(CLIENT_PROTOCOLS.audio, SPAN),
 };
 
 function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {

@@ -46,12 +46,14 @@ interface Mp3Frame {
   readonly bitsPerSecond: number;
   readonly sampleRate: number;
   readonly samples: number;
+  /** Its own length, at least 24. */
+  readonly bytes: number;
   /** Bytes from the frame's begin to a Xing head. */
   readonly xingAt: number;
 }
 
 /** Layer III only; null: not the head of a frame. */
-function parseFrame(bytes: Buffer, at: number): Mp3Frame | null {
+export function parseMp3Frame(bytes: Buffer, at: number): Mp3Frame | null {
   if (bytes.length < at + 4 || bytes[at] !== 0xff) return null;
   const [, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4);
   const version = (second >> 3) & 3;
@@ -61,10 +63,14 @@ function parseFrame(bytes: Buffer, at: number): Mp3Frame | null {
   const rate = SAMPLE_RATES[(third >> 2) & 3];
   if (kilobits === undefined || kilobits === 0 || rate === undefined) return null;
   const isMono = fourth >> 6 === 3;
+  const bitsPerSecond = kilobits * 1000;
+  const sampleRate = isFirst ? rate : version === 2 ? rate / 2 : rate / 4;
+  const samples = isFirst ? 1152 : 576;
   return {
-    bitsPerSecond: kilobits * 1000,
-    sampleRate: isFirst ? rate : version === 2 ? rate / 2 : rate / 4,
-    samples: isFirst ? 1152 : 576,
+    bitsPerSecond,
+    sampleRate,
+    samples,
+    bytes: Math.floor((samples * bitsPerSecond) / (8 * sampleRate)) + ((third >> 1) & 1),
     xingAt: 4 + (isFirst ? (isMono ? 17 : 32) : isMono ? 9 : 17),
   };
 }
@@ -75,7 +81,7 @@ export async function secondsOfMp3(file: AudioBytes): Promise<number | null> {
   const from = tag.toString('latin1', 0, 3) === 'ID3' && tag.length === ID3_BYTES ? ID3_BYTES + synchsafe(tag) : 0;
   const bytes = await file.at(from, SEEK_BYTES);
   for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
-    const frame = parseFrame(bytes, at);
+    const frame = parseMp3Frame(bytes, at);
     if (frame === null) continue;
     const frames = countedFrames(bytes, at, frame);
     if (frames !== null) return (frames * frame.samples) / frame.sampleRate;

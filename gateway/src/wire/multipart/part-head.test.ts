@@ -19,9 +19,5 @@ test.each([
 });
 
 test('a form is told from other types', () => {
-  expect(['multipart/form-data; boundary=a', 'multipart/form-datax', null].map(isFormType)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect(['multipart/form-data; boundary=a', 'multipart/form-datax', ''].map(isFormType)).toEqual([true, false, false]);
 });

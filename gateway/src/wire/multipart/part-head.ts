@@ -16,8 +16,8 @@ const FORM_TYPE = /^multipart\/form-data\s*(?=;|$)/i;
 const PARAMETER = /\s*;\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;",]*))/y;
 
 /** Whether a content type is that of a form. */
-export function isFormType(contentType: string | null): contentType is string {
-  return contentType !== null && FORM_TYPE.test(contentType);
+export function isFormType(contentType: string): boolean {
+  return FORM_TYPE.test(contentType);
 }
 
 /** The boundary of a form; null: none that is valid, or several. */

@@ -1,0 +1,59 @@
+/**
+ * Checks the forms of transcriptions and translations, which the gateway reads as an object of their parts: texts, and of
+ * each file its name, type, size and seconds. What depends on the model, upstream judges.
+ */
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import { type JsonNode, type JsonOutline, member, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { type CheckContext, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
+
+const NO_TOOLS: ReadonlyMap<string, number> = new Map();
+/** Where the duration of a file is unknown: 128 kbit/s. */
+const BYTES_PER_SECOND = 16_000;
+/** Speech has a token for each 100 ms (platform.openai.com/docs/guides/realtime-costs, 2026-11), as recorded. */
+const BYTES_OF_A_SECOND = 10 * 4;
+const TEXT_FORMATS: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
+
+/** `below`: the path. Throws CallFailure `invalid_request` that names the first invalid part. */
+export function checkForm(outline: JsonOutline, { limits }: CheckContext, below: string): RequestFacts {
+  const { root } = outline;
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'a part with the name of a model');
+  const file = member(root, 'file');
+  if (file?.kind !== 'object') throw invalidRequest('file: found no file; expected a part with a filename', 'file');
+  const seconds = secondsOf(file);
+  const format = member(root, 'response_format');
+  const isText = format !== undefined && TEXT_FORMATS.has(stringValue(format) ?? '');
+  return {
+    model: checkText(modelNode, 'model', limits.modelNameMax, 1),
+    below,
+    stream: readSwitch(member(root, 'stream'), 'stream'),
+    ...(isText ? { plainText: true as const } : {}),
+    wantsUsage: true,
+    endUser: null,
+    inputBytes: outline.bytes.length + seconds * BYTES_OF_A_SECOND,
+    mediaParts: 0,
+    outputTokensMax: null,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: 1,
+    extras: { mediaInput: true, mediaOutput: false, toolRequests: NO_TOOLS, units: seconds === 0 ? {} : { seconds } },
+  };
+}
+
+/** Whole, rounded up. */
+function secondsOf(file: JsonNode): number {
+  const read = (name: string) => {
+    const node = member(file, name);
+    return (node === undefined ? undefined : numberValue(node)) ?? 0;
+  };
+  return Math.ceil(read('seconds') || read('bytes') / BYTES_PER_SECOND);
+}
+
+/** A provider must not read it otherwise: it decides the form of the answer. */
+function readSwitch(node: JsonNode | undefined, path: string): boolean {
+  const value = node === undefined ? '' : (stringValue(node) ?? 'x').toLowerCase();
+  if (value === 'true' || value === '1') return true;
+  if (value === '' || value === 'false' || value === '0') return false;
+  throw refuse(path, node ?? null, 'true or false');
+}

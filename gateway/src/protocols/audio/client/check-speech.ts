@@ -1,0 +1,57 @@
+/** Checks requests for speech. What depends on the model, upstream judges. */
+import { invalidRequest } from '../../../errors/call-failure.ts';
+import { type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { type CheckContext, checkKind, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
+
+/** The content type of each `response_format`. */
+const TYPES = new Map([
+  ['mp3', 'audio/mpeg'],
+  ['opus', 'audio/opus'],
+  ['aac', 'audio/aac'],
+  ['flac', 'audio/flac'],
+  ['wav', 'audio/wav'],
+  ['pcm', 'audio/pcm'],
+]);
+const NO_TOOLS: ReadonlyMap<string, number> = new Map();
+
+/** Throws CallFailure `invalid_request` that names the first invalid member. */
+export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const inputNode = member(root, 'input');
+  const input = inputNode === undefined ? undefined : stringValue(inputNode);
+  if (input === undefined || input === '') throw refuse('input', inputNode ?? null, 'the text to speak');
+  const format = member(root, 'stream_format');
+  if (format !== undefined) checkKind(format, 'stream_format', ['string', 'null'], 'audio or sse');
+  const stream = format !== undefined && stringValue(format) === 'sse';
+  return {
+    model: checkText(modelNode, 'model', limits.modelNameMax, 1),
+    below: '/speech',
+    stream,
+    ...(stream ? {} : { binary: TYPES.get(formatOf(root)) ?? 'application/octet-stream' }),
+    wantsUsage: true,
+    endUser: null,
+    inputBytes: outline.bytes.length,
+    mediaParts: 0,
+    outputTokensMax: null,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: 1,
+    extras: { mediaInput: false, mediaOutput: true, toolRequests: NO_TOOLS, units: { characters: codePoints(input) } },
+  };
+}
+
+function formatOf(root: JsonNode): string {
+  const node = member(root, 'response_format');
+  return (node === undefined ? undefined : stringValue(node)) ?? 'mp3';
+}
+
+/** Speech is priced by the Unicode characters of its text. */
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}

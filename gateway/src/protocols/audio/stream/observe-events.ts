@@ -1,0 +1,86 @@
+/** Observes the events of speech and transcriptions that are streamed: their text, usage, errors and end. Changes none. */
+import { dataText, type StreamRecord } from '../../../framing/framing.ts';
+import { NO_FLAGS, type Usage } from '../../../generation/usage.ts';
+import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
+import { readAudioUsage } from '../shared/audio-usage.ts';
+
+const DONE = '[DONE]';
+const COMPLETE = Buffer.alloc(0);
+/** Most deltas of sound are long, and only their type matters; it precedes the sound. */
+const SOUND_DELTA = Buffer.from('"speech.audio.delta"');
+const TYPE_WITHIN_BYTES = 200;
+
+export class AudioEventObserver implements StreamObserver {
+  readonly rewrites = false;
+  readonly replacement = null;
+  readonly protocolViolations = 0;
+  begun = false;
+  failure: StreamObserver['failure'] = null;
+  #usage: Usage | null = null;
+  #isComplete = false;
+  #outputBytes = 0;
+
+  facts(): AnswerFacts {
+    return {
+      usage: this.#usage,
+      usageFlags: NO_FLAGS,
+      usageSoFar: this.#usage,
+      finish_reason: null,
+      model: null,
+      outputBytes: this.#outputBytes,
+      reasoningBytes: 0,
+      outputBytesMax: this.#outputBytes,
+    };
+  }
+
+  skim(_bytes: Uint8Array, start: number): number {
+    return start;
+  }
+
+  preview(_bytes: Uint8Array, start: number): ReturnType<StreamObserver['preview']> {
+    return { end: start, outputBytes: 0 };
+  }
+
+  /** The last event is followed by `[DONE]`, or by nothing. */
+  endOfBytes(): Buffer | null {
+    return this.#isComplete ? COMPLETE : null;
+  }
+
+  observe(record: StreamRecord): RecordVerdict {
+    if (isSoundDelta(record)) {
+      this.begun = true;
+      return 'pass';
+    }
+    const text = dataText(record);
+    if (text.trim() === DONE) return 'terminal';
+    const event = parseObject(text);
+    return event === null ? 'malformed' : this.#observeEvent(event);
+  }
+
+  #observeEvent(event: JsonObject): RecordVerdict {
+    const error = asObject(event.error);
+    if (event.type === 'error' || error !== null) {
+      const type = asText(error?.code) ?? asText(error?.type) ?? asText(event.code) ?? 'error';
+      this.failure = { type, message: asText(error?.message) ?? asText(event.message) ?? '', status: null };
+      return 'error';
+    }
+    const { type } = event;
+    if (type === 'transcript.text.delta' && typeof event.delta === 'string') {
+      this.#outputBytes += Buffer.byteLength(event.delta);
+      this.begun ||= event.delta !== '';
+    } else if (type === 'transcript.text.done' || type === 'speech.audio.done') {
+      this.begun = true;
+      this.#isComplete = true;
+      this.#usage = readAudioUsage(event.usage, type === 'speech.audio.done');
+      if (typeof event.text === 'string')
+        this.#outputBytes = Math.max(this.#outputBytes, Buffer.byteLength(event.text));
+    } else if (type === 'transcript.text.segment') this.begun = true;
+    return 'pass';
+  }
+}
+
+function isSoundDelta({ dataBytes, dataStart, dataEnd }: StreamRecord): boolean {
+  const length = Math.min(TYPE_WITHIN_BYTES, dataEnd - dataStart);
+  return Buffer.from(dataBytes.buffer, dataBytes.byteOffset + dataStart, length).includes(SOUND_DELTA);
+}

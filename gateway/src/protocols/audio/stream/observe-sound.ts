@@ -1,0 +1,58 @@
+/** Observes an answer that is sound: its bytes pass, and its duration is counted, because it states no usage. */
+import { NO_FLAGS } from '../../../generation/usage.ts';
+import { SoundClock } from '../../../wire/audio/sound-clock.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
+
+const COMPLETE = Buffer.alloc(0);
+/** A model's sound has one token for each 50 ms (platform.openai.com/docs/guides/realtime-costs, 2026-11). */
+const TOKENS_PER_SECOND = 20;
+
+export class SoundObserver implements StreamObserver {
+  readonly rewrites = false;
+  readonly replacement = null;
+  readonly protocolViolations = 0;
+  readonly failure = null;
+  begun = false;
+  readonly #clock: SoundClock;
+  #bytes = 0;
+
+  constructor(contentType: string) {
+    this.#clock = new SoundClock(contentType);
+  }
+
+  facts(): AnswerFacts {
+    const output = Math.ceil(this.#clock.seconds * TOKENS_PER_SECOND);
+    return {
+      usage: null,
+      usageFlags: NO_FLAGS,
+      usageSoFar: null,
+      finish_reason: null,
+      model: null,
+      outputBytes: this.#bytes,
+      reasoningBytes: 0,
+      outputBytesMax: this.#bytes,
+      counted: output === 0 ? {} : { output, extras: { audio_output: output } },
+    };
+  }
+
+  skim(bytes: Uint8Array, start: number): number {
+    const span = start === 0 ? bytes : bytes.subarray(start);
+    this.begun ||= span.length > 0;
+    this.#bytes += span.length;
+    this.#clock.push(span);
+    return bytes.length;
+  }
+
+  preview(bytes: Uint8Array): ReturnType<StreamObserver['preview']> {
+    return { end: bytes.length, outputBytes: 0 };
+  }
+
+  /** Sound has no records. */
+  observe(): RecordVerdict {
+    return 'malformed';
+  }
+
+  endOfBytes(): Buffer {
+    return COMPLETE;
+  }
+}

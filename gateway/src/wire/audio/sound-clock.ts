@@ -1,0 +1,66 @@
+/**
+ * Counts the seconds of a sound file while its bytes pass: of PCM and WAV by their bytes, of MP3 by its frames. Keeps a few
+ * bytes only.
+ */
+import { parseMp3Frame } from './audio-streams.ts';
+
+/** PCM as OpenAI sends it: 24 kHz, 16 bit, mono (API reference of audio/speech, 2026-11). */
+const PCM_BYTES_PER_SECOND = 48_000;
+/** Used where the format is unknown: 128 kbit/s. */
+const BYTES_PER_SECOND = 16_000;
+const HEAD_BYTES = 4;
+const WAV_HEAD_BYTES = 44;
+
+export class SoundClock {
+  readonly #format: 'mp3' | 'wav' | 'pcm' | 'other';
+  #bytes = 0;
+  #bytesPerSecond: number;
+  #frameSeconds = 0;
+  /** Bytes before the next frame begins. */
+  #skip = 0;
+  #pending: Buffer = Buffer.alloc(0);
+
+  /** `contentType`: of the answer; it tells the format. */
+  constructor(contentType: string) {
+    const type = contentType.toLowerCase();
+    this.#format = /mpeg|mp3/.test(type) ? 'mp3' : /wav/.test(type) ? 'wav' : /pcm|l16/.test(type) ? 'pcm' : 'other';
+    this.#bytesPerSecond = this.#format === 'pcm' || this.#format === 'wav' ? PCM_BYTES_PER_SECOND : BYTES_PER_SECOND;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#format === 'wav' && this.#bytes < WAV_HEAD_BYTES) this.#readWavHead(bytes);
+    this.#bytes += bytes.length;
+    if (this.#format === 'mp3') this.#readFrames(bytes);
+  }
+
+  /** Of the bytes so far. */
+  get seconds(): number {
+    if (this.#format === 'mp3' && this.#frameSeconds > 0) return this.#frameSeconds;
+    const head = this.#format === 'wav' ? WAV_HEAD_BYTES : 0;
+    return Math.max(0, this.#bytes - head) / this.#bytesPerSecond;
+  }
+
+  #readWavHead(bytes: Uint8Array): void {
+    this.#pending = Buffer.concat([this.#pending, bytes.subarray(0, WAV_HEAD_BYTES)]).subarray(0, WAV_HEAD_BYTES);
+    if (this.#pending.length < WAV_HEAD_BYTES || this.#pending.toString('latin1', 12, 16) !== 'fmt ') return;
+    const bytesPerSecond = this.#pending.readUInt32LE(24) * this.#pending.readUInt16LE(32);
+    if (bytesPerSecond > 0) this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  #readFrames(bytes: Uint8Array): void {
+    let at = Math.min(this.#skip, bytes.length);
+    this.#skip -= at;
+    if (at === bytes.length) return;
+    const rest = Buffer.concat([this.#pending, bytes.subarray(at)]);
+    for (at = 0; at + HEAD_BYTES <= rest.length; ) {
+      const frame = parseMp3Frame(rest, at);
+      if (frame === null) at += 1;
+      else {
+        this.#frameSeconds += frame.samples / frame.sampleRate;
+        at += frame.bytes;
+      }
+    }
+    this.#skip = Math.max(0, at - rest.length);
+    this.#pending = Buffer.from(rest.subarray(at));
+  }
+}
