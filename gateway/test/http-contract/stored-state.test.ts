@@ -266,6 +266,27 @@ describe('in the other formats', () => {
   });
 });
 
+test.each([false, true])(
+  'a container and the files in it belong to the workspace of the answer (stream: %p)',
+  async (stream) => {
+    const say = { model: 'claude', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
+    const { status, text } = await post('messages', { ...say, stream });
+    expect(status).toBe(200);
+    const container = /container_\d+/.exec(text)?.[0];
+    const file_id = /file_\d+/.exec(text)?.[0];
+    const uses = [
+      { ...say, container },
+      { ...say, container: { id: container } },
+      { ...say, messages: [{ role: 'user', content: [{ type: 'container_upload', file_id }] }] },
+    ];
+    for (const body of uses) {
+      expect((await post('messages', body, keys.colleague)).status).toBe(200);
+      expect((await post('messages', body, keys.workspace)).status).toBe(404);
+      expect((await post('messages', body, keys.account)).status).toBe(404);
+    }
+  },
+);
+
 describe('on a translated route', () => {
   // Vector 16.
   test('a reference to reasoning is dropped with a header, any other refused', async () => {

@@ -82,6 +82,33 @@ export function startStoredUpstream(): StoredUpstream {
     return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
   }
 
+  /** Code ran in a container, and made a file there. */
+  function message(body: Served['body']): Response {
+    count += 1;
+    const file = { type: 'bash_code_execution_output', file_id: `file_${count}` };
+    const result = { type: 'bash_code_execution_result', stdout: '', stderr: '', return_code: 0, content: [file] };
+    const content = [
+      { type: 'bash_code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: result },
+      { type: 'text', text: 'Hello' },
+    ];
+    const container = { id: `container_${count}`, expires_at: '2030-01-01T00:00:00Z' };
+    const head = { id: `msg_${count}`, type: 'message', role: 'assistant', model: body.model };
+    const usage = { input_tokens: 11, output_tokens: 3 };
+    const end = { stop_reason: 'end_turn', stop_sequence: null, container };
+    if (body.stream !== true) return Response.json({ ...head, content, ...end, usage });
+    const events = [
+      { type: 'message_start', message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage } },
+      ...content.flatMap((content_block, index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: end, usage: { output_tokens: 3 } },
+      { type: 'message_stop' },
+    ];
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
+  }
+
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -95,6 +122,7 @@ export function startStoredUpstream(): StoredUpstream {
         if (upstream.failWith === 200) return answer(body);
         return Response.json({ error: { message: 'no', type: 'server_error' } }, { status: upstream.failWith });
       }
+      if (pathname === '/v1/messages') return message(body);
       if (pathname === '/v1/chat/completions') {
         const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
         const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };

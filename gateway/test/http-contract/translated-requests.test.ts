@@ -49,11 +49,7 @@ test('a part of the body with more than a million values is refused', async () =
     model: MODELS.sonnet46,
     messages: [{ role: 'user', content }],
   });
-  await expectRefusal(
-    response,
-    'chat',
-    invalid('chat', 'the body cannot be translated: more than 1048576 values', null),
-  );
+  await expectRefusal(response, 'chat', invalid('chat', 'the body cannot be checked: more than 1048576 values', null));
   expect(pair.fake.served()).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import type { Limits } from '../../config/limits.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { CheckContext, RequestFacts } from '../../protocols/request/request-facts.ts';
-import type { JsonOutline } from '../../wire/json-node.ts';
+import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
 import type { CallOrigin, Identified } from '../call.ts';
@@ -189,5 +189,10 @@ async function readOn(scan: JsonScan, protocol: ClientProtocol, context: CheckCo
 
 function check(outcome: JsonOutline | JsonProblem, protocol: ClientProtocol, context: CheckContext): ReadCall {
   if (!outcome.ok) throw invalidRequest(`the body is not JSON that this gateway takes: ${outcome.message}`);
-  return { outline: outcome, facts: protocol.checkRequest(outcome, context) };
+  try {
+    return { outline: outcome, facts: protocol.checkRequest(outcome, context) };
+  } catch (error) {
+    if (!(error instanceof OutlineFull)) throw error;
+    throw invalidRequest(`the body cannot be checked: ${error.message}`);
+  }
 }

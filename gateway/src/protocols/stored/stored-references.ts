@@ -194,7 +194,15 @@ export function noteUnknownMember(node: JsonNode, name: string, found: StoredRef
   else if (AROUND.has(name)) findReferences(node, name, found);
 }
 
-/** Null instead of an empty list: most requests name nothing. */
+const scratch: StoredReference[] = [];
+
+/** An empty list for the references of one request, the same for all: a check is synchronous, and most find none. */
+export function startReferences(): StoredReference[] {
+  scratch.length = 0;
+  return scratch;
+}
+
+/** The references of the request; undefined: none. */
 export function referencesOf(found: readonly StoredReference[]): readonly StoredReference[] | undefined {
-  return found.length === 0 ? undefined : found;
+  return found.length === 0 ? undefined : found.slice();
 }

@@ -39,7 +39,7 @@ export const VENDORS: readonly Preset[] = [
       provenLimits: OLDER_LIMIT,
       // Shows a summary but bills all reasoning:
       // https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking (2026-11-20)
-      quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request' },
+      quirks: { ...NO_QUIRKS, hiddenReasoning: 'on_request', keepsState: true },
     }),
     kind: anthropic,
   },

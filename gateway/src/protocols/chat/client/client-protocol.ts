@@ -27,6 +27,7 @@ import {
   findToolReferences,
   referencesOf,
   type StoredReference,
+  startReferences,
 } from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
@@ -62,7 +63,7 @@ const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const root = bodyOf(outline);
-  const found: StoredReference[] = [];
+  const found = startReferences();
   const members = children(root);
   const changesLimit = checkMembers(members, CHECKS, context, found);
   const modelNode = modelOf(root);

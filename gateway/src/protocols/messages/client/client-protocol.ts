@@ -44,6 +44,7 @@ import {
   RESULT_MARKS,
   referencesOf,
   type StoredReference,
+  startReferences,
 } from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
@@ -100,7 +101,7 @@ const NO_MEMBERS: readonly string[] = [];
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const root = bodyOf(outline);
-  const found: StoredReference[] = [];
+  const found = startReferences();
   const members = children(root);
   const changesLimit = checkMembers(members, CHECKS, context, found);
   const modelNode = modelOf(root);

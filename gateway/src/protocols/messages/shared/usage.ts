@@ -19,6 +19,7 @@ import type { WritableJson } from '../../../wire/json-writer.ts';
 import { asArray, asCount, asObject, asText, type JsonObject, readServerToolUse, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { type Iterations, joinIterations, readIterations } from './iterations.ts';
+import { storedInMessage } from './stored-objects.ts';
 
 /** Counters of a stream arrive in pieces: `message_start`, then cumulative totals; null: not reported yet. */
 export interface UsageTally {
@@ -265,6 +266,7 @@ function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: numbe
     outputBytes: isCounted ? sum(content, generatedBytes) : 0,
     reasoningBytes: isCounted ? sum(content, reasoningBytes) : 0,
     outputBytesMax: bodyBytes,
+    stored: storedInMessage(body),
   };
 }
 

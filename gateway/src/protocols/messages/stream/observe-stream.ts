@@ -3,7 +3,8 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
-import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
+import type { AnswerFacts, RecordVerdict, StoredObject, StreamObserver } from '../../upstream-protocol.ts';
+import { containerOf, filesOf } from '../shared/stored-objects.ts';
 import {
   EMPTY_TALLY,
   fallbackModel,
@@ -34,6 +35,8 @@ export class MessagesStreamObserver implements StreamObserver {
   #retryToken: string | undefined;
   /** The output count of the stream's start is a placeholder. */
   #outputBytesReported = 0;
+  /** Null: the answer ran in no container. */
+  #stored: StoredObject[] | null = null;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
   protocolViolations = 0;
@@ -54,6 +57,7 @@ export class MessagesStreamObserver implements StreamObserver {
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
       outputBytesReported: this.#outputBytesReported,
+      stored: this.#stored ?? undefined,
     };
   }
 
@@ -84,11 +88,13 @@ export class MessagesStreamObserver implements StreamObserver {
       case 'message_start': {
         const message = asObject(event.message);
         this.#model = asText(message?.model);
+        this.#noteContainer(message);
         this.#tally = tallyUsage(this.#tally, message?.usage);
         return 'pass';
       }
       case 'content_block_start': {
         const block = asObject(event.content_block);
+        for (const file of filesOf(block)) this.#noteStored(file);
         this.#noteFallback(fallbackModel(block));
         this.begun ||= !isEmptyText(block);
         this.#outputBytes += generatedBytes(block);
@@ -104,6 +110,7 @@ export class MessagesStreamObserver implements StreamObserver {
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
         this.begun ||= this.#stopReason !== null;
+        this.#noteContainer(asObject(event.delta));
         this.#retryToken = retryTokenOf(asObject(event.delta)?.stop_details) ?? this.#retryToken;
         this.#tally = tallyUsage(this.#tally, event.usage);
         if (namesOutput(event.usage)) {
@@ -125,6 +132,16 @@ export class MessagesStreamObserver implements StreamObserver {
       default:
         return 'pass';
     }
+  }
+
+  #noteContainer(holder: JsonObject | null): void {
+    const container = containerOf(holder);
+    if (container !== null) this.#noteStored(container);
+  }
+
+  #noteStored(object: StoredObject): void {
+    this.#stored ??= [];
+    this.#stored.push(object);
   }
 
   /** The beginning of the stream may have named the model already, with its date. */

@@ -19,7 +19,12 @@ import {
   tallyPart,
 } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
-import { findToolReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
+import {
+  findToolReferences,
+  referencesOf,
+  type StoredReference,
+  startReferences,
+} from '../../stored/stored-references.ts';
 import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
@@ -57,7 +62,7 @@ const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const root = bodyOf(outline);
-  const found: StoredReference[] = [];
+  const found = startReferences();
   const members = children(root);
   const changesLimit = checkMembers(members, CHECKS, context, found, noteStateMember);
   const modelNode = modelOf(root);

@@ -10,18 +10,21 @@ export function noteStoredItem(item: JsonObject | null, found: StoredObject[]): 
   if (container !== null) found.push({ kind: 'container', id: container });
 }
 
-/** Of a response object without its items; undefined: the provider says that it stores nothing. */
-export function storedIn(response: JsonObject, items: readonly StoredObject[]): readonly StoredObject[] | undefined {
+/** Of a response object without its items; null: the provider says that it stores nothing. */
+export function storedIn(response: JsonObject): StoredObject[] | null {
   const id = asText(response.id);
-  if (id === null || response.store === false) return undefined;
+  if (id === null || response.store === false) return null;
   const conversation = asText(asObject(response.conversation)?.id);
-  const named: StoredObject[] = conversation === null ? [] : [{ kind: 'conversation', id: conversation }];
-  return [{ kind: 'response', id }, ...named, ...items];
+  return [
+    { kind: 'response', id },
+    ...(conversation === null ? [] : [{ kind: 'conversation', id: conversation } as const]),
+  ];
 }
 
 /** Of a whole response object. */
 export function storedInAnswer(response: JsonObject): readonly StoredObject[] | undefined {
-  const items: StoredObject[] = [];
-  for (const item of asArray(response.output)) noteStoredItem(asObject(item), items);
-  return storedIn(response, items);
+  const found = storedIn(response);
+  if (found === null) return undefined;
+  for (const item of asArray(response.output)) noteStoredItem(asObject(item), found);
+  return found;
 }

@@ -39,9 +39,8 @@ export class ResponsesStreamObserver implements StreamObserver {
   #tier: TierWords | undefined;
   #outputBytes = 0;
   #reasoningBytes = 0;
-  /** The last response object that was read, and what its items name; null: none. */
-  #whole: JsonObject | null = null;
-  readonly #items: StoredObject[] = [];
+  /** Null: no response was read, or the provider stores none. */
+  #stored: StoredObject[] | null = null;
   /** All bytes, and those of reasoning, when the last item began. */
   #itemStart = 0;
   #reasoningStart = 0;
@@ -62,7 +61,7 @@ export class ResponsesStreamObserver implements StreamObserver {
       reasoningBytes: this.#bytesReasoned,
       outputBytesMax: outputBytes,
       outputBytesReported: isWhole ? outputBytes : 0,
-      stored: this.#whole === null ? undefined : storedIn(this.#whole, this.#items),
+      stored: this.#stored ?? undefined,
     };
   }
 
@@ -146,7 +145,7 @@ export class ResponsesStreamObserver implements StreamObserver {
 
   #start(response: JsonObject | null): void {
     if (response === null) return;
-    this.#whole = response;
+    this.#stored ??= storedIn(response);
     this.#model = asText(response.model) ?? this.#model;
     const { created_at } = response;
     const createdSeconds = typeof created_at === 'number' ? Math.floor(created_at) : 0;
@@ -156,7 +155,7 @@ export class ResponsesStreamObserver implements StreamObserver {
   /** Counts texts without deltas, such as arguments that came whole. */
   #endItem(item: JsonObject | null): void {
     this.begun = true;
-    noteStoredItem(item, this.#items);
+    if (this.#stored !== null) noteStoredItem(item, this.#stored);
     this.#skimmer.forget();
     const unseen = generatedBytes(item) - (this.#bytesSaid - this.#itemStart);
     const unseenReasoning = reasoningBytes(item) - (this.#bytesReasoned - this.#reasoningStart);

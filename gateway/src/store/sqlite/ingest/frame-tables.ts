@@ -37,6 +37,13 @@ const INSERT_STORED_STATE = `INSERT OR REPLACE INTO stored_state
   (account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+/** The tokens that a provider reads again for a thing of the kind; others have none in a prompt. */
+const TOKENS_OF: { readonly [kind: string]: (stored: StoredByCall) => number } = {
+  response: ({ tokens }) => tokens,
+  conversation: ({ tokens }) => tokens,
+  item: ({ output_tokens }) => output_tokens,
+};
+
 export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'take'>): FrameTables {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
   const insertMovement = database.prepare(INSERT_MOVEMENT);
@@ -54,7 +61,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
   function keepStored({ account, workspace, request_id }: CallRecord, stored: StoredByCall): void {
     const { provider, model, credential, expires_at_ms, things } = stored;
     for (const { kind, id } of things) {
-      const tokens = kind === 'item' ? stored.output_tokens : stored.tokens;
+      const tokens = TOKENS_OF[kind]?.(stored) ?? 0;
       insertStored.run(account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms);
     }
   }
