@@ -26,8 +26,9 @@ describe('snippets', () => {
     expect(text).not.toContain('/v1/v1');
   });
 
-  test('messages clients get the root address, chat clients the versioned one', () => {
-    for (const id of ['claude-code', 'anthropic-ts', 'anthropic-python']) expect(textOf(id)).not.toContain('/v1');
+  test('clients of OpenAI’s formats get the versioned address, others the root', () => {
+    for (const id of ['claude-code', 'gemini-cli', 'anthropic-ts', 'anthropic-python'])
+      expect(textOf(id)).not.toContain('/v1');
     for (const id of ['codex', 'opencode', 'openai-ts', 'openai-python', 'ai-sdk', 'agents-sdk', 'langchain'])
       expect(textOf(id)).toContain('https://gw.example/v1');
   });

@@ -220,6 +220,28 @@ const codex: Snippet = {
   ],
 };
 
+/** https://geminicli.com/docs/reference/configuration: without the setting it refuses an address of its own (0.61). */
+const geminiCli: Snippet = {
+  id: 'gemini-cli',
+  name: 'Gemini CLI',
+  note: null,
+  parts: ({ url, model, key }) => [
+    {
+      what: '~/.gemini/settings.json',
+      text: JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }, null, 2),
+    },
+    {
+      what: 'Shell',
+      text: [
+        `export GEMINI_API_KEY=${shellText(key)}`,
+        `export GOOGLE_GEMINI_BASE_URL=${shellText(rootUrl(url))}`,
+        `export GEMINI_MODEL=${shellText(model)}`,
+        'gemini',
+      ].join('\n'),
+    },
+  ],
+};
+
 /** https://opencode.ai/docs/providers: a custom provider, with the AI SDK package for this format. */
 const openCode: Snippet = {
   id: 'opencode',
@@ -251,6 +273,7 @@ const openCode: Snippet = {
 export const SNIPPETS: readonly Snippet[] = [
   claudeCode,
   codex,
+  geminiCli,
   openCode,
   curl,
   openAiTypeScript,

@@ -51,9 +51,10 @@ function renderWholeAccount(): string {
 
 function renderTools(): string {
   const rows = Object.entries(TOOLS).map(([name, tool]) => {
-    const endpoint = `\`${TRIAL_CALLS[tool.protocol].path}\``;
+    const endpoint = `\`${decodeURIComponent(TRIAL_CALLS[tool.protocol]('MODEL').path)}\``;
+    const files = tool.files.map(({ path }) => `\`${path('~', {})}\``).join(', ');
     const model = tool.needsModel ? 'needs `--model`' : 'its own or `--model`';
-    return `| \`${name}\` | ${tool.title} | \`${tool.file('~', {})}\` | ${endpoint} | ${model} |`;
+    return `| \`${name}\` | ${tool.title} | ${files} | ${endpoint} | ${model} |`;
   });
-  return ['| name | tool | file | endpoint | model |', '|---|---|---|---|---|', ...rows].join('\n');
+  return ['| name | tool | files | endpoint | model |', '|---|---|---|---|---|', ...rows].join('\n');
 }

@@ -50,9 +50,20 @@ export function changeFile(file: string, text: string, keyId: string | null): vo
 }
 
 /**
- * Restores the original content, and returns the id of the key that was created for it. Throws an Error if that fails.
+ * Restores the original content of all files, or of none, and returns the id of the key that was created for them.
+ * Throws an Error if one was not changed here, or has been changed since.
  */
-export function restoreFile(file: string): { readonly keyId: string | null } {
+export function restoreFiles(files: readonly string[]): { readonly keyId: string | null } {
+  const backups = files.map((file) => [file, checkBackup(file)] as const);
+  for (const [file, { before, mode }] of backups) {
+    if (before === null) rmSync(file);
+    else writeWhole(file, before, mode ?? 0o600);
+    rmSync(backupPath(file));
+  }
+  return { keyId: backups[0]?.[1].keyId ?? null };
+}
+
+function checkBackup(file: string): Backup {
   const backup = readBackup(file);
   if (backup === null) {
     throw new Error(`Nothing to undo: ${backupPath(file)} does not exist, so tollgate connect did not change ${file}.`);
@@ -62,10 +73,7 @@ export function restoreFile(file: string): { readonly keyId: string | null } {
       `${file} has changed since it was connected, and undoing would lose that change. Its earlier content is in ${backupPath(file)}, as "before".`,
     );
   }
-  if (backup.before === null) rmSync(file);
-  else writeWhole(file, backup.before, backup.mode ?? 0o600);
-  rmSync(backupPath(file));
-  return { keyId: backup.keyId };
+  return backup;
 }
 
 function readBackup(file: string): Backup | null {

@@ -10,12 +10,16 @@ import type { ClientProtocolName } from '../protocols/names.ts';
 const TRIAL_PROMPT = 'Answer with the word: ready';
 const TRIAL_MESSAGES = [{ role: 'user', content: TRIAL_PROMPT }];
 
-/** The path of a trial call in each format, and its body without the model. */
+/** The path and the body of a trial call of a model in each format. */
 export const TRIAL_CALLS = {
-  chat: { path: '/v1/chat/completions', body: { messages: TRIAL_MESSAGES } },
-  messages: { path: '/v1/messages', body: { messages: TRIAL_MESSAGES, max_tokens: 64 } },
-  responses: { path: '/v1/responses', body: { input: TRIAL_PROMPT, store: false } },
-} as const satisfies { readonly [protocol in ClientProtocolName]?: object };
+  chat: (model: string) => ({ path: '/v1/chat/completions', body: { model, messages: TRIAL_MESSAGES } }),
+  messages: (model: string) => ({ path: '/v1/messages', body: { model, messages: TRIAL_MESSAGES, max_tokens: 64 } }),
+  responses: (model: string) => ({ path: '/v1/responses', body: { model, input: TRIAL_PROMPT, store: false } }),
+  gemini: (model: string) => ({
+    path: `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    body: { contents: [{ role: 'user', parts: [{ text: TRIAL_PROMPT }] }] },
+  }),
+} as const satisfies { readonly [protocol in ClientProtocolName]?: unknown };
 export type ToolProtocol = keyof typeof TRIAL_CALLS;
 
 /** The settings to connect a tool with. */
@@ -27,6 +31,14 @@ export interface Connection {
   readonly model: string | null;
 }
 
+/** A file of a tool. */
+export interface ToolFile {
+  /** As the tool resolves it. */
+  path(home: string, environment: Readonly<Record<string, string | undefined>>): string;
+  /** Its text, connected. Throws an Error if the text is not in its format. */
+  edit(text: string, connection: Connection): string;
+}
+
 export interface Tool {
   readonly title: string;
   /** How it calls the gateway. */
@@ -35,10 +47,7 @@ export interface Tool {
   readonly needsModel: boolean;
   /** The command that starts it. */
   readonly starts: string;
-  /** The path of its file, as the tool resolves it. */
-  file(home: string, environment: Readonly<Record<string, string | undefined>>): string;
-  /** The text of its file, connected. Throws an Error if the text is not in its format. */
-  edit(text: string, connection: Connection): string;
+  readonly files: readonly ToolFile[];
 }
 
 /** Claude Code’s file expects the address without `/v1`, the others with it. */
@@ -51,16 +60,20 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     protocol: 'messages',
     needsModel: false,
     starts: 'claude',
-    file: (home, { CLAUDE_CONFIG_DIR }) => join(CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
-    edit(text, { url, key, model }) {
-      const members: (readonly [string, string])[] = [
-        ['ANTHROPIC_BASE_URL', url],
-        ['ANTHROPIC_AUTH_TOKEN', key],
-      ];
-      // Its background work requests a small model by its own name, which the gateway may not serve.
-      if (model !== null) members.push(['ANTHROPIC_MODEL', model], ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model]);
-      return members.reduce((edited, [name, value]) => setJsonMember(edited, ['env', name], value), text);
-    },
+    files: [
+      {
+        path: (home, { CLAUDE_CONFIG_DIR }) => join(CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+        edit(text, { url, key, model }) {
+          const members: (readonly [string, string])[] = [
+            ['ANTHROPIC_BASE_URL', url],
+            ['ANTHROPIC_AUTH_TOKEN', key],
+          ];
+          // Its background work requests a small model by its own name, which the gateway may not serve.
+          if (model !== null) members.push(['ANTHROPIC_MODEL', model], ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model]);
+          return members.reduce((edited, [name, value]) => setJsonMember(edited, ['env', name], value), text);
+        },
+      },
+    ],
   },
   /**
    * https://developers.openai.com/codex/config-reference (read 2026-11-23), tried with 0.169. The key is in the file
@@ -71,13 +84,39 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     protocol: 'responses',
     needsModel: true,
     starts: 'codex',
-    file: (home, { CODEX_HOME }) => join(CODEX_HOME || join(home, '.codex'), 'config.toml'),
-    edit: (text, connection) =>
-      setToml(text, { model: connection.model ?? '', model_provider: 'tollgate' }, 'model_providers.tollgate', {
-        name: 'Tollgate',
-        base_url: openAiBase(connection),
-        experimental_bearer_token: connection.key,
-      }),
+    files: [
+      {
+        path: (home, { CODEX_HOME }) => join(CODEX_HOME || join(home, '.codex'), 'config.toml'),
+        edit: (text, connection) =>
+          setToml(text, { model: connection.model ?? '', model_provider: 'tollgate' }, 'model_providers.tollgate', {
+            name: 'Tollgate',
+            base_url: openAiBase(connection),
+            experimental_bearer_token: connection.key,
+          }),
+      },
+    ],
+  },
+  /**
+   * Its configuration names neither a key nor an address, so both come from its file of variables, which it reads in
+   * folders that the user trusts. Without the setting it takes the address for a sign-in that it does not know
+   * (https://geminicli.com/docs/reference/configuration, read 2026-11-23, and the program, 0.61).
+   */
+  gemini: {
+    title: 'Gemini CLI',
+    protocol: 'gemini',
+    needsModel: true,
+    starts: 'gemini',
+    files: [
+      {
+        path: (home, { GEMINI_CLI_HOME }) => join(GEMINI_CLI_HOME || home, '.gemini', '.env'),
+        edit: (text, { url, key, model }) =>
+          setVariables(text, { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: model ?? '' }),
+      },
+      {
+        path: (home, { GEMINI_CLI_HOME }) => join(GEMINI_CLI_HOME || home, '.gemini', 'settings.json'),
+        edit: (text) => setJsonMember(text, ['security', 'auth', 'selectedType'], 'gemini-api-key'),
+      },
+    ],
   },
   /** https://opencode.ai/docs/providers#custom-provider (read 2026-11-22). */
   opencode: {
@@ -85,22 +124,26 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     protocol: 'chat',
     needsModel: true,
     starts: 'opencode',
-    file(home, { XDG_CONFIG_HOME }) {
-      const folder = join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
-      const withComments = join(folder, 'opencode.jsonc');
-      return existsSync(withComments) ? withComments : join(folder, 'opencode.json');
-    },
-    edit(text, connection) {
-      const model = connection.model ?? '';
-      const provider = ['provider', 'tollgate'];
-      let edited = text.trim() === '' ? '{\n  "$schema": "https://opencode.ai/config.json"\n}\n' : text;
-      edited = setJsonMember(edited, [...provider, 'npm'], '@ai-sdk/openai-compatible');
-      edited = setJsonMember(edited, [...provider, 'name'], 'Tollgate');
-      edited = setJsonMember(edited, [...provider, 'options', 'baseURL'], openAiBase(connection));
-      edited = setJsonMember(edited, [...provider, 'options', 'apiKey'], connection.key);
-      edited = setJsonMember(edited, [...provider, 'models', model, 'name'], model);
-      return setJsonMember(edited, ['model'], `tollgate/${model}`);
-    },
+    files: [
+      {
+        path(home, { XDG_CONFIG_HOME }) {
+          const folder = join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
+          const withComments = join(folder, 'opencode.jsonc');
+          return existsSync(withComments) ? withComments : join(folder, 'opencode.json');
+        },
+        edit(text, connection) {
+          const model = connection.model ?? '';
+          const provider = ['provider', 'tollgate'];
+          let edited = text.trim() === '' ? '{\n  "$schema": "https://opencode.ai/config.json"\n}\n' : text;
+          edited = setJsonMember(edited, [...provider, 'npm'], '@ai-sdk/openai-compatible');
+          edited = setJsonMember(edited, [...provider, 'name'], 'Tollgate');
+          edited = setJsonMember(edited, [...provider, 'options', 'baseURL'], openAiBase(connection));
+          edited = setJsonMember(edited, [...provider, 'options', 'apiKey'], connection.key);
+          edited = setJsonMember(edited, [...provider, 'models', model, 'name'], model);
+          return setJsonMember(edited, ['model'], `tollgate/${model}`);
+        },
+      },
+    ],
   },
   /** https://aider.chat/docs/config/aider_conf.html and /docs/llms/openai-compat.html (read 2026-11-22). */
   aider: {
@@ -108,13 +151,17 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     protocol: 'chat',
     needsModel: true,
     starts: 'aider',
-    file: (home) => join(home, '.aider.conf.yml'),
-    edit(text, connection) {
-      let edited = setYamlText(text, 'openai-api-base', openAiBase(connection));
-      edited = setYamlText(edited, 'openai-api-key', connection.key);
-      // The prefix selects its client; the rest goes to the gateway.
-      return setYamlText(edited, 'model', `openai/${connection.model ?? ''}`);
-    },
+    files: [
+      {
+        path: (home) => join(home, '.aider.conf.yml'),
+        edit(text, connection) {
+          let edited = setYamlText(text, 'openai-api-base', openAiBase(connection));
+          edited = setYamlText(edited, 'openai-api-key', connection.key);
+          // The prefix selects its client; the rest goes to the gateway.
+          return setYamlText(edited, 'model', `openai/${connection.model ?? ''}`);
+        },
+      },
+    ],
   },
   /** https://docs.continue.dev/customize/model-providers/top-level/openai (read 2026-11-22). */
   continue: {
@@ -122,18 +169,22 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     protocol: 'chat',
     needsModel: true,
     starts: 'cn',
-    file: (home) => join(home, '.continue', 'config.yaml'),
-    edit(text, connection) {
-      const whole = text.trim() === '' ? 'name: Local Config\nversion: 1.0.0\nschema: v1\n' : text;
-      return setYamlItem(whole, 'models', [
-        ['name', 'Tollgate'],
-        ['provider', 'openai'],
-        ['model', connection.model ?? ''],
-        ['apiBase', openAiBase(connection)],
-        ['apiKey', connection.key],
-        ['roles', ['chat', 'edit', 'apply']],
-      ]);
-    },
+    files: [
+      {
+        path: (home) => join(home, '.continue', 'config.yaml'),
+        edit(text, connection) {
+          const whole = text.trim() === '' ? 'name: Local Config\nversion: 1.0.0\nschema: v1\n' : text;
+          return setYamlItem(whole, 'models', [
+            ['name', 'Tollgate'],
+            ['provider', 'openai'],
+            ['model', connection.model ?? ''],
+            ['apiBase', openAiBase(connection)],
+            ['apiKey', connection.key],
+            ['roles', ['chat', 'edit', 'apply']],
+          ]);
+        },
+      },
+    ],
   },
 };
 
@@ -195,6 +246,26 @@ const renderToml = (members: Texts) =>
 
 function parseToml(text: string): Record<string, unknown> {
   return Bun.TOML.parse(text) as Record<string, unknown>;
+}
+
+/** The text of a file of variables with these set; comments and other variables stay. Throws an Error for a value that it cannot hold. */
+export function setVariables(text: string, variables: Texts): string {
+  const lines = toLines(text);
+  for (const [name, value] of Object.entries(variables)) {
+    const line = `${name}=${quoteVariable(name, value)}`;
+    const isSet = new RegExp(`^\\s*(export\\s+)?${name}\\s*[=:]`);
+    // If a name occurs twice, readers use the last line.
+    const at = lines.findLastIndex((one) => isSet.test(one));
+    if (at === -1) lines.push(line);
+    else lines[at] = line;
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function quoteVariable(name: string, value: string): string {
+  if (/^[\w./:@%+-]+$/.test(value)) return value;
+  if (/['\r\n]/.test(value)) throw new Error(`${name}: ${JSON.stringify(value)} has a quote or a line end`);
+  return `'${value}'`;
 }
 
 /** Without the end of the last line. */

@@ -17,8 +17,8 @@ export async function readModels(connection: Connection): Promise<readonly strin
 
 /** Makes one small call. Throws an Error as `readModels`. */
 export async function tryCall(connection: Connection, protocol: ToolProtocol, model: string): Promise<void> {
-  const { path, body } = TRIAL_CALLS[protocol];
-  const response = await ask(connection, path, { method: 'POST', body: JSON.stringify({ model, ...body }) });
+  const { path, body } = TRIAL_CALLS[protocol](model);
+  const response = await ask(connection, path, { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw await refusal(connection, response);
   await response.arrayBuffer();
 }

@@ -53,11 +53,11 @@ const OWN_SETTINGS = 'check_for_update_on_startup = false\n\n[analytics]\nenable
 
 /** Writes the configuration that `tollgate connect codex` writes, with the transport. */
 export function configureCodex({ folder, transport, baseUrl, key, model }: Omit<CodexPlan, 'program' | 'words'>): void {
-  const tool = TOOLS.codex;
-  if (tool === undefined) throw new Error('Codex is not a tool');
-  const file = tool.file(folder.path, {});
+  const [configuration] = TOOLS.codex?.files ?? [];
+  if (configuration === undefined) throw new Error('Codex has no file');
+  const file = configuration.path(folder.path, {});
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${tool.edit(OWN_SETTINGS, { url: baseUrl, key, model })}${TRANSPORTS[transport]}\n`);
+  writeFileSync(file, `${configuration.edit(OWN_SETTINGS, { url: baseUrl, key, model })}${TRANSPORTS[transport]}\n`);
 }
 
 /** The flags that set a member of its configuration. */

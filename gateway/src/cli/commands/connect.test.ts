@@ -57,6 +57,7 @@ async function connectFrom(
 const FILES = {
   claude: '.claude/settings.json',
   codex: '.codex/config.toml',
+  gemini: '.gemini/.env',
   opencode: '.config/opencode/opencode.json',
   aider: '.aider.conf.yml',
   continue: '.continue/config.yaml',
@@ -64,6 +65,7 @@ const FILES = {
 const BEFORE = {
   claude: '{\n  "model": "opus",\n  "env": { "DISABLE_TELEMETRY": "1" }\n}\n',
   codex: '# mine\napproval_policy = "never"\n\n[tui]\nnotifications = true\n',
+  gemini: '# mine\nexport GEMINI_SANDBOX=false\n',
   opencode: '{\n  // mine\n  "theme": "system"\n}\n',
   aider: '# mine\ndark-mode: true\n',
   continue: 'name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: Other\n    provider: ollama\n    model: o\n',
@@ -72,6 +74,7 @@ type Name = keyof typeof FILES;
 const PROTOCOLS: Readonly<Record<Name, string>> = {
   claude: 'messages',
   codex: 'responses',
+  gemini: 'gemini',
   opencode: 'chat',
   aider: 'chat',
   continue: 'chat',
@@ -168,6 +171,52 @@ test('Codex gets the address with /v1, and a provider of its own in place of an 
   });
 });
 
+describe('Gemini CLI', () => {
+  const settings = () => join(home, '.gemini/settings.json');
+  const args = () => ['gemini', '--key', gateway.key, '--url', gateway.url, '--model', 'demo'];
+
+  test('gets its variables, and the setting without which it ignores them', async () => {
+    const file = place('gemini', '# mine\nGEMINI_MODEL = "old"\n');
+    writeFileSync(settings(), '{\n  // mine\n  "ui": { "theme": "Ayu" }\n}\n');
+    const outcome = await connect(...args());
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const changed of [file, settings()]) expect(outcome.stdout).toContain(`${changed} was changed`);
+    expect(readFileSync(file, 'utf8')).toBe(
+      `# mine\nGEMINI_MODEL=demo\nGEMINI_API_KEY=${gateway.key}\nGOOGLE_GEMINI_BASE_URL=${gateway.url}\n`,
+    );
+    expect(readFileSync(settings(), 'utf8')).toContain('"selectedType": "gemini-api-key"');
+    expect(readFileSync(settings(), 'utf8')).toContain('// mine');
+  });
+
+  test('an undo restores both files, or none', async () => {
+    const file = place('gemini');
+    await connect(...args());
+    const written = readFileSync(settings(), 'utf8');
+    writeFileSync(settings(), '{}');
+    expect(await connect('gemini', '--undo')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('settings.json has changed since'),
+    });
+    expect(readFileSync(file, 'utf8')).toContain(gateway.key);
+    writeFileSync(settings(), written);
+    expect((await connect('gemini', '--undo')).exitCode).toBe(0);
+    expect([readFileSync(file, 'utf8'), existsSync(settings())]).toEqual([BEFORE.gemini, false]);
+  });
+
+  test('a file that cannot be changed leaves the other one alone', async () => {
+    const file = place('gemini');
+    writeFileSync(settings(), '[');
+    expect((await connect(...args())).stderr).toContain('settings.json cannot be changed');
+    expect(readFileSync(file, 'utf8')).toBe(BEFORE.gemini);
+  });
+
+  test('in JSON, each file is a line', async () => {
+    place('gemini');
+    const lines = (await connect(...args(), '--dry-run', '--json')).stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).changed)).toEqual([false, false]);
+  });
+});
+
 test('the address is that of the server that runs here; where none does, as it is configured', async () => {
   expect((await connect('claude', '--dry-run')).stdout).toContain(gateway.url);
   const idle = { dataDir: newFolder(), variables: { PORT: '18080' } };
@@ -180,7 +229,7 @@ describe('nothing is changed', () => {
     const outcome = await connect('aider', '--model', 'nobody-serves-this');
     expect(outcome.exitCode).toBe(1);
     expect(outcome.stderr).toContain('HTTP 403');
-    expect(outcome.stderr).toContain('was not changed');
+    expect(outcome.stderr).toContain(`Not changed: ${file}`);
     expect(readFileSync(file, 'utf8')).toBe(BEFORE.aider);
     expect((await keyStatus('aider')).at(-1)).toBe('revoked');
   });
@@ -212,7 +261,7 @@ test('an undo that would lose later changes is refused', async () => {
 
 describe('is refused', () => {
   test.each([
-    [['emacs'], 2, 'Expected one of claude, codex, opencode, aider, continue.'],
+    [['emacs'], 2, 'Expected one of claude, codex, gemini, opencode, aider, continue.'],
     [['cline'], 2, 'OpenAI Compatible'],
     [['codex'], 2, 'Codex needs a model; expected --model NAME'],
     [['toString'], 2, 'toString cannot be connected.'],

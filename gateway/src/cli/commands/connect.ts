@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.ts';
-import { backupPath, changeFile, readText, renderDifference, restoreFile } from '../../connect/change-file.ts';
+import { backupPath, changeFile, readText, renderDifference, restoreFiles } from '../../connect/change-file.ts';
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
 import { readModels, tryCall } from '../../connect/try-gateway.ts';
 import { callControl } from '../../control/control-client.ts';
@@ -56,9 +56,9 @@ export function register(
     .option('--json', 'print JSON')
     .action(async (name: string, flags: Flags) => {
       const tool = findTool(name);
-      const file = tool.file(surroundings.home, surroundings.variables);
-      if (flags.undo === true) undo(environment, tool, file, flags);
-      else await connect(environment, surroundings, { name, tool, file, flags });
+      const files = tool.files.map(({ path }) => path(surroundings.home, surroundings.variables));
+      if (flags.undo === true) undo(environment, tool, files, flags);
+      else await connect(environment, surroundings, { name, tool, files, flags });
     });
 }
 
@@ -72,7 +72,8 @@ function findTool(name: string): Tool {
 interface ConnectRequest {
   readonly name: string;
   readonly tool: Tool;
-  readonly file: string;
+  /** The paths of its files. */
+  readonly files: readonly string[];
   readonly flags: Flags;
 }
 
@@ -81,30 +82,39 @@ async function connect(
   surroundings: ConnectContext,
   request: ConnectRequest,
 ): Promise<void> {
-  const { name, tool, file, flags } = request;
+  const { name, tool, files, flags } = request;
   const url =
     flags.url === undefined ? ((await runningUrl(environment)) ?? configuredUrl(surroundings)) : parseUrl(flags.url);
   if (tool.needsModel && flags.model === undefined) throw await missingModel(tool, url, flags.key);
-  const before = readText(file);
-  const edit = (key: string) => inWords(file, () => tool.edit(before, { url, key, model: flags.model ?? null }));
-  // Checks that the file can be changed before a key is created for it.
+  const texts = files.map(readText);
+  const edit = (key: string): Change[] =>
+    files.map((file, at) => {
+      const before = texts[at] ?? '';
+      const connection = { url, key, model: flags.model ?? null };
+      return { file, before, after: inWords(file, () => tool.files[at]?.edit(before, connection) ?? before) };
+    });
+  // Checks that the files can be changed before a key is created for them.
   const draft = edit(flags.key ?? KEY_TO_BE);
   if (flags.dryRun === true) {
-    say(environment, { tool, file, before, after: draft, flags, keyId: null });
+    say(environment, { tool, changes: draft, flags, keyId: null });
     return;
   }
   const made = flags.key === undefined ? madeKey.parse(await administer(environment, 'keys.create', { name })) : null;
   const connection: Connection = { url, key: flags.key ?? made?.key ?? '', model: flags.model ?? null };
+  const unchanged = [...files];
   try {
     await tryCall(connection, tool.protocol, await chooseModel(tool, connection));
-    const after = edit(connection.key);
-    changeFile(file, after, made?.id ?? null);
-    say(environment, { tool, file, before, after, flags, keyId: made?.id ?? null });
+    const changes = edit(connection.key);
+    for (const { file, after } of changes) {
+      changeFile(file, after, made?.id ?? null);
+      unchanged.shift();
+    }
+    say(environment, { tool, changes, flags, keyId: made?.id ?? null });
   } catch (fault) {
     if (made !== null) await administer(environment, 'keys.revoke', { id: made.id });
     if (fault instanceof CliFailure) throw fault;
     const words = fault instanceof Error ? fault.message : String(fault);
-    throw new CliFailure(1, `${words}\n${file} was not changed.`);
+    throw new CliFailure(1, `${words}\nNot changed: ${unchanged.join(', ')}.`);
   }
 }
 
@@ -133,42 +143,60 @@ function tellModels(tool: Tool, models: readonly string[]): CliFailure {
   return new CliFailure(2, `${tool.title} needs a model; expected --model with one of: ${shown}${more}.`);
 }
 
-function undo(environment: CliEnvironment, tool: Tool, file: string, flags: Flags): void {
+function undo(environment: CliEnvironment, tool: Tool, files: readonly string[], flags: Flags): void {
   let keyId: string | null;
   try {
-    ({ keyId } = restoreFile(file));
+    ({ keyId } = restoreFiles(files));
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   }
+  if (flags.json) {
+    for (const file of files) environment.stdout(renderJsonLine({ file, key_id: keyId }));
+    return;
+  }
   const key = keyId === null ? '' : `Its API key still works. Revoke it: tollgate keys revoke ${keyId}\n`;
-  const words = `Restored ${file}, the configuration of ${tool.title}.\n${key}`;
-  environment.stdout(flags.json ? renderJsonLine({ file, key_id: keyId }) : words);
+  environment.stdout(`Restored ${files.join(' and ')}, the configuration of ${tool.title}.\n${key}`);
 }
 
+/** Of one file. */
 interface Change {
-  readonly tool: Tool;
   readonly file: string;
   readonly before: string;
   readonly after: string;
+}
+
+interface Outcome {
+  readonly tool: Tool;
+  readonly changes: readonly Change[];
   readonly flags: Flags;
   readonly keyId: string | null;
 }
 
-/** Never prints keys; the file contains them. */
-function say(environment: CliEnvironment, { tool, file, before, after, flags, keyId }: Change): void {
-  const difference = maskKeys(renderDifference(before, after));
+/** Never prints keys; the files contain them. */
+function say(environment: CliEnvironment, { tool, changes, flags, keyId }: Outcome): void {
   const changed = flags.dryRun !== true;
+  const shown = changes.map(({ file, before, after }) => ({
+    file,
+    difference: maskKeys(renderDifference(before, after)),
+  }));
   if (flags.json) {
-    environment.stdout(renderJsonLine({ file, changed, difference, key_id: keyId }));
+    for (const { file, difference } of shown) {
+      environment.stdout(renderJsonLine({ file, changed, difference, key_id: keyId }));
+    }
     return;
   }
+  const verb = changed ? 'was changed' : 'would change';
+  const parts = shown.map(({ file, difference }) =>
+    difference === '' ? `${file} needs no change.\n` : `${file} ${verb}:\n\n${difference}`,
+  );
   if (!changed) {
-    environment.stdout(difference === '' ? `${file} needs no change.\n` : `${file} would change:\n\n${difference}`);
+    environment.stdout(parts.join('\n'));
     return;
   }
   const key = keyId === null ? '' : `It uses a new API key, ${keyId}.\n`;
+  const backups = changes.map(({ file }) => backupPath(file)).join(' and ');
   environment.stdout(
-    `A test request succeeded, and ${file} was changed:\n\n${difference}\n${key}The previous file is ${backupPath(file)}; tollgate connect … --undo restores it.\nStart ${tool.title}: ${tool.starts}\n`,
+    `A test request succeeded.\n\n${parts.join('\n')}\n${key}The previous content is in ${backups}; tollgate connect … --undo restores it.\nStart ${tool.title}: ${tool.starts}\n`,
   );
 }
 
