@@ -102,7 +102,8 @@ export type Feature = (typeof FEATURES)[number];
 /** How the client's format writes the calls of a tool that it knows by another name, or in another form. */
 export type CallForm =
   | { readonly kind: 'namespaced'; readonly namespace: string; readonly name: string }
-  | { readonly kind: 'tool_search' };
+  /** As items of the type that the format has for the tool. */
+  | { readonly kind: 'typed'; readonly type: string };
 
 export interface GenerationRequest {
   /** The model name that the client sent. */

@@ -243,6 +243,33 @@ test.each(['c', 'm', 'g', 'k'])(
   },
 );
 
+test.each(['c', 'm', 'g', 'k'])('calls of tools that the client runs come back as such, upstream %s', async (side) => {
+  const tools = [{ type: 'local_shell' }, { type: 'shell', environment: { type: 'local' } }, { type: 'apply_patch' }];
+  const operation = { type: 'create_file', path: 'a.txt', diff: '+hi' };
+  const calls = [
+    { id: 'call_1', name: 'local_shell', input: { command: ['ls', '-a'] } },
+    { id: 'call_2', name: 'shell', input: { commands: ['ls'], timeout_ms: 9 } },
+    { id: 'call_3', name: 'apply_patch', input: operation },
+  ];
+  pair.fake.script('ok', [{ say: { calls } }, { answer: 'ok' }]);
+  const { text } = await respond(`${side}-ok`, { tools, stream: true });
+  expect(violationOf(text)).toBeNull();
+  const said = outputIn(text);
+  const [local, shell, patch] = said.filter(({ type }) => type !== 'reasoning');
+  expect([local, shell, patch]).toMatchObject([
+    { type: 'local_shell_call', status: 'completed', action: { type: 'exec', command: ['ls', '-a'], env: {} } },
+    { type: 'shell_call', status: 'completed', action: { commands: ['ls'], timeout_ms: 9, max_output_length: null } },
+    { type: 'apply_patch_call', status: 'completed', operation },
+  ]);
+  const results = [
+    { type: 'local_shell_call_output', id: local?.call_id, output: 'a.txt' },
+    { type: 'shell_call_output', call_id: shell?.call_id, output: [{ stdout: 'a.txt', stderr: '' }] },
+    { type: 'apply_patch_call_output', call_id: patch?.call_id, status: 'completed' },
+  ];
+  const next = await respond(`${side}-ok`, { tools, input: [{ role: 'user', content: 'hi' }, ...said, ...results] });
+  expect([next.status, JSON.parse(next.text).status]).toEqual([200, 'completed']);
+});
+
 describe('an upstream that only has Responses', () => {
   const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
 

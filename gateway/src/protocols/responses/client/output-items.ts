@@ -4,6 +4,7 @@ import { type Citation, type Native, type SealedContent, summaryIn } from '../..
 import type { AnswerContext } from '../../client-protocol.ts';
 import { type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
+import { CLIENT_TOOLS, type ClientTool, isClientTool } from '../shared/client-tools.ts';
 import { OWN_ID } from '../shared/response-object.ts';
 import type { EventWriter } from '../stream/event-writer.ts';
 
@@ -30,7 +31,9 @@ interface ItemForm {
   readonly prefix: string;
   /** The events of its text; `member` holds the whole text in the last one. Null: it comes with the item. */
   readonly events: string | null;
-  readonly member: 'text' | 'refusal' | 'arguments' | 'input';
+  readonly member: 'text' | 'refusal' | 'arguments' | 'input' | ClientTool['member'];
+  /** The text is JSON, and the item has its object with these members, unless it has its own. Absent: the item has the text. */
+  readonly filled?: JsonObject;
   /** The events of its part, and the part's type; null: the text is the item's own. */
   readonly part: {
     readonly events: string;
@@ -71,13 +74,6 @@ const FORMS = {
     member: 'arguments',
     part: null,
   },
-  search: {
-    type: 'tool_search_call',
-    prefix: 'tsc',
-    events: null,
-    member: 'arguments',
-    part: null,
-  },
   custom: {
     type: 'custom_tool_call',
     prefix: 'ctc',
@@ -86,6 +82,14 @@ const FORMS = {
     part: null,
   },
 } as const satisfies Readonly<Record<string, ItemForm>>;
+
+/** The calls of tools that clients run, whose arguments are an object of the item. */
+const TYPED = new Map(
+  Object.entries(CLIENT_TOOLS).map(([type, { prefix, member, filled }]): [string, ItemForm] => [
+    type,
+    { type: `${type}_call`, prefix, events: null, member, filled, part: null },
+  ]),
+);
 
 const CALL_ID_CHARS_MAX = 64;
 
@@ -174,9 +178,10 @@ export class OutputItems {
     const open = this.#open;
     if (open === null) return started;
     this.#open = null;
-    const isBare = open.form.member === 'arguments' && open.text.trim() === '';
+    const takesJson = open.form.filled !== undefined || open.form.member === 'arguments';
+    const isBare = takesJson && open.text.trim() === '';
     const text = isBare ? '{}' : open.text;
-    const isWhole = !isCut && (open.form.member !== 'arguments' || parseObject(text) !== null);
+    const isWhole = !isCut && (!takesJson || parseObject(text) !== null);
     const { part, events } = open.form;
     const whole = { [open.form.member]: text, ...logprobsOf(open) };
     let records = started;
@@ -254,7 +259,7 @@ export class OutputItems {
 
   #formOf(opening: Exclude<PartOpening, { kind: 'opaque' }>): ItemForm {
     if (opening.kind !== 'tool_call') return FORMS[opening.kind];
-    return this.#context.callForms?.get(opening.name)?.kind === 'tool_search' ? FORMS.search : FORMS[opening.tool];
+    return this.#typed(opening.name) ?? FORMS[opening.tool];
   }
 
   /** The members that name the call, as the client knows its tool. */
@@ -262,9 +267,14 @@ export class OutputItems {
     const call_id = this.#takeCallId(id);
     const form = this.#context.callForms?.get(name);
     if (form === undefined) return { call_id, name };
-    return form.kind === 'tool_search'
-      ? { call_id, execution: 'client' }
-      : { call_id, name: form.name, namespace: form.namespace };
+    if (form.kind === 'namespaced') return { call_id, name: form.name, namespace: form.namespace };
+    return { call_id, ...(isClientTool(form.type) && CLIENT_TOOLS[form.type].members) };
+  }
+
+  /** The form of a tool that the client runs; undefined: another tool. */
+  #typed(name: string): ItemForm | undefined {
+    const form = this.#context.callForms?.get(name);
+    return form?.kind === 'typed' ? TYPED.get(form.type) : undefined;
   }
 
   /** An id that clients and OpenAI take, which no other call of the answer has. */
@@ -304,9 +314,9 @@ function itemOf(open: OpenItem, status: 'in_progress' | 'completed' | 'incomplet
       return { id, type: form.type, status, role: 'assistant', content: parts };
     case 'reasoning':
       return { id, type: form.type, summary: parts };
-    case 'tool_search_call':
-      return { id, type: form.type, status, ...members, arguments: parseObject(text) ?? {} };
-    default:
-      return { id, type: form.type, status, ...members, [form.member]: text };
+    default: {
+      const written = form.filled === undefined ? text : { ...form.filled, ...parseObject(text) };
+      return { id, type: form.type, status, ...members, [form.member]: written };
+    }
   }
 }

@@ -32,7 +32,8 @@ import { SEAL_PREFIX } from '../../own-marks.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { joinNames, TOOL_SEARCH } from './parse-tools.ts';
+import { CLIENT_TOOLS, clientToolOf } from '../shared/client-tools.ts';
+import { joinNames } from './parse-tools.ts';
 
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
   const turns: Turn[] = [];
@@ -95,7 +96,15 @@ function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestRe
       turns.push({ role: 'user', name: null, parts: [parseResult(item, path, reading)], path });
       return;
     case 'tool_search_call':
-      addAssistant(turns, [parseSearch(item, path)], path);
+    case 'local_shell_call':
+    case 'shell_call':
+    case 'apply_patch_call':
+      addAssistant(turns, [parseTypedCall(item, path, type)], path);
+      return;
+    case 'local_shell_call_output':
+    case 'shell_call_output':
+    case 'apply_patch_call_output':
+      turns.push({ role: 'user', name: null, parts: [parseTypedResult(item, path)], path });
       return;
     case 'tool_search_output':
       turns.push({ role: 'user', name: null, parts: [parseFound(item, path)], path });
@@ -215,17 +224,30 @@ function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom
   };
 }
 
-/** The call of the function that stands for a search for tools. */
-function parseSearch(item: JsonNode, path: string): ToolCallPart {
-  const searched = given(item, 'arguments');
+/** The call of the function that stands for a tool which the client runs. */
+function parseTypedCall(item: JsonNode, path: string, type: string): ToolCallPart {
+  const tool = clientToolOf(type) ?? 'tool_search';
+  const written = given(item, CLIENT_TOOLS[tool].member);
   return {
     kind: 'tool_call',
     id: readName(given(item, 'call_id'), `${path}.call_id`, 'the id of the call'),
-    name: TOOL_SEARCH,
+    name: tool,
     tool: 'function',
-    arguments: searched === undefined ? '{}' : (stringValue(searched) ?? jsonText(searched)),
+    arguments: written === undefined ? '{}' : (stringValue(written) ?? jsonText(written)),
     cache_mark: null,
   };
+}
+
+/** Its output as text, else as JSON, after a status that is not that of a success. */
+function parseTypedResult(item: JsonNode, path: string): ToolResultPart {
+  // That of a local shell has the id of the call as its own.
+  const named = given(item, 'call_id') ?? given(item, 'id');
+  const id = readName(named, `${path}.call_id`, 'the id of the call that this answers');
+  const output = given(item, 'output');
+  const text = output === undefined ? '' : (stringValue(output) ?? jsonText(output));
+  const status = readOptionalText(item, 'status', `${path}.status`);
+  const words = [...(status === null || status === 'completed' ? [] : [status]), ...(text === '' ? [] : [text])];
+  return resultOf(id, [textPart(words.join('\n') || 'completed')]);
 }
 
 /** The tools that were found join the others; the result names them. */

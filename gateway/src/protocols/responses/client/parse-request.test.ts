@@ -300,7 +300,7 @@ describe('tools', () => {
     expect(request.callForms).toEqual(
       new Map([
         ['agents__spawn', { kind: 'namespaced', namespace: 'agents', name: 'spawn' }],
-        ['tool_search', { kind: 'tool_search' }],
+        ['tool_search', { kind: 'typed', type: 'tool_search' }],
       ]),
     );
     expect(request.turns.flatMap(({ parts }) => parts)).toMatchObject([
@@ -309,6 +309,58 @@ describe('tools', () => {
       {},
       { kind: 'tool_call', id: 'c2', name: 'tool_search', arguments: '{"query":"q"}' },
       { kind: 'tool_result', call_id: 'c2', parts: [{ text: 'Found, and callable from now on: found, found' }] },
+    ]);
+  });
+
+  test('that clients run by themselves are functions, and their calls and outputs are history', () => {
+    const { request, dropped } = parse({
+      tools: [
+        { type: 'local_shell' },
+        { type: 'shell', environment: { type: 'local' } },
+        { type: 'apply_patch' },
+        { type: 'shell', environment: { type: 'container_auto' } },
+      ],
+      tool_choice: { type: 'apply_patch' },
+      input: [
+        { role: 'user', content: 'a' },
+        { type: 'local_shell_call', call_id: 'c1', action: { type: 'exec', command: ['ls'], env: {} } },
+        { type: 'local_shell_call_output', id: 'c1', output: 'a.txt' },
+        { type: 'shell_call', call_id: 'c2', action: { commands: ['ls'] }, status: 'completed' },
+        {
+          type: 'shell_call_output',
+          call_id: 'c2',
+          output: [{ stdout: 'a', outcome: { type: 'exit', exit_code: 0 } }],
+        },
+        { type: 'apply_patch_call', call_id: 'c3', operation: { type: 'delete_file', path: 'a' } },
+        { type: 'apply_patch_call_output', call_id: 'c3', status: 'failed', output: 'no such file' },
+        { type: 'apply_patch_call', call_id: 'c4', operation: { type: 'delete_file', path: 'b' } },
+        { type: 'apply_patch_call_output', call_id: 'c4', status: 'completed' },
+      ],
+    });
+    expect(dropped).toEqual([]);
+    expect(request.tools).toMatchObject([
+      { kind: 'function', name: 'local_shell' },
+      { kind: 'function', name: 'shell' },
+      { kind: 'function', name: 'apply_patch' },
+      { kind: 'opaque', type: 'shell' },
+    ]);
+    for (const tool of request.tools)
+      if (tool.kind === 'function') expect(JSON.parse(tool.parameters ?? '')).toMatchObject({ type: 'object' });
+    expect(request.tool_choice).toEqual({ kind: 'tool', name: 'apply_patch' });
+    const parts = request.turns.flatMap(({ parts }) => parts).slice(1);
+    expect(parts).toMatchObject([
+      { kind: 'tool_call', id: 'c1', name: 'local_shell', arguments: '{"type":"exec","command":["ls"],"env":{}}' },
+      { kind: 'tool_result', call_id: 'c1', parts: [{ text: 'a.txt' }] },
+      { kind: 'tool_call', id: 'c2', name: 'shell', arguments: '{"commands":["ls"]}' },
+      {
+        kind: 'tool_result',
+        call_id: 'c2',
+        parts: [{ text: '[{"stdout":"a","outcome":{"type":"exit","exit_code":0}}]' }],
+      },
+      { kind: 'tool_call', id: 'c3', name: 'apply_patch' },
+      { kind: 'tool_result', call_id: 'c3', parts: [{ text: 'failed\nno such file' }] },
+      {},
+      { kind: 'tool_result', call_id: 'c4', parts: [{ text: 'completed' }] },
     ]);
   });
 

@@ -41,7 +41,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
     member: 'tools',
     becomes: 'tools',
     fate: null,
-    note: 'a namespace becomes functions, a tool_search of the client a function; web_search is dropped',
+    note: 'a namespace becomes functions, each tool that the client runs (tool_search, shell, apply_patch) a function; web_search is dropped',
   },
   { member: 'text', becomes: 'output_format', fate: null, note: 'text.verbosity is the verbosity' },
   { member: 'reasoning', becomes: 'reasoning', fate: null, note: 'the last configuration_update precedes its effort' },

@@ -21,21 +21,11 @@ import {
 } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
-
-/** Types of tools that the client runs. */
-const CLIENT_RUN: ReadonlySet<string> = new Set([
-  'function',
-  'custom',
-  'namespace',
-  'tool_search',
-  'local_shell',
-  'shell',
-  'apply_patch',
-]);
+import { CLIENT_TOOLS, type ClientToolType, isClientTool } from '../shared/client-tools.ts';
 
 /** Whether the provider runs tools of this type. */
 export function isHosted(type: string | null): boolean {
-  return type !== null && !CLIENT_RUN.has(type);
+  return type !== null && type !== 'function' && type !== 'custom' && type !== 'namespace' && !isClientTool(type);
 }
 
 /** Clients offer these with every request, so a model without them is still asked. */
@@ -45,9 +35,6 @@ const DROPPED: ReadonlyArray<readonly [start: string, why: string]> = [
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading']);
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format']);
-/** The function that stands for a search for tools. */
-export const TOOL_SEARCH = 'tool_search';
-
 export interface ParsedTools {
   readonly tools: readonly Tool[];
   readonly callForms: ReadonlyMap<string, CallForm>;
@@ -94,7 +81,11 @@ function parseTool(node: JsonNode, path: string, forms: Map<string, CallForm>, r
   }
   if (type === 'custom') return [parseCustom(tool, path, reading)];
   if (type === 'namespace') return parseNamespace(tool, path, forms, reading);
-  if (type === 'tool_search') return parseToolSearch(tool, path, forms, reading);
+  if (type === 'tool_search' && readOptionalText(tool, 'execution', `${path}.execution`) !== 'client') {
+    reading.notes.drop('tools.tool_search', 'the model behind this name gets all tools at once');
+    return [];
+  }
+  if (isClientTool(type) && !runsElsewhere(tool)) return [parseClientTool(tool, type, path, forms)];
   const dropped = DROPPED.find(([start]) => type.startsWith(start));
   if (dropped !== undefined) {
     reading.notes.drop(`tools.${dropped[0]}`, dropped[1]);
@@ -118,23 +109,24 @@ function parseNamespace(holder: JsonNode, path: string, forms: Map<string, CallF
   );
 }
 
-/** The client searches: the model gets a function, whose call the client gets as a search. */
-function parseToolSearch(tool: JsonNode, path: string, forms: Map<string, CallForm>, reading: RequestReading): Tool[] {
-  if (readOptionalText(tool, 'execution', `${path}.execution`) !== 'client') {
-    reading.notes.drop('tools.tool_search', 'the model behind this name gets all tools at once');
-    return [];
-  }
-  forms.set(TOOL_SEARCH, { kind: 'tool_search' });
-  return [
-    {
-      kind: 'function',
-      name: TOOL_SEARCH,
-      description: readOptionalText(tool, 'description', `${path}.description`) ?? 'Finds more tools.',
-      parameters: parseParameters(tool, path),
-      strict: null,
-      cache_mark: null,
-    },
-  ];
+/** A shell may run in a container of the provider. */
+function runsElsewhere(tool: JsonNode): boolean {
+  const environment = given(tool, 'environment');
+  return environment !== undefined && typeOf(environment) !== 'local';
+}
+
+/** The model gets a function, whose calls the client gets as those of its tool. */
+function parseClientTool(tool: JsonNode, name: ClientToolType, path: string, forms: Map<string, CallForm>): Tool {
+  forms.set(name, { kind: 'typed', type: name });
+  const own = CLIENT_TOOLS[name];
+  return {
+    kind: 'function',
+    name,
+    description: readOptionalText(tool, 'description', `${path}.description`) ?? own.description,
+    parameters: own.parameters ?? parseParameters(tool, path),
+    strict: null,
+    cache_mark: null,
+  };
 }
 
 function parseCustom(tool: JsonNode, path: string, reading: RequestReading): Tool {
@@ -169,11 +161,12 @@ export function parseToolChoice(root: JsonNode, reading: RequestReading): ToolCh
   return { kind: 'tool', name: parseNamed(form, 'tool_choice') };
 }
 
-/** `{type, name}` of a function or a custom tool. */
+/** `{type, name}` of a function or a custom tool, `{type}` of a tool that the client runs. */
 function parseNamed(node: JsonNode, path: string): string {
   const tool = readObject(node, path, CHOICE_FORMS);
   const type = given(tool, 'type');
   const word = type === undefined ? undefined : stringValue(type);
+  if (word !== undefined && isClientTool(word)) return word;
   if (word !== 'function' && word !== 'custom')
     throw refuse(`${path}.type`, type ?? null, 'function or custom, the tools that can be carried to this model');
   return readName(given(tool, 'name'), `${path}.name`, TOOL_NAME);
