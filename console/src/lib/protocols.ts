@@ -13,6 +13,7 @@ export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
   completions: 'Completions',
   moderations: 'Moderations',
   rerank: 'Rerank',
+  images: 'Images',
   audio: 'Audio',
 };
 
@@ -25,6 +26,7 @@ export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
   completions: 'Completions (legacy)',
   moderations: 'Moderations',
   rerank: 'Rerank',
+  images: 'Images',
   audio: 'Audio',
 };
 

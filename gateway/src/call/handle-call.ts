@@ -18,7 +18,7 @@ import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
 import { readBody, readCall } from './request/read-body.ts';
 import { leadToStored } from './stored/lead-to-stored.ts';
-import { readForm } from './upload/read-form.ts';
+import { readForm, takesForm } from './upload/read-form.ts';
 
 /** Answers one call, also if a step fails. */
 export async function handleCall(
@@ -34,7 +34,7 @@ export async function handleCall(
   try {
     identifyCaller(call);
     admit(call);
-    const bytes = await (protocol.takesForms === true ? readForm(call) : readBody(call));
+    const bytes = await (takesForm(call) ? readForm(call) : readBody(call));
     openPlace(call);
     const policy = call.principal.bodies ?? defaults.logBodies;
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);

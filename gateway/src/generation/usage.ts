@@ -105,6 +105,8 @@ export interface UsagePart {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
+  /** Its media, priced with it; absent: none. */
+  readonly extras?: { readonly [Counter in MediaCounter]?: number };
   /** The price version that was charged, if parts were charged at several; absent: they were charged as one. */
   readonly price_version?: string;
 }
@@ -114,6 +116,33 @@ export const TOOL_KIND = /^[a-z][a-z0-9_]{0,39}$/;
 
 /** More kinds than any provider has (three in 2026); the rest of a malformed list is ignored. */
 const KINDS_MAX = 16;
+
+/** The counters of two answers together: tokens with their media, and units of the kind of the second. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const extras: Record<string, unknown> = { ...one.extras, ...other.extras };
+  for (const counter of [...MEDIA_COUNTERS, ...UNIT_COUNTERS]) {
+    const sum = (one.extras?.[counter] ?? 0) + (other.extras?.[counter] ?? 0);
+    if (sum > 0) extras[counter] = sum;
+  }
+  if (one.extras?.parts !== undefined || other.extras?.parts !== undefined) {
+    extras.parts = [...partsOf(one), ...partsOf(other)];
+  }
+  return {
+    input: one.input + other.input,
+    cache_read: one.cache_read + other.cache_read,
+    cache_write_5m: one.cache_write_5m + other.cache_write_5m,
+    cache_write_1h: one.cache_write_1h + other.cache_write_1h,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    ...(Object.keys(extras).length > 0 && { extras }),
+  };
+}
+
+function partsOf({ extras, ...counters }: Usage): readonly UsagePart[] {
+  if (extras?.parts !== undefined) return extras.parts;
+  const media = MEDIA_COUNTERS.flatMap((name) => (extras?.[name] === undefined ? [] : [[name, extras[name]]]));
+  return [media.length === 0 ? counters : { ...counters, extras: Object.fromEntries(media) }];
+}
 
 /** Omits the members that are 0; undefined if none remain. */
 export function extrasOf(

@@ -90,10 +90,12 @@ interface ClientFormat {
   readonly checkRequest: RequestCheck;
   /** The member of a token count in its reply; absent: `input_tokens`. */
   readonly countMember?: string;
-  /** Its requests are forms (multipart/form-data), checked as the JSON of their parts. Absent: JSON. */
-  readonly takesForms?: true;
+  /** Its requests are forms (multipart/form-data), checked as the JSON of their parts, or may be. Absent: JSON. */
+  readonly takesForms?: 'always' | 'or JSON';
   /** Its answers are not stored for idempotency keys, which are refused. Absent: they are. */
   readonly isReplayable?: false;
+  /** Its answers and events may have whole images, so they may be larger. Absent: they have not. */
+  readonly answersImages?: true;
   /** The format's finish reason for an answer that reached its token limit; null: its answers have none. */
   readonly cutReason: string | null;
   /** The HTTP status of a failure. */

@@ -4,7 +4,13 @@ import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, PROTOCOLS, type Upstrea
 type Family = (typeof PROTOCOLS)[UpstreamProtocolName]['family'];
 
 /** OpenAI's formats that are not translated, which its imitators speak at the same paths. */
-export const OPENAI_DIRECT: readonly UpstreamProtocolName[] = ['embeddings', 'completions', 'moderations', 'audio'];
+export const OPENAI_DIRECT: readonly UpstreamProtocolName[] = [
+  'embeddings',
+  'completions',
+  'moderations',
+  'images',
+  'audio',
+];
 
 /** The path of each of OpenAI's formats, after the base address and a slash. */
 export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: string } = {
@@ -14,6 +20,7 @@ export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: strin
   completions: 'completions',
   moderations: 'moderations',
   rerank: 'rerank',
+  images: 'images',
   audio: 'audio',
   voyage_rerank: 'rerank',
   voyage_embeddings: 'embeddings',
@@ -21,6 +28,10 @@ export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: strin
 
 /** What models are for by their names, which vendors and hosts keep to (provider lists, 2026-11). Others generate. */
 const BY_NAME: ReadonlyArray<readonly [Family, RegExp]> = [
+  [
+    'images',
+    /(?:^|\/)(?:(?:chat)?gpt-image|dall-e|grok-imagine|flux|imagen|stable-diffusion|sdxl|sd3|seedream|qwen-image|recraft|ideogram)/i,
+  ],
   ['moderations', /moderation/i],
   ['rerank', /rerank/i],
   ['completions', /^(?:gpt-3\.5-turbo-instruct|davinci|babbage)/],

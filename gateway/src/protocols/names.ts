@@ -3,7 +3,7 @@
 interface Row {
   readonly title: string;
   /** A client calls providers in the formats of its own family: by translation, or by a form of the same request. */
-  readonly family: 'generation' | 'embeddings' | 'completions' | 'moderations' | 'rerank' | 'audio';
+  readonly family: 'generation' | 'embeddings' | 'completions' | 'moderations' | 'rerank' | 'audio' | 'images';
   /** Clients may call the gateway in this format. */
   readonly client: boolean;
   /** The gateway may call a provider in this format. */
@@ -22,6 +22,7 @@ export const PROTOCOLS = {
   voyage_embeddings: { title: 'Voyage Embeddings', family: 'embeddings', client: false, upstream: true },
   gemini_embeddings: { title: 'Gemini batchEmbedContents', family: 'embeddings', client: false, upstream: true },
   rerank: { title: 'Rerank', family: 'rerank', client: true, upstream: true },
+  images: { title: 'Images', family: 'images', client: true, upstream: true },
   audio: { title: 'Audio', family: 'audio', client: true, upstream: true },
   cohere_rerank: { title: 'Cohere Rerank', family: 'rerank', client: false, upstream: true },
   voyage_rerank: { title: 'Voyage Rerank', family: 'rerank', client: false, upstream: true },

@@ -13,6 +13,8 @@ import { embeddingsUpstream } from './embeddings/upstream/upstream-protocol.ts';
 import { voyageEmbeddingsUpstream } from './embeddings/upstream/voyage.ts';
 import { geminiClient } from './gemini/client/client-protocol.ts';
 import { geminiUpstream } from './gemini/upstream/upstream-protocol.ts';
+import { imageEditClient, imagesClient, imageVariationClient } from './images/client/client-protocol.ts';
+import { imagesUpstream } from './images/upstream/upstream-protocol.ts';
 import { messagesClient } from './messages/client/client-protocol.ts';
 import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
 import { moderationsClient } from './moderations/client/client-protocol.ts';
@@ -43,6 +45,7 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
   completions: completionsClient,
   moderations: moderationsClient,
   rerank: rerankClient,
+  images: imagesClient,
   audio: audioClient,
 };
 
@@ -50,6 +53,8 @@ export const CLIENT_PROTOCOLS: { readonly [name in GenerationClientName]: Genera
 export const CLIENTS: readonly ClientProtocol[] = [
   ...Object.values(CLIENT_PROTOCOLS),
   compactionClient,
+  imageEditClient,
+  imageVariationClient,
   transcriptionClient,
   translationClient,
 ];
@@ -70,6 +75,7 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: Ge
   rerank: rerankUpstream,
   cohere_rerank: cohereRerankUpstream,
   voyage_rerank: voyageRerankUpstream,
+  images: imagesUpstream,
   audio: audioUpstream,
 };
 

@@ -48,6 +48,7 @@ const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/v1(?:alpha|beta)\b/, 'use POST /v1beta/models/MODEL:generateContent, :streamGenerateContent or :countTokens'],
   [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
   [/\/embeddings$/, 'use POST /v1/embeddings'],
+  [/\/images(?:\/|$)/, 'use POST /v1/images/generations, /v1/images/edits or /v1/images/variations'],
   [
     /\/(?:audio|speech|transcriptions)(?:\/|$)/,
     'use POST /v1/audio/speech, /v1/audio/transcriptions or /v1/audio/translations',

@@ -10,6 +10,7 @@ export type RecordedApi =
   | 'rerank'
   | 'cohere-embed'
   | 'openai-audio'
+  | 'openai-images'
   | 'anthropic-messages'
   | 'gemini-generate'
   | 'bedrock-converse';

@@ -2,6 +2,7 @@
  * Runs one attempt of a call: sends its request, reads what comes back in the way the call needs it, and tells the loop
  * of its answer, its first content or its failure. Decides nothing.
  */
+
 import type { CallFailure } from '../../errors/call-failure.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
@@ -10,6 +11,7 @@ import type { Folding, UpstreamCall } from '../plan/upstream-call.ts';
 import { type FoldedStream, type FoldedStreamEnd, openFold } from '../stream/folded-stream.ts';
 import type { CallStream } from '../stream/open-relay.ts';
 import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
+import { answerLimits } from './answer-limits.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { brokenStream, type NotAnswered, notAnswered, type ReadAnswer, readCollected } from './read-answer.ts';
 import { type SendingPlace, sendRequest } from './send-request.ts';
@@ -59,7 +61,7 @@ export class RunningAttempt implements RelayListener {
       const { startFolding } = this.plan;
       if (startFolding !== null) this.#startFold(startFolding(), place);
       else if (this.#call.facts.stream || this.#call.facts.binary !== undefined) this.#startStream(place);
-      else this.#send('plain', place, new AnswerCollector(this.#call.settings.config.limits, this));
+      else this.#send('plain', place, new AnswerCollector(answerLimits(this.#call), this));
     } catch (error) {
       this.onAnswerFailed(failureOfSending(error));
     }

@@ -1,4 +1,5 @@
 /** Sends the request of one attempt to the call's target. */
+
 import { traceHeaders } from '../../lib/trace-context.ts';
 import type { Operation } from '../../providers/provider.ts';
 import type { AttemptPlan } from '../../routing/attempt-plan.ts';
@@ -6,6 +7,7 @@ import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { AttemptRow, Routed } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
+import { answerLimits } from './answer-limits.ts';
 
 /** Where and until when an attempt runs, at the call's target. */
 export interface SendingPlace {
@@ -44,7 +46,7 @@ export function sendRequest(
       fresh: isFresh,
     },
     credential,
-    call.settings.config.limits.responseBytesMax,
+    answerLimits(call).responseBytesMax,
     listener,
   );
   row.marks = exchange;

@@ -61,10 +61,10 @@ function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): Ended
   return isOurs && facts.usage !== null && facts.finish_reason !== null ? 'undelivered' : 'failed';
 }
 
-/** The characters and seconds of a request are known whatever the answer counts, and may have a price. */
+/** The characters, seconds and images of a request are known whatever the answer counts, and may have a price. */
 function withUnits(usage: Usage | null, units: UnitUsage | undefined): Usage | null {
-  const { characters, seconds } = units ?? {};
-  if (usage === null || (characters === undefined && seconds === undefined)) return usage;
+  const known = units?.characters ?? units?.seconds ?? units?.images;
+  if (usage === null || known === undefined) return usage;
   return { ...usage, extras: { ...units, ...usage.extras } };
 }
 
@@ -90,7 +90,6 @@ function isPricedByUnit({ money }: Arrived, units: UnitUsage): boolean {
 
 function unitsIn(extras: MediaAndToolUsage | undefined): UnitUsage {
   if (extras === undefined) return {};
-  return Object.fromEntries(
-    UNIT_COUNTERS.flatMap((name) => (extras[name] === undefined ? [] : [[name, extras[name]]])),
-  );
+  const names = [...UNIT_COUNTERS, 'image_kind'] as const;
+  return Object.fromEntries(names.flatMap((name) => (extras[name] === undefined ? [] : [[name, extras[name]]])));
 }

@@ -2,6 +2,7 @@
  * Reads an upstream's stream for a client that gets one piece: records are observed and passed to the fold until the
  * stream ends, fails or is cut. The fold builds the answer.
  */
+
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
@@ -9,6 +10,7 @@ import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { answerLimits } from '../attempt/answer-limits.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -238,7 +240,7 @@ export function openFold(
   onContent: () => void,
 ): OpenFold {
   let hasContent = false;
-  const { settings, target } = call;
+  const { target } = call;
   const meter = openMeter(call, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
@@ -255,7 +257,7 @@ export function openFold(
   const stream = new FoldedStream({
     folding,
     framing,
-    limits: settings.config.limits,
+    limits: answerLimits(call),
     scrub: (words) => scrubText(words, secrets),
     onFirstByte() {
       call.firstByteMs = performance.now();

@@ -7,6 +7,7 @@ import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { answerLimits } from '../attempt/answer-limits.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -108,7 +109,7 @@ export class CallStream {
   ): { readonly relay: StreamRelay; readonly listener: ExchangeListener } {
     const call = this.#call;
     const { client } = this;
-    const { limits } = call.settings.config;
+    const limits = answerLimits(call);
     const { observer, upstream } = attempt;
     const { secrets } = call.target.upstream;
     const framing = call.facts.binary === undefined ? call.target.upstream.framing(upstream.name, 'stream') : BYTES;

@@ -2,7 +2,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName, GenerationClientName } from '../../protocols/names.ts';
-import { FORM, SOUND, WRITTEN } from './audio-contents.ts';
+import { DRAWING, DRAWN, EDIT, FORM, MEDIA_SCHEMAS, SOUND, SPEECH, VARIATION, WRITTEN } from './media-contents.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
@@ -133,13 +133,19 @@ function direct(protocol: ClientProtocolName, operationId: string, summary: stri
   });
 }
 
-/** A path of the audio formats. `type`: of its request. `content`: of its answer. */
-function audio(operationId: string, summary: string, [type, request]: readonly [string, string], content: OpenapiPart) {
-  const requestBody = { required: true, content: { [type]: { schema: refTo(request) } } };
+/** A path of the formats of sound and images, with the contents of its request and of its answer. */
+function media(
+  protocol: 'audio' | 'images',
+  operationId: string,
+  summary: string,
+  request: OpenapiPart,
+  content: OpenapiPart,
+) {
   const responses = {
-    200: { description: 'The answer, as the provider sends it.', headers: answerHeaders('audio'), content },
-    ...errors(BODY_STATUSES, 'ChatError', limitHeaders('audio')),
+    200: { description: 'The answer, as the provider sends it.', headers: answerHeaders(protocol), content },
+    ...errors(BODY_STATUSES, 'ChatError', limitHeaders(protocol)),
   };
+  const requestBody = { required: true, content: request };
   return { post: { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], requestBody, responses } };
 }
 
@@ -258,9 +264,12 @@ const PATHS: OpenapiPart = {
     },
   ),
   '/v1/embeddings': direct('embeddings', 'createEmbedding', 'Embed texts', 'EmbeddingsRequest', 'Embeddings'),
-  '/v1/audio/speech': audio('createSpeech', 'Speak a text', ['application/json', 'SpeechRequest'], SOUND),
-  '/v1/audio/transcriptions': audio('createTranscription', 'Write down speech', FORM, WRITTEN),
-  '/v1/audio/translations': audio('createTranslation', 'Write down speech in English', FORM, WRITTEN),
+  '/v1/audio/speech': media('audio', 'createSpeech', 'Speak a text', SPEECH, SOUND),
+  '/v1/audio/transcriptions': media('audio', 'createTranscription', 'Write down speech', FORM, WRITTEN),
+  '/v1/audio/translations': media('audio', 'createTranslation', 'Write down speech in English', FORM, WRITTEN),
+  '/v1/images/generations': media('images', 'createImage', 'Create images', DRAWING, DRAWN),
+  '/v1/images/edits': media('images', 'editImage', 'Change images', EDIT, DRAWN),
+  '/v1/images/variations': media('images', 'varyImage', 'Create variations of an image', VARIATION, DRAWN),
   '/v1beta/models/{model}:generateContent': post(
     'generateContent',
     'Create an answer in the Gemini format; the paths below `/v1` are the same',
@@ -372,7 +381,7 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
         },
       },
       headers: HEADERS,
-      schemas: { ...REQUEST_SCHEMAS, ...RESPONSE_SCHEMAS },
+      schemas: { ...REQUEST_SCHEMAS, ...MEDIA_SCHEMAS, ...RESPONSE_SCHEMAS },
     },
   };
   return Buffer.from(JSON.stringify(document).slice(1));

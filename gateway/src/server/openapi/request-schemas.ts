@@ -13,7 +13,7 @@ import type { MemberType } from '../../protocols/request/request-facts.ts';
 import type { MemberRow } from '../../protocols/request/translation-notes.ts';
 import { CHECKED_MEMBERS as RESPONSES_CHECKED } from '../../protocols/responses/client/client-protocol.ts';
 import { REQUEST_MEMBERS as RESPONSES_MEMBERS } from '../../protocols/responses/client/parse-request.ts';
-import { COUNT, each, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
+import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
 
 const OBJECT: OpenapiPart = { type: 'object' };
 const NUMBER: OpenapiPart = { type: 'number' };
@@ -148,32 +148,6 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
       'user?': orNull(TEXT),
     },
     `A request for embeddings. ${HANDED_ON}.`,
-  ),
-  SpeechRequest: object(
-    {
-      model: TEXT,
-      input: { ...TEXT, description: 'The text. Its Unicode characters are counted.' },
-      'voice?': {},
-      'instructions?': orNull(TEXT),
-      'response_format?': orNull(oneOf('mp3', 'opus', 'aac', 'flac', 'wav', 'pcm')),
-      'stream_format?': orNull(oneOf('audio', 'sse')),
-      'speed?': orNull({ type: 'number' }),
-    },
-    `A request for speech. ${HANDED_ON}.`,
-  ),
-  TranscriptionRequest: object(
-    {
-      file: {
-        ...TEXT,
-        contentMediaType: 'application/octet-stream',
-        description: 'With a file name; the fields may follow it.',
-      },
-      model: TEXT,
-      'response_format?': oneOf('json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'),
-      'stream?': oneOf('true', 'false'),
-      ...each(TEXT, 'language?', 'prompt?', 'temperature?'),
-    },
-    'A form. Fields that are not listed are handed on; at most 64 parts, and 64 kB in each but the file.',
   ),
   GeminiRequest: requestSchema(
     `A Gemini request; names of members may also be in snake case. ${HANDED_ON}. ${TRANSLATED}`,

@@ -200,11 +200,6 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     },
     'Vectors, as the provider wrote them; base64 where `encoding_format` asks for it.',
   ),
-  Transcription: object(
-    { text: TEXT, 'duration?': { type: 'number' }, 'language?': orNull(TEXT), 'usage?': { type: 'object' } },
-    'As the provider wrote it: further members depend on its model and on `response_format`.',
-  ),
-
   Completion: object({
     id: TEXT,
     object: TEXT,
@@ -303,6 +298,7 @@ const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } 
   completions: describeLimits(CLIENT_PROTOCOLS.completions, SPAN),
   moderations: describeLimits(CLIENT_PROTOCOLS.moderations, SPAN),
   rerank: describeLimits(CLIENT_PROTOCOLS.rerank, SPAN),
+  images: describeLimits(CLIENT_PROTOCOLS.images, SPAN),
   audio: describeLimits(CLIENT_PROTOCOLS.audio, SPAN),
 };
 

@@ -39,6 +39,7 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   completions: 'text_completion',
   moderations: 'moderations',
   rerank: 'rerank',
+  images: 'image_generation',
   audio: 'audio',
   count_tokens: 'count_tokens',
   stored: 'stored',

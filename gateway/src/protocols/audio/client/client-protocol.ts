@@ -16,7 +16,7 @@ export const audioClient: DirectClient = {
 const takeForms = (below: string): DirectClient => ({
   ...AUDIO,
   endpoints: [{ path: `/audio${below}`, countOnly: false }],
-  takesForms: true,
+  takesForms: 'always',
   checkRequest: (outline, context) => checkForm(outline, context, below),
 });
 

@@ -152,6 +152,7 @@ function findToolsAndMedia(
 export const responsesClient: GenerationClient = {
   ...OPENAI_CLIENT,
   name: 'responses',
+  answersImages: true,
   translates: true,
   endpoints: [{ path: '/responses', countOnly: false }],
   checkRequest,
