@@ -6,8 +6,8 @@ import type { Routed } from '../call.ts';
 
 /** How long rows are kept: OpenAI keeps responses for 30 days, and other hosts no longer (2026-11). */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-/** Ids of providers are shorter; a longer one is not stored. */
-const ID_CHARS_MAX = 256;
+/** The form of ids at providers, which JSON writes as they are. Another one is not stored, and so cannot be named later. */
+const ID = /^[\w.:/+=-]{1,256}$/;
 /** More than any answer has items; bounds the frame of the end. */
 const THINGS_MAX = 2_000;
 
@@ -21,7 +21,7 @@ export function storedBy(
   const { upstream } = call.target;
   const kept = facts?.stored;
   if (kept === undefined || !upstream.state.isKept || member(call.outline.root, 'store')?.kind === 'false') return;
-  const things = kept.filter(({ id }) => id !== '' && id.length <= ID_CHARS_MAX).slice(0, THINGS_MAX);
+  const things = kept.filter(({ id }) => ID.test(id)).slice(0, THINGS_MAX);
   if (things.length === 0) return;
   const credential = upstream.credentials[call.credential]?.name ?? 'default';
   const { provider, model } = upstream;

@@ -29,6 +29,7 @@ type FrameOf = {
   readonly moved: CheckpointFrame;
   readonly traced: HoldFrame;
   readonly tracedEnd: EndFrame;
+  readonly storedEnd: EndFrame;
 };
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -172,6 +173,27 @@ export const SAMPLE_FRAMES: FrameOf = {
     writtenOff: 0n,
     at_ms: 1_790_000_001_830,
   },
+  storedEnd: {
+    kind: 'end',
+    record: sampleRecord('req_5', { attempts: [] }),
+    hold: null,
+    posted: 0n,
+    released: 0n,
+    writtenOff: 0n,
+    at_ms: 1_790_000_001_830,
+    stored: {
+      provider: 'openai',
+      model: 'gpt-5-mini',
+      credential: 'eu',
+      tokens: 900,
+      output_tokens: 40,
+      expires_at_ms: 1_792_592_001_830,
+      things: [
+        { kind: 'response', id: 'resp_1' },
+        { kind: 'item', id: 'msg_1' },
+      ],
+    },
+  },
 };
 
 const text = fc.oneof(
@@ -196,6 +218,18 @@ const amount = fc.oneof(
 );
 const count = fc.oneof(fc.nat(300), fc.maxSafeNat());
 /** Finite numbers without -0, which becomes 0. */
+const stored = fc.record(
+  {
+    provider: text,
+    model: text,
+    credential: text,
+    tokens: fc.nat(),
+    output_tokens: fc.nat(),
+    expires_at_ms: fc.nat(),
+    things: fc.array(fc.record({ kind: text, id: text }, { noNullPrototype: true }), { maxLength: 5 }),
+  },
+  { noNullPrototype: true },
+);
 const finite = fc
   .oneof(
     fc.maxSafeInteger(),
@@ -325,15 +359,22 @@ export const anyFrame: fc.Arbitrary<Frame> = fc.oneof(
     prepaid: fc.boolean(),
     at_ms: finite,
   }),
-  fc.record({
-    kind: fc.constant('end' as const),
-    record,
-    hold: fc.option(fc.record({ amount, prepaid: fc.boolean() })),
-    posted: amount,
-    released: amount,
-    writtenOff: amount,
-    at_ms: finite,
-  }),
+  fc.record(
+    {
+      kind: fc.constant('end' as const),
+      record,
+      hold: fc.option(fc.record({ amount, prepaid: fc.boolean() })),
+      posted: amount,
+      released: amount,
+      writtenOff: amount,
+      at_ms: finite,
+      stored,
+    },
+    {
+      requiredKeys: ['kind', 'record', 'hold', 'posted', 'released', 'writtenOff', 'at_ms'],
+      noNullPrototype: true,
+    },
+  ),
   fc.record({ kind: fc.constant('refused' as const), record }),
   fc.record(
     {
