@@ -32,7 +32,7 @@ describe.skipIf(!isInstalled)(`Google's SDK with Gemini upstream ${needs}`, () =
   test.each([false, true])(
     'runs tools, streamed: %p; the upstream accepts the signatures that come back',
     async (streamed) => {
-      const call = { id: 'c1', name: 'get_weather', input: { city: 'Bern' } };
+      const call = { id: 'call_1', name: 'get_weather', input: { city: 'Bern' } };
       pair.fake.script(MODEL, [{ say: { calls: [call] } }, { say: { text: 'Sunny.' } }]);
       expect(await driver?.runTools(target(), 'Weather?', streamed)).toEqual({
         text: 'Sunny.',
