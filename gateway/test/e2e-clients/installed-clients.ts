@@ -47,3 +47,9 @@ export function findCodex(): string | null {
   const [program] = existsSync(vendor) ? new Bun.Glob('*/bin/codex').scanSync({ cwd: vendor, absolute: true }) : [];
   return program ?? null;
 }
+
+/** Returns the program of Gemini CLI, which Node runs. */
+export function findGeminiCli(): string | null {
+  const program = join(MODULES, '@google/gemini-cli/bundle/gemini.js');
+  return existsSync(program) ? program : null;
+}

@@ -82,7 +82,8 @@ export function renderStreamError(failure: CallFailure, requestId: string): Buff
 function bodyOf(failure: CallFailure, requestId: string, code: number): string {
   const [, ownStatus] = WORDS[failure.kind];
   const { tokens } = failure.details;
-  const words = tokens === undefined ? failure.message : overContext(tokens);
+  const own = isSpent(failure) ? failure.message + NOTHING_LEFT : failure.message;
+  const words = tokens === undefined ? own : overContext(tokens);
   const message = code >= 500 ? `${words} (request id ${requestId})` : words;
   const details = detailsOf(failure);
   const status = code === failure.details.status ? (STATUS_WORDS.get(code) ?? ownStatus) : ownStatus;
@@ -92,18 +93,22 @@ function bodyOf(failure: CallFailure, requestId: string, code: number): string {
 const TYPE = 'type.googleapis.com/google.rpc.';
 
 /** When to ask again, which Gemini CLI reads here only; or what is used up, where waiting does not help. */
-function detailsOf({ kind, message, details: { retryAfterSeconds, param } }: CallFailure): JsonObject[] {
-  if (kind === 'quota_exceeded' || kind === 'rate_out_of_reach') {
-    const violations = [{ subject: 'tollgate', quotaId: QUOTA_ID, description: message }];
-    return [{ '@type': `${TYPE}QuotaFailure`, violations }];
-  }
+function detailsOf(failure: CallFailure): JsonObject[] {
+  const { message, details } = failure;
+  const { retryAfterSeconds, param } = details;
+  if (isSpent(failure)) return [{ '@type': `${TYPE}QuotaFailure`, violations: [{ description: message }] }];
   if (retryAfterSeconds !== undefined) return [{ '@type': `${TYPE}RetryInfo`, retryDelay: `${retryAfterSeconds}s` }];
   if (param === undefined) return [];
   return [{ '@type': `${TYPE}BadRequest`, fieldViolations: [{ field: param, description: message }] }];
 }
 
-/** Gemini CLI ends the turn at once for a quota of a day, and repeats the request for others (0.61, run 2026-11-23). */
-const QUOTA_ID = 'TollgatePerDay';
+/** By Google's words "limit: 0" Gemini CLI ends the turn, with the message; for other quotas it asks again (0.61.0). */
+const NOTHING_LEFT = ' (left of the limit: 0)';
+
+/** Waiting a minute does not help. */
+function isSpent({ kind }: CallFailure): boolean {
+  return kind === 'quota_exceeded' || kind === 'rate_out_of_reach';
+}
 
 /** Google's words, from which clients read the numbers. */
 function overContext({ prompt, max }: TokenCounts): string {
