@@ -36,8 +36,14 @@ describe.skipIf(program === null)(`Gemini CLI ${NEEDS_CLIENTS}`, () => {
   let folder: SessionFolder;
   beforeAll(async () => {
     pair = await startPair((fakeUrl) => {
-      const base = (kind: string) => ({ base_url: kind === 'gemini' ? fakeUrl : `${fakeUrl}/v1`, api_key: 'lab-credential' });
-      const sides = Object.entries(SIDES).map(([name, { provider }]) => [name, { ...provider, ...base(provider.kind) }]);
+      const base = (kind: string) => ({
+        base_url: kind === 'gemini' ? fakeUrl : `${fakeUrl}/v1`,
+        api_key: 'lab-credential',
+      });
+      const sides = Object.entries(SIDES).map(([name, { provider }]) => [
+        name,
+        { ...provider, ...base(provider.kind) },
+      ]);
       const scenes = SCENES.map((scene) => [scene, { kind: 'openai-compatible', ...base('') }]);
       const names = [...Object.keys(SIDES), ...SCENES];
       const price = { input: 1, output: 5 };
@@ -102,7 +108,10 @@ describe.skipIf(program === null)(`Gemini CLI ${NEEDS_CLIENTS}`, () => {
   });
 
   test('a stream that breaks off is asked for again', async () => {
-    const session = await fail('cut', [{ answer: 'long:200', cut: { at: 6_000, how: 'fin' } }, { say: { text: ANSWER } }]);
+    const session = await fail('cut', [
+      { answer: 'long:200', cut: { at: 6_000, how: 'fin' } },
+      { say: { text: ANSWER } },
+    ]);
     expect([session.response?.endsWith(ANSWER), statuses()]).toEqual([true, [200, 200]]);
   });
 });

@@ -29,7 +29,14 @@ interface Printed {
 }
 
 /** Runs a session to its end; its tools need no approval. */
-export async function runGeminiCli({ program, folder, baseUrl, key, model, prompt }: GeminiPlan): Promise<GeminiSession> {
+export async function runGeminiCli({
+  program,
+  folder,
+  baseUrl,
+  key,
+  model,
+  prompt,
+}: GeminiPlan): Promise<GeminiSession> {
   const flags = ['--skip-trust', '--approval-mode', 'yolo', '--output-format', 'json'];
   const environment = { ...OFFLINE, GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: baseUrl, NO_COLOR: '1' };
   const { status, stdout, stderr } = await runAgent(

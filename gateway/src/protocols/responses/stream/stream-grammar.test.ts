@@ -1,5 +1,6 @@
 /** Tests stream-grammar.ts: each invariant, legal streams, and every recorded stream. */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { eventsIn, RECORDED_STREAMS } from '../testing/recorded.ts';
 import {
   call,
@@ -61,6 +62,14 @@ describe('legal', () => {
       const bare = 'event: keepalive\ndata: {"type":"keepalive"}\n\n';
       expect(violationOf([...records.slice(0, at), bare, ...records.slice(at)].join(''))).toBeNull();
     }
+  });
+
+  test('tens of thousands of items, checked in one pass', () => {
+    const clock = startCpuClock();
+    const events = numbered(streamOf(Array.from({ length: 50_000 }, (_, o) => call(o, ['{}']))));
+    const grammar = new ResponsesGrammar();
+    expect(events.find((one) => grammar.check(one.type, one) !== null)).toBeUndefined();
+    expect(clock()).toBeLessThan(5_000);
   });
 
   test('deltas that were only counted, if their lengths add up', () => {

@@ -35,6 +35,8 @@ export class ResponsesGrammar {
   #state: 'start' | 'open' | 'failing' | 'end' = 'start';
   #next = 0;
   readonly #items: Item[] = [];
+  /** The open item that no other may overlap; null: none is open. */
+  #open: Item | null = null;
   readonly #ids = new Set<string>();
   readonly #callIds = new Set<string>();
   /** The text of the last delta. */
@@ -106,9 +108,8 @@ export class ResponsesGrammar {
     const item = asObject(event.item) ?? {};
     const index = this.#items.length;
     if (event.output_index !== index) return `V3: item ${event.output_index} begins where ${index} is next`;
-    const open = this.#items.find(({ done, type }) => done === null && !MAY_OVERLAP.has(type));
-    if (open !== undefined)
-      return `V4: an item of type ${quote(item.type)} begins while one of ${quote(open.type)} is open`;
+    if (this.#open !== null)
+      return `V4: an item of type ${quote(item.type)} begins while one of ${quote(this.#open.type)} is open`;
     const id = asText(item.id);
     if (id === null || this.#ids.has(id)) return `V8: the item id ${quote(item.id)} is missing or not unique`;
     this.#ids.add(id);
@@ -118,7 +119,9 @@ export class ResponsesGrammar {
       return `V8: the call id ${quote(item.call_id)} is missing or not unique`;
     if (calls && callId !== null) this.#callIds.add(callId);
     const { type, call_id } = item;
-    this.#items.push({ id, type, call_id, content: [], summary: [], own: new GrowingText(), done: null });
+    const begun: Item = { id, type, call_id, content: [], summary: [], own: new GrowingText(), done: null };
+    this.#items.push(begun);
+    if (!MAY_OVERLAP.has(type)) this.#open = begun;
     return null;
   }
 
@@ -128,6 +131,7 @@ export class ResponsesGrammar {
     if (item === undefined || done === null) return `V3: item ${event.output_index} ends, which has not begun`;
     if (item.done !== null) return `V3: item ${event.output_index} ends twice`;
     item.done = done;
+    if (item === this.#open) this.#open = null;
     for (const member of ['id', 'type', 'call_id'] as const) {
       if (done[member] !== item[member])
         return `V7: ${member} changed from ${quote(item[member])} to ${quote(done[member])}`;
