@@ -48,7 +48,7 @@ export async function runGeminiCli({
   return { status, response, error: error?.message, stderr };
 }
 
-/** The report that the CLI prints at the end, after warnings; null: there is none. */
+/** The report that the CLI prints at the end, after warnings; null: it printed no report. */
 function printedIn(text: string): Printed | null {
   const at = text.indexOf('\n{') + 1;
   try {

@@ -7,7 +7,7 @@ import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import type { AttemptRow, Routed } from '../call.ts';
 import { listenForContent } from '../content/content-draft.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
-import { answerLimits } from './answer-limits.ts';
+import { answerLimits } from '../stream/answer-limits.ts';
 
 /** Where and until when an attempt runs, at the call's target. */
 export interface SendingPlace {

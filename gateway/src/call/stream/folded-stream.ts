@@ -10,7 +10,6 @@ import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { answerLimits } from '../attempt/answer-limits.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -21,6 +20,7 @@ import { scrubText } from '../attempt/scrub.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { Held } from '../call.ts';
 import type { Folding } from '../plan/upstream-call.ts';
+import { answerLimits } from './answer-limits.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 import { openMeter } from './stream-meter.ts';
 

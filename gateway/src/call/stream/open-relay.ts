@@ -7,7 +7,6 @@ import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { answerLimits } from '../attempt/answer-limits.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -20,6 +19,7 @@ import { type AttemptRow, type Held, releaseCall } from '../call.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { settle } from '../money/settle.ts';
+import { answerLimits } from './answer-limits.ts';
 import { ClientStream } from './client-stream.ts';
 import { MeteredBody } from './metered-body.ts';
 import { Outbox } from './outbox.ts';

@@ -133,20 +133,20 @@ function direct(protocol: ClientProtocolName, operationId: string, summary: stri
   });
 }
 
-/** A path of the formats of sound and images, with the contents of its request and of its answer. */
+/** A path of the formats of sound and images. `contents`: of its request and of its answer. */
 function media(
   protocol: 'audio' | 'images',
   operationId: string,
   summary: string,
-  request: OpenapiPart,
-  content: OpenapiPart,
+  ...contents: readonly OpenapiPart[]
 ) {
+  const [request, content] = contents;
   const responses = {
     200: { description: 'The answer, as the provider sends it.', headers: answerHeaders(protocol), content },
     ...errors(BODY_STATUSES, 'ChatError', limitHeaders(protocol)),
   };
-  const requestBody = { required: true, content: request };
-  return { post: { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], requestBody, responses } };
+  const operation = { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], responses };
+  return { post: { ...operation, requestBody: { required: true, content: request } } };
 }
 
 function post(operationId: string, summary: string, request: string, parameters: unknown[], responses: OpenapiPart) {

@@ -4,6 +4,7 @@
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonNode, type JsonOutline, member, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { readSwitch } from '../../openai/form-values.ts';
 import { type CheckContext, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
 
 const NO_TOOLS: ReadonlyMap<string, number> = new Map();
@@ -48,12 +49,4 @@ function secondsOf(file: JsonNode): number {
     return (node === undefined ? undefined : numberValue(node)) ?? 0;
   };
   return Math.ceil(read('seconds') || read('bytes') / BYTES_PER_SECOND);
-}
-
-/** A provider must not read it otherwise: it decides the form of the answer. */
-function readSwitch(node: JsonNode | undefined, path: string): boolean {
-  const value = node === undefined ? '' : (stringValue(node) ?? 'x').toLowerCase();
-  if (value === 'true' || value === '1') return true;
-  if (value === '' || value === 'false' || value === '0') return false;
-  throw refuse(path, node ?? null, 'true or false');
 }

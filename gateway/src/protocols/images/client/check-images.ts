@@ -6,7 +6,7 @@ import { invalidRequest } from '../../../errors/call-failure.ts';
 import type { UnitUsage } from '../../../generation/usage.ts';
 import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
 import { DEFAULT_MODEL } from '../../client-protocol.ts';
-import { readSwitch, readWhole } from '../../request/form-values.ts';
+import { readSwitch, readWhole } from '../../openai/form-values.ts';
 import { type CheckContext, checkText, type RequestFacts, readEndUser, refuse } from '../../request/request-facts.ts';
 import { findReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 import { imageKind } from '../shared/read-answer.ts';

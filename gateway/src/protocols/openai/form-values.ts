@@ -1,6 +1,6 @@
 /** Reads numbers and switches, which JSON has as such and forms as text. */
 import { isInteger, type JsonNode, numberValue, stringValue } from '../../wire/json-node.ts';
-import { refuse } from './request-facts.ts';
+import { refuse } from '../request/request-facts.ts';
 
 const DIGITS = /^[0-9]{1,9}$/;
 
