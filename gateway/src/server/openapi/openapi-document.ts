@@ -133,20 +133,20 @@ function direct(protocol: ClientProtocolName, operationId: string, summary: stri
   });
 }
 
-/** A path of the formats of sound and images. `contents`: of its request and of its answer. */
+/** A path of the formats of sound and images, with the contents of its request and of its answer. */
 function media(
   protocol: 'audio' | 'images',
   operationId: string,
   summary: string,
-  ...contents: readonly OpenapiPart[]
+  content: OpenapiPart,
+  answer: OpenapiPart,
 ) {
-  const [request, content] = contents;
   const responses = {
-    200: { description: 'The answer, as the provider sends it.', headers: answerHeaders(protocol), content },
+    200: { description: 'The answer, as the provider sends it.', headers: answerHeaders(protocol), content: answer },
     ...errors(BODY_STATUSES, 'ChatError', limitHeaders(protocol)),
   };
-  const operation = { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], responses };
-  return { post: { ...operation, requestBody: { required: true, content: request } } };
+  const requestBody = { required: true, content };
+  return { post: { operationId, summary, tags: ['calls'], parameters: [REQUIRED_TAGS], requestBody, responses } };
 }
 
 function post(operationId: string, summary: string, request: string, parameters: unknown[], responses: OpenapiPart) {
@@ -322,13 +322,7 @@ const PATHS: OpenapiPart = {
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('completions')),
     },
   ),
-  '/v1/moderations': direct(
-    'moderations',
-    'createModeration',
-    'Classify a content',
-    'ModerationRequest',
-    'Moderations',
-  ),
+  '/v1/moderations': direct('moderations', 'createModeration', 'Classify text', 'ModerationRequest', 'Moderations'),
   '/v1/rerank': direct('rerank', 'rerank', 'Rank documents', 'RankRequest', 'Ranking'),
   '/v2/rerank': direct(
     'rerank',
