@@ -148,6 +148,7 @@ test.each([
 
 test.each([
   ['no prompt', { prompt: undefined }, 400, 'prompt'],
+  ['no model, for which a provider would take its own', { model: undefined }, 400, 'model'],
   ['more images than any provider makes', { n: 11 }, 400, 'n'],
   ['a number as text that is none', { n: 'many' }, 400, 'n'],
   ['a switch that is none', { stream: 'perhaps' }, 400, 'stream'],

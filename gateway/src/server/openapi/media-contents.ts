@@ -32,7 +32,7 @@ export const DRAWN: OpenapiPart = {
 
 const BYTES: OpenapiPart = { ...TEXT, contentMediaType: 'application/octet-stream' };
 const DRAWING_MEMBERS = {
-  'model?': { ...TEXT, description: 'Absent: the first model of the format that the key may use.' },
+  model: TEXT,
   'n?': orNull({ ...COUNT, minimum: 1, maximum: 10 }),
   ...each(orNull(TEXT), 'size?', 'quality?', 'user?'),
 };
@@ -86,7 +86,7 @@ export const MEDIA_SCHEMAS: OpenapiPart = {
   ),
   ImageForm: object(
     {
-      ...each(TEXT, 'model?', 'prompt?', 'n?', 'size?', 'quality?', 'stream?', 'partial_images?'),
+      ...each(TEXT, 'model', 'prompt?', 'n?', 'size?', 'quality?', 'stream?', 'partial_images?'),
       'image?': BYTES,
       'image[]?': listOf(BYTES),
       'mask?': BYTES,

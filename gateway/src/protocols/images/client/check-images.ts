@@ -5,7 +5,6 @@
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import type { UnitUsage } from '../../../generation/usage.ts';
 import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
-import { DEFAULT_MODEL } from '../../client-protocol.ts';
 import { readSwitch, readWhole } from '../../openai/form-values.ts';
 import { type CheckContext, checkText, type RequestFacts, readEndUser, refuse } from '../../request/request-facts.ts';
 import { findReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
@@ -39,6 +38,7 @@ export function checkImages(
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   const modelNode = given(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
   const inputs = imagesOf(root);
   if (needs === 'prompt') readPrompt(root);
   else if (inputs.length === 0) throw refuse('image', null, 'an image: a part `image` or `image[]`, or `images`');
@@ -47,14 +47,14 @@ export function checkImages(
   const quality = givenText(root, 'quality');
   const tokens = OUTPUT_TOKENS[quality ?? 'auto'] ?? OUTPUT_TOKENS_MAX;
   const stored: StoredReference[] = [];
-  for (const name of ['images', 'mask']) {
+  for (const name of ['images', 'image', 'mask']) {
     const node = member(root, name);
     if (node !== undefined) findReferences(node, name, stored);
   }
   const user = given(root, 'user');
   if (user !== undefined) checkText(user, 'user', limits.modelNameMax);
   return {
-    model: modelNode === undefined ? DEFAULT_MODEL : checkText(modelNode, 'model', limits.modelNameMax, 1),
+    model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     below,
     stream: readSwitch(member(root, 'stream'), 'stream'),
     wantsUsage: true,
