@@ -1,13 +1,13 @@
 /** Checks whether a key may call a model, and shows every reason. */
 
 import { type FormEvent, useId, useState } from 'react';
-import { PROTOCOL_LABELS, type Protocol } from '../../lib/protocols.ts';
+import { PROTOCOL_CHOICES, type Protocol } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { Reasons } from '../../policy/reasons.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL, Field, Segmented } from '../../ui/field.tsx';
+import { CONTROL, Field, SelectField } from '../../ui/field.tsx';
 import { Panel, SkeletonLine } from '../../ui/page.tsx';
 
 interface AccessQuery {
@@ -55,12 +55,17 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
             <option key={model} value={model} />
           ))}
         </datalist>
-        <Segmented
+        <SelectField
           label="Protocol"
           value={draft.protocol}
-          choices={Object.entries(PROTOCOL_LABELS) as [Protocol, string][]}
-          onChoose={(protocol) => setDraft({ ...draft, protocol })}
-        />
+          onChange={({ target }) => setDraft({ ...draft, protocol: target.value as Protocol })}
+        >
+          {PROTOCOL_CHOICES.map(([protocol, title]) => (
+            <option key={protocol} value={protocol}>
+              {title}
+            </option>
+          ))}
+        </SelectField>
         <Button type="submit" busy={entered !== null && answer.isFetching}>
           Check
         </Button>

@@ -32,6 +32,6 @@ test('the list of AI Studio', async () => {
   });
   expect(await probeProvider(provider)).toMatchObject({
     ok: true,
-    models: [{ model: 'gemini-3-pro' }, { model: 'tunedModels/ferry-1' }],
+    models: [{ model: 'gemini-3-pro' }, { model: 'gemini-embedding-2' }, { model: 'tunedModels/ferry-1' }],
   });
 });

@@ -151,9 +151,18 @@ function textIn(response: JsonObject): string {
 /** The names and arguments of the tools that a response calls. Messages have the input of free text as an argument. */
 function callsIn(response: JsonObject, format: Format): [unknown, unknown][] {
   return itemsIn(response).flatMap(({ type, name, arguments: written, input }): [unknown, unknown][] => {
-    if (type === 'function_call') return [[name, JSON.parse(String(written) || '{}')]];
+    if (type === 'function_call') return [[name, argumentsIn(written)]];
     return type === 'custom_tool_call' && format === 'messages' ? [[name, { input }]] : [];
   });
+}
+
+/** Parsed; the text itself where the answer was cut within it. */
+function argumentsIn(written: unknown): unknown {
+  try {
+    return JSON.parse(String(written) || '{}');
+  } catch {
+    return written;
+  }
 }
 
 const ANSWERS = recordedAnswers();
@@ -190,7 +199,7 @@ function readingOf(format: Format, answer: Json): { text: string; calls: [unknow
     const message = asObject(asObject(asArray(answer.choices)[0])?.message) ?? {};
     const calls = asArray(message.tool_calls).flatMap((call): [unknown, unknown][] => {
       const called = asObject(asObject(call)?.function);
-      return called === null ? [] : [[called.name, JSON.parse(String(called.arguments))]];
+      return called === null ? [] : [[called.name, argumentsIn(called.arguments)]];
     });
     return { text: String(message.content ?? ''), calls };
   }
