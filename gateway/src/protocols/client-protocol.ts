@@ -79,6 +79,8 @@ export const DEFAULT_MODEL = '';
 interface ClientFormat {
   readonly name: ClientProtocolName;
   readonly endpoints: readonly ClientEndpoint[];
+  /** The path that messages name; absent: that of the first endpoint, below `/v1`. */
+  readonly shownPath?: string;
   /** The header by which a client states the version of this format; null: there are no versions. */
   readonly versionHeader: string | null;
   /** The version of a request; null: the format has none. Throws CallFailure `invalid_request`. */

@@ -46,7 +46,7 @@ export function notFound(path: string): CallFailure {
 
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/v1(?:alpha|beta)\b/, 'use POST /v1beta/models/MODEL:generateContent, :streamGenerateContent or :countTokens'],
-  [/\/responses(?:\/|$)/, 'responses are not stored: use POST /v1/responses with "store": false'],
+  [/\/responses(?:\/|$)/, 'use POST /v1/responses, or GET /v1/responses/ID'],
   [/\/embeddings$/, 'use POST /v1/embeddings'],
   [/\/images(?:\/|$)/, 'use POST /v1/images/generations, /v1/images/edits or /v1/images/variations'],
   [

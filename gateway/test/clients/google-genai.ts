@@ -93,7 +93,7 @@ const genai: ClientDriver = {
     const cities: string[] = [];
     let message: PartListUnion = question;
     for (let steps = 1; steps <= STEPS_MAX; steps += 1) {
-      const chunks = streamed
+      const chunks: GenerateContentResponse[] = streamed
         ? await gather(await chat.sendMessageStream({ message }))
         : [await chat.sendMessage({ message })];
       const calls = chunks.flatMap(({ functionCalls = [] }) => functionCalls);

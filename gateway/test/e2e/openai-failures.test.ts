@@ -80,14 +80,20 @@ describe('typed errors', () => {
     {
       name: 'a path that is not served',
       raised: OpenAI.NotFoundError,
+      call: (with_) => with_.fineTuning.jobs.list(),
+      error: { status: 404, message: expect.stringContaining('there is no path "/v1/fine_tuning/jobs"') },
+    },
+    {
+      name: 'a model of other endpoints',
+      raised: OpenAI.NotFoundError,
       call: (with_) => with_.embeddings.create({ model: 'ok', input: 'x' }),
-      error: { status: 404, message: expect.stringContaining('embeddings are not served') },
+      error: { status: 404, message: expect.stringContaining('or POST /v1beta/models/MODEL:generateContent') },
     },
     {
       name: 'a stored response',
       raised: OpenAI.NotFoundError,
       call: (with_) => with_.responses.retrieve('resp_1'),
-      error: { status: 404, code: 'not_found', message: expect.stringContaining('responses are not stored') },
+      error: { status: 404, code: 'not_found', message: expect.stringContaining('not stored for this workspace') },
     },
     {
       name: 'an unknown model retrieved',

@@ -181,7 +181,7 @@ export function chooseRoute(
     );
   }
   if (!route.protocols.includes(protocol)) {
-    const others = route.protocols.map((one) => `POST /v1${CLIENT_PROTOCOLS[one].endpoints[0]?.path}`).join(' or ');
+    const others = route.protocols.map((one) => `POST ${pathOf(one)}`).join(' or ');
     throw new CallFailure(
       'model_wrong_protocol',
       `the model ${JSON.stringify(model)} is not served on this endpoint; use ${others}`,
@@ -191,6 +191,11 @@ export function chooseRoute(
     );
   }
   return route;
+}
+
+function pathOf(protocol: ClientProtocolName): string {
+  const { shownPath, endpoints } = CLIENT_PROTOCOLS[protocol];
+  return shownPath ?? `/v1${endpoints[0]?.path}`;
 }
 
 /** The owners of the model policies; absent if the caller is not a key. */

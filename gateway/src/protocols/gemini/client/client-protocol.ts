@@ -14,6 +14,7 @@ export const geminiClient: GenerationClient = {
   translates: true,
   // Its addresses contain the model: server/gemini-paths.ts.
   endpoints: [],
+  shownPath: '/v1beta/models/MODEL:generateContent',
   keyHeader: 'x-goog-api-key',
   prefersApiKeyHeader: true,
   checkRequest,
