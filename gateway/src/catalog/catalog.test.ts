@@ -5,9 +5,12 @@ import { priceOfTier } from '../billing/price-book.ts';
 import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
 import { findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
+import { ENDPOINT_MODELS } from './endpoint-models.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
 
-const models = CATALOG_PROVIDERS.flatMap((provider) => listModels(provider));
+const all = CATALOG_PROVIDERS.flatMap((provider) => listModels(provider));
+const added = new Set(ENDPOINT_MODELS.models.map(({ id }) => id));
+const models = all.filter(({ id }) => !added.has(id));
 
 describe('findModel', () => {
   test('finds a model by its id and by its dated names', () => {
@@ -17,7 +20,7 @@ describe('findModel', () => {
   });
 
   test('finds every listed name and alias under its own provider, and each name once', () => {
-    const names = models.flatMap((model) => [model.id, ...model.aliases].map((name) => ({ name, model })));
+    const names = all.flatMap((model) => [model.id, ...model.aliases].map((name) => ({ name, model })));
     for (const { name, model } of names) expect(findModel(model.provider, name)).toBe(model);
     expect(new Set(names.map(({ name, model }) => `${model.provider} ${name}`)).size).toBe(names.length);
   });
@@ -36,6 +39,15 @@ describe('findModel', () => {
   ])('does not guess a price for %s %p', (provider, name) => {
     expect(findModel(provider, name)).toBeNull();
   });
+});
+
+test('models of other endpoints have their vendor’s price, moderations none', () => {
+  expect(all.length - models.length).toBe(added.size);
+  const versionOf = (id: string) => findModel('openai', id)?.price.version;
+  expect(versionOf('text-embedding-3-small')).toBe(
+    'catalog:2026-11-23/openai/text-embedding-3-small@0.02_0.02_0.02_0.02_0_0',
+  );
+  expect(versionOf('omni-moderation-2024-09-26')).toBe('catalog:2026-11-23/openai/omni-moderation-latest@0_0_0_0_0_0');
 });
 
 describe('the snapshot', () => {

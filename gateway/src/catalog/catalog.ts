@@ -21,6 +21,7 @@ import type {
   SnapshotModel,
   SnapshotRates,
 } from './catalog-model.ts';
+import { ENDPOINT_MODELS } from './endpoint-models.ts';
 import snapshot from './models.generated.json';
 
 interface Row {
@@ -143,7 +144,7 @@ const catalog = parseSnapshot(snapshot as Snapshot);
 const byProvider = new Map<string, CatalogModel[]>();
 const byName = new Map<string, Map<string, CatalogModel>>();
 
-for (const model of catalog.models) {
+for (const model of [...catalog.models, ...parseSnapshot(ENDPOINT_MODELS).models]) {
   const models = byProvider.get(model.provider) ?? [];
   const names = byName.get(model.provider) ?? new Map<string, CatalogModel>();
   byProvider.set(model.provider, models);

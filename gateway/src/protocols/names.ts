@@ -20,6 +20,7 @@ export const PROTOCOLS = {
   completions: { title: 'Completions (legacy)', family: 'completions', client: true, upstream: true },
   moderations: { title: 'Moderations', family: 'moderations', client: true, upstream: true },
   voyage_embeddings: { title: 'Voyage Embeddings', family: 'embeddings', client: false, upstream: true },
+  cohere_embeddings: { title: 'Cohere Embed', family: 'embeddings', client: false, upstream: true },
   gemini_embeddings: { title: 'Gemini batchEmbedContents', family: 'embeddings', client: false, upstream: true },
   rerank: { title: 'Rerank', family: 'rerank', client: true, upstream: true },
   images: { title: 'Images', family: 'images', client: true, upstream: true },

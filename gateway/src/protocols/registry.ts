@@ -8,6 +8,7 @@ import { completionsClient } from './completions/client/client-protocol.ts';
 import { completionsUpstream } from './completions/upstream/upstream-protocol.ts';
 import { converseUpstream } from './converse/upstream/upstream-protocol.ts';
 import { embeddingsClient } from './embeddings/client/client-protocol.ts';
+import { cohereEmbeddingsUpstream } from './embeddings/upstream/cohere.ts';
 import { geminiEmbeddingsUpstream } from './embeddings/upstream/gemini.ts';
 import { embeddingsUpstream } from './embeddings/upstream/upstream-protocol.ts';
 import { voyageEmbeddingsUpstream } from './embeddings/upstream/voyage.ts';
@@ -69,6 +70,7 @@ export const UPSTREAM_PROTOCOLS: { readonly [name in GenerationUpstreamName]: Ge
   converse: converseUpstream,
   embeddings: embeddingsUpstream,
   voyage_embeddings: voyageEmbeddingsUpstream,
+  cohere_embeddings: cohereEmbeddingsUpstream,
   gemini_embeddings: geminiEmbeddingsUpstream,
   completions: completionsUpstream,
   moderations: moderationsUpstream,

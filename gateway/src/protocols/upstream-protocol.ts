@@ -250,13 +250,13 @@ export interface DirectRequest {
   readonly facts: RequestFacts;
   /** Name the model at the provider, and what both accept. */
   readonly traits: UpstreamTraits;
+  /** Collects the members that cannot be carried. */
+  readonly notes: TranslationNotes;
 }
 
 /** What upstream gets of such a request, and what must be changed in its answer. */
 export interface DirectExchange {
   readonly body: Uint8Array;
-  /** Members that could not be carried, in the caller's terms. */
-  readonly dropped: readonly string[];
   /** The client's answer, made of upstream's body of a 200; null: upstream's bytes. Throws CallFailure `upstream_malformed`. */
   readonly renderAnswer: ((body: Buffer) => Buffer | string) | null;
 }

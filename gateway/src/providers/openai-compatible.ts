@@ -91,12 +91,12 @@ export const openaiCompatible: RemoteKind = {
 
 const COHERE_PATHS: { readonly [protocol in UpstreamProtocolName]?: string } = {
   chat: '/compatibility/v1/chat/completions',
-  embeddings: '/compatibility/v1/embeddings',
+  cohere_embeddings: '/v2/embed',
   cohere_rerank: '/v2/rerank',
 };
 
 /**
- * Cohere: chat completions and embeddings at its compatibility address, and rankings at its own.
+ * Cohere: chat completions at its compatibility address, embeddings and rankings at its own.
  * https://docs.cohere.com/docs/compatibility-api and https://docs.cohere.com/reference/rerank (2026-11-23).
  */
 export const cohere: RemoteKind = {
@@ -104,7 +104,7 @@ export const cohere: RemoteKind = {
   name: 'cohere',
   title: 'Cohere',
   speaks: 'chat completions, embeddings and rankings',
-  protocols: ['chat', 'embeddings', 'cohere_rerank'],
+  protocols: ['chat', 'cohere_embeddings', 'cohere_rerank'],
   takes: ['base_url', 'timeouts'],
   checkConfig: (given) => missingSecrets([API_KEY], given),
   // Clients name the host, or one of its versions.

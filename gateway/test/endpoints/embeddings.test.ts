@@ -12,6 +12,8 @@ const recordings = (loadRecordings({ api: 'openai-embeddings' }) ?? []).filter(
   ({ provider, request, response }) => provider !== 'ollama' && request?.method === 'POST' && response.status === 200,
 );
 
+const ofCohere = (loadRecordings({ api: 'cohere-embed' }) ?? []).filter(({ response }) => response.status === 200);
+
 function configFor(url: string): object {
   const base = { base_url: `${url}/v1`, api_key: 'lab-credential' };
   const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
@@ -40,6 +42,7 @@ function configFor(url: string): object {
         price: PRICE,
       },
       ...Object.fromEntries(recordings.map(({ id }) => [`rec:${id}`, target('openai', `embed:${id}`)])),
+      ...Object.fromEntries(ofCohere.map(({ id }) => [`rec:${id}`, target('cohere', `embed:${id}`)])),
     },
   };
 }
@@ -136,10 +139,42 @@ test('Voyage gets its own name for the dimensions, and no word for its default',
   expect(await rig.recordOf(answer)).toMatchObject({ usage: { input: 3 }, end_user: 'u' });
 });
 
-test('Cohere is called at its compatibility address', async () => {
-  rig.upstream.answer('embed-v4.0', { body: floats([1]) });
-  expect((await embed('of-cohere')).status).toBe(200);
-  expect(rig.upstream.served('embed-v4.0').at(-1)?.path).toBe('/compatibility/v1/embeddings');
+test('Cohere gets texts with an input type, and its vectors and units come back in the client’s form', async () => {
+  const meta = { billed_units: { input_tokens: 4, image_tokens: 0 } };
+  rig.upstream.answer('embed-v4.0', {
+    body: { id: 'c', texts: ['hello'], embeddings: { float: [[0.5, 0.25]] }, meta },
+  });
+  const answer = await embed('of-cohere', { dimensions: 512 });
+  const sent = rig.upstream.served('embed-v4.0').at(-1);
+  expect([sent?.path, JSON.parse(String(sent?.body))]).toEqual([
+    '/v2/embed',
+    {
+      model: 'embed-v4.0',
+      texts: ['hello'],
+      input_type: 'search_document',
+      embedding_types: ['float'],
+      output_dimension: 512,
+    },
+  ]);
+  expect(answer.headers.get('x-tollgate-dropped')).toBe('input_type');
+  expect(answer.json).toEqual({
+    object: 'list',
+    data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.25] }],
+    model: 'embed-v4.0',
+    usage: { prompt_tokens: 4, total_tokens: 4 },
+  });
+  expect(await rig.recordOf(answer)).toMatchObject({ usage: { input: 4 }, cost_nano_usd: '4000' });
+  const query = await embed('of-cohere', { input_type: 'search_query', encoding_format: 'base64' });
+  expect(query.headers.get('x-tollgate-dropped')).toBeNull();
+  expect(Buffer.from(query.json.data[0].embedding, 'base64').readFloatLE(4)).toBe(0.25);
+});
+
+test('a strict key refuses a member that the host has no place for', async () => {
+  const made = await rig.gateway.run('keys', 'create', '--name', 'strict', '--strict', '--json');
+  const headers = { authorization: `Bearer ${JSON.parse(made.stdout).key}` };
+  const refused = await embed('of-cohere', { user: 'u' }, headers);
+  expect([refused.status, refused.json.error.param]).toEqual([400, 'user']);
+  expect((await embed('of-cohere', {}, headers)).status).toBe(200);
 });
 
 test('Gemini embeds a batch, in the order of the inputs, as numbers and as base64', async () => {
@@ -276,6 +311,21 @@ describe.skipIf(recordings.length === 0)('recorded embeddings (needs the recordi
         recording.id,
         (tokens / 1e6).toFixed(6).replace(/0+$/, ''),
       ]);
+    }
+  });
+
+  test('of Cohere become lists of vectors, with the recorded units', async () => {
+    expect(ofCohere.length).toBe(5);
+    for (const recording of ofCohere) {
+      const body = asObject(recording.response.body);
+      rig.upstream.answer(`embed:${recording.id}`, { body: recordingBytes(recording) });
+      const { texts: input, input_type, output_dimension } = asObject(recording.request?.body) ?? {};
+      const asked = { model: `rec:${recording.id}`, input, input_type, dimensions: output_dimension ?? undefined };
+      const answer = await rig.post('/v1/embeddings', asked);
+      const vectors = answer.json.data.map(({ embedding }: { embedding: number[] }) => embedding);
+      const units = asObject(asObject(body?.meta)?.billed_units);
+      expect([recording.id, vectors]).toEqual([recording.id, asObject(body?.embeddings)?.float]);
+      expect([recording.id, answer.json.usage.prompt_tokens]).toEqual([recording.id, units?.input_tokens]);
     }
   });
 });

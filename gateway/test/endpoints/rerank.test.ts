@@ -28,7 +28,7 @@ function configFor(url: string): object {
       cohere: { kind: 'cohere', base_url: url, api_key: 'lab-credential' },
     },
     models: {
-      'omni-moderation-latest': target('openai', 'omni-moderation-latest', 'free'),
+      'omni-moderation-latest': { targets: [{ provider: 'openai', model: 'omni-moderation-latest' }] },
       'mistral-moderation': target('lab', 'mistral-moderation-latest'),
       'rerank-searches': target('lab', 'rerank-v3.5', SEARCHES),
       'rerank-tokens': target('lab', 'jina-reranker-v2'),

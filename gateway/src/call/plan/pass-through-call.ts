@@ -105,7 +105,7 @@ export class DirectCall implements UpstreamCall {
   readonly dropped: readonly string[];
   readonly startFolding = null;
 
-  constructor(protocol: DirectUpstream, { body, dropped, renderAnswer }: DirectExchange) {
+  constructor(protocol: DirectUpstream, { body, renderAnswer }: DirectExchange, dropped: readonly string[]) {
     this.protocol = protocol;
     this.body = body;
     this.dropped = dropped;

@@ -37,7 +37,9 @@ export function planCall(call: Routed, folds = false): UpstreamCall {
   const format = upstream.protocolFor[protocol.name];
   if (format === null) throw formatNotSpoken(call);
   if (!format.translates && format.renderRequest !== null) {
-    return new DirectCall(format, format.renderRequest({ outline, facts, traits: target.traits }));
+    const notes = startTranslationNotes(call.principal.strict);
+    const exchange = format.renderRequest({ outline, facts, traits: target.traits, notes });
+    return new DirectCall(format, exchange, notes.dropped);
   }
   const own = format.name === protocol.name ? format.passThrough : null;
   if (own === null) return planTranslation(call, format, folds);

@@ -3,14 +3,14 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { asObject, parseObject } from '../../json.ts';
 
 /** The base64 form of one vector. */
-export function encodeVector(vector: readonly number[]): string {
+function encodeVector(vector: readonly number[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);
   return bytes.toString('base64');
 }
 
 /** Null: not a list of numbers. */
-export function asVector(value: unknown): readonly number[] | null {
+function asVector(value: unknown): readonly number[] | null {
   return Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
 }
 
@@ -36,6 +36,16 @@ export function withBase64(body: Buffer): Buffer | string {
   return JSON.stringify({ ...answer, data });
 }
 
-export function malformed(why: string): CallFailure {
+/** Vectors in the client's form, in upstream's order. Throws CallFailure `upstream_malformed`. */
+export function listOfVectors(vectors: readonly unknown[], isBase64: boolean): readonly object[] {
+  if (vectors.length === 0) throw malformed('the answer has no embeddings');
+  return vectors.map((value, index) => {
+    const vector = asVector(value);
+    if (vector === null) throw malformed('an embedding is no list of numbers');
+    return { object: 'embedding', index, embedding: isBase64 ? encodeVector(vector) : vector };
+  });
+}
+
+function malformed(why: string): CallFailure {
   return new CallFailure('upstream_malformed', `the model provider sent an invalid answer: ${why}`);
 }

@@ -9,7 +9,7 @@ import { asArray, asCount, asObject, parseObject } from '../../json.ts';
 import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { AnswerReading, DirectExchange, DirectRequest, DirectUpstream } from '../../upstream-protocol.ts';
 import { inputOf, refuseTokenIds, textsOf, wantsBase64 } from '../shared/read-input.ts';
-import { asVector, encodeVector, malformed } from '../shared/vectors.ts';
+import { listOfVectors } from '../shared/vectors.ts';
 
 export const geminiEmbeddingsUpstream: DirectUpstream = {
   ...DIRECT_UPSTREAM,
@@ -19,9 +19,10 @@ export const geminiEmbeddingsUpstream: DirectUpstream = {
   readAnswer,
 };
 
-function renderRequest({ outline, traits }: DirectRequest): DirectExchange {
+function renderRequest({ outline, traits, notes }: DirectRequest): DirectExchange {
   const input = inputOf(outline);
   refuseTokenIds(input, traits);
+  if (member(outline.root, 'user') !== undefined) notes.drop('user', 'Gemini takes no end user');
   const size = member(outline.root, 'dimensions');
   const dimensions = size === undefined ? null : Buffer.from(outline.bytes.subarray(size.start, size.end)).toString();
   const model = traits.model.includes('/') ? traits.model : `models/${traits.model}`;
@@ -33,7 +34,6 @@ function renderRequest({ outline, traits }: DirectRequest): DirectExchange {
   const isBase64 = wantsBase64(outline);
   return {
     body: Buffer.from(JSON.stringify({ requests })),
-    dropped: member(outline.root, 'user') === undefined ? [] : ['user'],
     renderAnswer: (body) => renderAnswer(body, traits.model, isBase64),
   };
 }
@@ -49,11 +49,8 @@ function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
 
 function renderAnswer(body: Buffer, model: string, isBase64: boolean): string {
   const answer = parseObject(body.toString());
-  const data = asArray(answer?.embeddings).map((value, index) => {
-    const vector = asVector(asObject(value)?.values);
-    if (vector === null) throw malformed('an embedding is no list of numbers');
-    return { object: 'embedding', index, embedding: isBase64 ? encodeVector(vector) : vector };
-  });
+  const vectors = asArray(answer?.embeddings).map((value) => asObject(value)?.values);
+  const data = listOfVectors(vectors, isBase64);
   const tokens = asCount(asObject(answer?.usageMetadata)?.promptTokenCount);
   const usage = typeof tokens === 'number' ? { prompt_tokens: tokens, total_tokens: tokens } : undefined;
   return JSON.stringify({ object: 'list', data, model, usage });

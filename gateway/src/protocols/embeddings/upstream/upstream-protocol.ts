@@ -19,7 +19,6 @@ function renderRequest({ outline, facts, traits }: DirectRequest): DirectExchang
   const isNamed = facts.model === traits.model;
   return {
     body: isNamed ? outline.bytes : spliceJson(outline, [{ set: ['model'], json: JSON.stringify(traits.model) }]),
-    dropped: [],
     renderAnswer: wantsBase64(outline) ? withBase64 : null,
   };
 }

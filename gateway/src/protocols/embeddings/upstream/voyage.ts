@@ -16,7 +16,7 @@ export const voyageEmbeddingsUpstream: DirectUpstream = {
 };
 
 /** Its own name for the dimensions; `float` is its default, which it takes no word for. */
-function renderRequest({ outline, facts, traits }: DirectRequest): DirectExchange {
+function renderRequest({ outline, facts, traits, notes }: DirectRequest): DirectExchange {
   const { root } = outline;
   refuseTokenIds(inputOf(outline), traits);
   const edits: JsonEdit[] = [];
@@ -28,11 +28,12 @@ function renderRequest({ outline, facts, traits }: DirectRequest): DirectExchang
   }
   const encoding = member(root, 'encoding_format');
   if (encoding !== undefined && stringValue(encoding) === 'float') edits.push({ remove: ['encoding_format'] });
-  const user = member(root, 'user');
-  if (user !== undefined) edits.push({ remove: ['user'] });
+  if (member(root, 'user') !== undefined) {
+    notes.drop('user', 'Voyage takes no end user');
+    edits.push({ remove: ['user'] });
+  }
   return {
     body: edits.length === 0 ? outline.bytes : spliceJson(outline, edits),
-    dropped: user === undefined ? [] : ['user'],
     renderAnswer: wantsBase64(outline) ? withBase64 : null,
   };
 }

@@ -18,7 +18,6 @@ function renderRequest({ outline, facts, traits }: DirectRequest): DirectExchang
   const isNamed = facts.model === traits.model && member(outline.root, 'model')?.kind === 'string';
   return {
     body: isNamed ? outline.bytes : spliceJson(outline, [{ set: ['model'], json: JSON.stringify(traits.model) }]),
-    dropped: [],
     renderAnswer: null,
   };
 }

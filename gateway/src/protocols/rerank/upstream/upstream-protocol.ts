@@ -11,7 +11,7 @@ import { documentsOf, limitEdits, textsOf } from '../shared/read-request.ts';
 export const rerankUpstream: DirectUpstream = {
   ...DIRECT_UPSTREAM,
   name: 'rerank',
-  renderRequest: (request) => ({ body: edit(request, 'top_n', []), dropped: [], renderAnswer: null }),
+  renderRequest: (request) => ({ body: edit(request, 'top_n', []), renderAnswer: null }),
   readAnswer,
 };
 
@@ -46,28 +46,27 @@ function renderForCohere(request: DirectRequest): DirectExchange {
   const { outline } = request;
   const texts = textsOf(documentsOf(outline));
   const returned = member(outline.root, 'return_documents')?.kind === 'true';
-  const dropped = droppedOf(request, ['rank_fields']);
-  const removed = [...dropped, 'return_documents'].map((name): JsonEdit => ({ remove: [name] }));
+  const removed = [...dropEach(request, ['rank_fields'], 'Cohere'), { remove: ['return_documents'] }];
   return {
     body: edit(request, 'top_n', [...plainTexts(request, texts), ...removed]),
-    dropped,
     renderAnswer: returned ? (body) => renderAnswer(body, texts) : null,
   };
 }
 
 function renderForVoyage(request: DirectRequest): DirectExchange {
   const texts = textsOf(documentsOf(request.outline));
-  const dropped = droppedOf(request, ['rank_fields', 'max_tokens_per_doc', 'max_chunks_per_doc']);
-  const removed = dropped.map((name): JsonEdit => ({ remove: [name] }));
+  const removed = dropEach(request, ['rank_fields', 'max_tokens_per_doc', 'max_chunks_per_doc'], 'Voyage');
   return {
     body: edit(request, 'top_k', [...plainTexts(request, texts), ...removed]),
-    dropped,
     renderAnswer: (body) => renderAnswer(body, null),
   };
 }
 
-function droppedOf({ outline }: DirectRequest, names: readonly string[]): readonly string[] {
-  return names.filter((name) => member(outline.root, name) !== undefined);
+/** Removes the members that the host has no place for. Throws CallFailure `invalid_request` under a strict key. */
+function dropEach({ outline, notes }: DirectRequest, names: readonly string[], host: string): readonly JsonEdit[] {
+  const found = names.filter((name) => member(outline.root, name) !== undefined);
+  for (const name of found) notes.drop(name, `${host} has no place for it`);
+  return found.map((name) => ({ remove: [name] }));
 }
 
 /** The documents as texts, where some are objects. */
