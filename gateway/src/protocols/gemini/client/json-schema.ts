@@ -29,7 +29,7 @@ export function toJsonSchema(schema: JsonNode, path: string, depth = 0): JsonTex
     if (name === 'nullable') isNullable = node.kind === 'true';
     else if (name === 'type') found.type = typeOf(node);
     else if (name === 'example') found.examples = [new RawJson(jsonText(node))];
-    else if (COUNTS.has(name)) found[name] = new RawJson(stringValue(node) ?? jsonText(node));
+    else if (COUNTS.has(name)) found[name] = countOf(node, at);
     else if (SCHEMAS.has(name) && node.kind === 'object') found[name] = schemaOf(node, at, depth);
     else if (NAMED_SCHEMAS.has(name) && node.kind === 'object')
       found[name === 'defs' ? '$defs' : name] = namedSchemas(node, at, depth);
@@ -58,6 +58,16 @@ function namedSchemas(node: JsonNode, path: string, depth: number): WritableJson
 
 function keyOf(node: JsonNode): string {
   return String(JSON.parse(Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString()));
+}
+
+const DIGITS = /^(?:0|[1-9]\d{0,18})$/;
+
+/** Google writes 64-bit numbers as texts. Any other text would be written into the schema as it is. */
+function countOf(node: JsonNode, path: string): RawJson {
+  const text = stringValue(node);
+  if (text === undefined) return new RawJson(jsonText(node));
+  if (!DIGITS.test(text)) throw refuse(path, node, 'a whole number');
+  return new RawJson(text);
 }
 
 /** A list of types passes, as in JSON Schema. */
