@@ -48,9 +48,12 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (outline.root.kind !== 'object') throw invalidRequest(`the body is ${outline.root.kind}; expected a JSON object`);
   const root = requestIn(outline.root, context.countOnly);
   refuseTwice(root, '');
+  checkModel(path.model, context.limits.modelNameMax);
+  if (!context.countOnly) refuseWhole(root);
   const found: StoredReference[] = [];
   noteCache(root, found);
   const media = checkContents(given(root, 'contents'), context, found);
+  checkInstruction(given(root, 'systemInstruction'), media, found);
   const tools = given(root, 'tools');
   noteStores(tools, found);
   const config = checkConfig(given(root, 'generationConfig'));
@@ -74,10 +77,25 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   };
 }
 
+/** Its name is in the path, where no check of a member sees it. */
+function checkModel(model: string, charsMax: number): void {
+  if (model.length > 0 && model.length <= charsMax) return;
+  const expected = `expected the name of a model in the path, of 1 to ${charsMax} characters`;
+  throw invalidRequest(`model: found ${model.length} characters; ${expected}`, 'model');
+}
+
+const WHOLE = 'generateContentRequest';
+
+/** The parser would take it for the request, of which nothing was checked. */
+function refuseWhole(root: JsonNode): void {
+  if (given(root, WHOLE) === undefined) return;
+  throw invalidRequest(`${WHOLE}: only a token count has it; send its members themselves`, WHOLE);
+}
+
 /** The request itself: a count may be asked for a whole one in `generateContentRequest`. */
 export function requestIn(root: JsonNode, countOnly: boolean): JsonNode {
-  const whole = countOnly ? given(root, 'generateContentRequest') : undefined;
-  return whole === undefined ? root : readObject(whole, 'generateContentRequest');
+  const whole = countOnly ? given(root, WHOLE) : undefined;
+  return whole === undefined ? root : readObject(whole, WHOLE);
 }
 
 /** Of a member in both spellings, which one counts is not known. Null and other kinds of values pass. */
@@ -126,6 +144,14 @@ function checkContents(contents: JsonNode | undefined, { limits }: CheckContext,
     }
   }
   return media;
+}
+
+/** Google takes only text there, which is its own to judge; an id or an address is read with the operator's account. */
+function checkInstruction(node: JsonNode | undefined, media: MediaTally, found: StoredReference[]): void {
+  const parts = node === undefined ? undefined : given(node, 'parts');
+  for (const [index, part] of (parts === undefined ? [] : listOf(parts)).entries()) {
+    checkPart(part, `systemInstruction.parts.${index}`, media, found);
+  }
 }
 
 function checkList(node: JsonNode, path: string, most: number): readonly JsonNode[] {

@@ -30,8 +30,11 @@ import {
   readText,
 } from './members.ts';
 
+/** A turn that further contents may join. */
+type OpenTurn = Turn & { readonly parts: Part[] };
+
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
-  const turns: Turn[] = [];
+  const turns: OpenTurn[] = [];
   const instruction = given(root, 'systemInstruction');
   if (instruction !== undefined) turns.push(...parseInstruction(instruction));
   const contents = given(root, 'contents');
@@ -41,18 +44,19 @@ export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
     const path = `contents.${index}`;
     const { role, parts } = conversation.read(readObject(content, path, 'a content (an object with parts)'), path);
     const last = turns.at(-1);
-    if (role === 'assistant' && last?.role === 'assistant') {
-      turns[turns.length - 1] = { ...last, parts: joinTexts([...last.parts, ...parts]) };
+    if (role === 'user') {
+      if (parts.length > 0) turns.push({ role, name: null, parts: [...parts], path });
+    } else if (last?.role === 'assistant') {
+      addParts(last.parts, parts);
     } else if (parts.length > 0) {
-      turns.push({ role, name: null, parts: role === 'assistant' ? joinTexts(parts) : parts, path });
+      turns.push({ role, name: null, parts: addParts([], parts), path });
     }
   }
   return turns;
 }
 
 /** Clients keep an answer as its chunks came: a content of the model for each, with a piece of the text. */
-function joinTexts(parts: readonly Part[]): readonly Part[] {
-  const joined: Part[] = [];
+function addParts(joined: Part[], parts: readonly Part[]): Part[] {
   for (const part of parts) {
     const last = joined.at(-1);
     if (part.kind === 'text' && last?.kind === 'text') joined[joined.length - 1] = textPart(last.text + part.text);
@@ -62,7 +66,7 @@ function joinTexts(parts: readonly Part[]): readonly Part[] {
 }
 
 /** Text only; Google takes a content, or a text alone. */
-function parseInstruction(node: JsonNode): Turn[] {
+function parseInstruction(node: JsonNode): OpenTurn[] {
   const path = 'systemInstruction';
   const whole = stringValue(node);
   const parts =
@@ -92,7 +96,10 @@ const HOSTED: ReadonlySet<string> = new Set(['executableCode', 'codeExecutionRes
 /** The contents so far: the calls that have no result yet. */
 class Conversation {
   readonly #reading: RequestReading;
-  #open: Array<{ readonly id: string; readonly name: string }> = [];
+  /** The names of the open calls by their ids. */
+  readonly #nameOf = new Map<string, string>();
+  /** The ids of the open calls by their names, the first one first. */
+  readonly #idsOf = new Map<string, Set<string>>();
   #calls = 0;
 
   constructor(reading: RequestReading) {
@@ -148,7 +155,9 @@ class Conversation {
     const args = given(call, 'args');
     if (args !== undefined) readObject(args, `${path}.args`);
     const id = this.#takeId(readOptionalText(call, 'id', `${path}.id`));
-    this.#open.push({ id, name });
+    this.#nameOf.set(id, name);
+    const ids = this.#idsOf.get(name) ?? new Set();
+    this.#idsOf.set(name, ids.add(id));
     return {
       kind: 'tool_call',
       id,
@@ -163,9 +172,9 @@ class Conversation {
   /** The same id for the same place in each request, so that caches of the prompt hold. */
   #takeId(given: string | null): string {
     this.#calls += 1;
-    const isTaken = (id: string) => this.#open.some((call) => call.id === id);
-    let id = given === null || given === '' || isTaken(given) ? `call_${this.#calls}` : given;
-    while (isTaken(id)) id = `${id}_`;
+    const isFree = given !== null && given !== '' && !this.#nameOf.has(given);
+    let id = isFree ? given : `call_${this.#calls}`;
+    while (this.#nameOf.has(id)) id = `${id}_`;
     return id;
   }
 
@@ -187,17 +196,17 @@ class Conversation {
 
   /** The id of the call that a result answers: by its id, else the first open one of its name. */
   #callOf(id: string | null, name: string, path: string): string {
-    const byId = id === null ? -1 : this.#open.findIndex((call) => call.id === id);
-    const at = byId === -1 ? this.#open.findIndex((call) => call.name === name) : byId;
-    const call = this.#open[at];
-    if (call === undefined) {
+    const isOpen = id !== null && this.#nameOf.has(id);
+    const [found] = isOpen ? [id] : (this.#idsOf.get(name) ?? []);
+    if (found === undefined) {
       throw refuseMember(
         path,
         `found a result of ${JSON.stringify(name)}, which no functionCall before it asked for; send that call too, or leave the result out`,
       );
     }
-    this.#open = this.#open.toSpliced(at, 1);
-    return call.id;
+    this.#idsOf.get(this.#nameOf.get(found) ?? '')?.delete(found);
+    this.#nameOf.delete(found);
+    return found;
   }
 }
 

@@ -1,0 +1,58 @@
+/** Tests what is refused before a Gemini request is routed, and that long conversations are parsed in one pass. */
+import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
+import { startTranslationNotes } from '../../request/translation-notes.ts';
+import { CONTEXT, outlineOf, refusalOf } from '../../testing/outline-of.ts';
+import { checkRequest } from './check-request.ts';
+import { parseRequest } from './parse-request.ts';
+
+const PATH = { model: 'm', stream: false, asEvents: false };
+const HELLO = { contents: [{ parts: [{ text: 'hi' }] }] };
+const FILE = { fileData: { mimeType: 'text/plain', fileUri: 'gs://bucket/file' } };
+
+const refusal = (body: object, { model = 'm', countOnly = false } = {}) =>
+  refusalOf(checkRequest, body, { ...CONTEXT, countOnly, path: { ...PATH, model } })?.param ?? null;
+
+describe('the model of the path', () => {
+  test.each([
+    ['', 'model'],
+    ['m', null],
+    ['m'.repeat(256), null],
+    ['m'.repeat(257), 'model'],
+  ])('%p is refused by %p', (model, param) => {
+    expect(refusal(HELLO, { model })).toBe(param);
+  });
+});
+
+test.each(['generateContentRequest', 'generate_content_request'])('%s is only for counts', (name) => {
+  const body = { ...HELLO, [name]: { ...HELLO, generationConfig: { maxOutputTokens: 9 } } };
+  expect(refusal(body)).toBe('generateContentRequest');
+  expect(refusal(body, { countOnly: true })).toBeNull();
+});
+
+test.each([
+  ['contents', { contents: [{ parts: [FILE] }] }, 'contents.0.parts.0.fileData.fileUri'],
+  ['the instruction', { ...HELLO, systemInstruction: { parts: [FILE] } }, 'systemInstruction.parts.0.fileData.fileUri'],
+  [
+    'the instruction without brackets',
+    { ...HELLO, system_instruction: { parts: FILE } },
+    'systemInstruction.parts.0.fileData.fileUri',
+  ],
+])('a file of the operator is found in %s', (_, body, path) => {
+  const { stored } = checkRequest(outlineOf(body), { ...CONTEXT, path: PATH });
+  expect(stored).toEqual([{ path, kind: 'address', id: 'gs://bucket/file' }]);
+});
+
+test('100,000 calls and their results are parsed in one pass', () => {
+  const parts = (make: (at: number) => object) =>
+    Array.from({ length: 100 }, (_, place) => Array.from({ length: 500 }, (_, at) => make(place * 500 + at)));
+  const contents = [
+    ...parts((at) => ({ functionCall: { name: 'f', id: `c${at}` } })).map((list) => ({ role: 'model', parts: list })),
+    ...parts(() => ({ functionResponse: { name: 'f' } })).map((list) => ({ role: 'user', parts: list })),
+  ];
+  const outline = outlineOf({ contents });
+  const cpuMs = startCpuClock();
+  const { turns } = parseRequest(outline, startTranslationNotes(false), PATH);
+  expect(turns).toHaveLength(101);
+  expect(cpuMs()).toBeLessThan(5_000);
+});
