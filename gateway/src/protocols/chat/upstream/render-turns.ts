@@ -33,7 +33,7 @@ interface Thread {
   readonly messages: Draft[];
   /** Calls without a result yet, by id. */
   readonly open: Map<string, OpenCall>;
-  media: readonly Draft[];
+  media: Draft[];
   held: readonly HeldMessage[];
 }
 
@@ -90,7 +90,7 @@ function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
     closeCall(part.call_id, turn.path, thread);
     const { message, media } = renderResult(part, turn.path, context);
     thread.messages.push(message);
-    thread.media = [...thread.media, ...media];
+    for (const one of media) thread.media.push(one);
   }
   if (visible.length > 0 || !hasResults) thread.held = [...thread.held, { name: turn.name, parts: visible }];
   if (thread.open.size === 0 && thread.held.length > 0) closeRun(thread);
@@ -133,17 +133,16 @@ function closeCall(id: string, path: string, { open }: Thread): void {
 /** Joins consecutive assistant turns if the earlier one has calls: its results may only come after both. */
 function joinCalls(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
+  /** The parts of the last turn, if it has calls; else null. */
+  let calling: Part[] | null = null;
   for (const turn of turns) {
-    const before = joined.at(-1);
-    if (
-      turn.role === 'assistant' &&
-      before?.role === 'assistant' &&
-      before.parts.some(({ kind }) => kind === 'tool_call')
-    ) {
-      joined[joined.length - 1] = { ...before, parts: [...before.parts, ...turn.parts] };
-    } else {
-      joined.push(turn);
+    if (turn.role === 'assistant' && calling !== null) {
+      for (const part of turn.parts) calling.push(part);
+      continue;
     }
+    const parts = [...turn.parts];
+    calling = turn.role === 'assistant' && parts.some(({ kind }) => kind === 'tool_call') ? parts : null;
+    joined.push(calling === null ? turn : { ...turn, parts });
   }
   return joined;
 }

@@ -35,8 +35,11 @@ import { refuseMember } from '../../request/translation-notes.ts';
 import { CLIENT_TOOLS, clientToolOf } from '../shared/client-tools.ts';
 import { joinNames } from './parse-tools.ts';
 
+/** A turn that further items may join. */
+type OpenTurn = Turn & { readonly parts: Part[] };
+
 export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
-  const turns: Turn[] = [];
+  const turns: OpenTurn[] = [];
   const instructions = readOptionalText(root, 'instructions', 'instructions');
   if (instructions) turns.push({ role: 'system', name: null, parts: [textPart(instructions)], path: 'instructions' });
   const input = given(root, 'input');
@@ -45,19 +48,18 @@ export function parseTurns(root: JsonNode, reading: RequestReading): Turn[] {
   if (input === undefined) throw refuse('input', null, 'a string or an array of items');
   for (const [index, item] of readList(input, 'input', 'a string or an array of items').entries())
     addItem(turns, readObject(item, `input.${index}`, 'an item (an object)'), `input.${index}`, reading);
-  return turns.flatMap((turn, index) => withMissingResults(turn, turns.slice(index + 1)));
+  return turns.flatMap((turn, index) => withMissingResults(turn, turns, index + 1));
 }
 
 const NO_RESULT = 'The call was not completed: it has no output.';
 
 /** A client that was interrupted (Codex) leaves calls without outputs, which other formats refuse. */
-function withMissingResults(turn: Turn, later: readonly Turn[]): Turn[] {
+function withMissingResults(turn: Turn, turns: readonly Turn[], next: number): Turn[] {
   if (turn.role !== 'assistant') return [turn];
   const open = new Set(turn.parts.flatMap((part) => (part.kind === 'tool_call' ? [part.id] : [])));
   if (open.size === 0) return [turn];
-  for (const { role, parts } of later) {
-    if (role === 'assistant') break;
-    for (const part of parts) if (part.kind === 'tool_result') open.delete(part.call_id);
+  for (let at = next; at < turns.length && turns[at]?.role !== 'assistant'; at++) {
+    for (const part of turns[at]?.parts ?? []) if (part.kind === 'tool_result') open.delete(part.call_id);
   }
   const parts = [...open].map((id) => resultOf(id, [textPart(NO_RESULT)]));
   return parts.length === 0 ? [turn] : [turn, { role: 'user', name: null, parts, path: turn.path }];
@@ -69,7 +71,7 @@ function resultOf(call_id: string, parts: ToolResultPart['parts']): ToolResultPa
 
 const ROLES = 'one of user, assistant, system, developer';
 
-function addItem(turns: Turn[], item: JsonNode, path: string, reading: RequestReading): void {
+function addItem(turns: OpenTurn[], item: JsonNode, path: string, reading: RequestReading): void {
   const type = typeOf(item) ?? (given(item, 'role') === undefined ? 'item_reference' : 'message');
   if (isHostedItem(item, type)) {
     reading.notes.drop(`input[].${type}`, 'the work of a tool that another provider ran cannot be carried');
@@ -175,9 +177,9 @@ function refuseReferenceTo(item: JsonNode, path: string, { notes }: RequestReadi
 }
 
 /** Joins the item to the assistant's turn before it. */
-function addAssistant(turns: Turn[], parts: readonly Part[], path: string): void {
+function addAssistant(turns: OpenTurn[], parts: Part[], path: string): void {
   const last = turns.at(-1);
-  if (last?.role === 'assistant') turns[turns.length - 1] = { ...last, parts: [...last.parts, ...parts] };
+  if (last?.role === 'assistant') for (const part of parts) last.parts.push(part);
   else if (parts.length > 0) turns.push({ role: 'assistant', name: null, parts, path });
 }
 

@@ -1,5 +1,6 @@
 /** Tests parse-request.ts, parse-input.ts and parse-tools.ts: the fate of each member, item and tool. */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { summaryPart, textPart } from '../../../generation/part.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
@@ -27,6 +28,16 @@ function refusal(members: object): string | undefined {
 const turnsOf = (input: unknown, members: object = {}) => parse({ input, ...members }).request.turns;
 
 describe('input', () => {
+  test.each([
+    ['messages of the user', () => ({ role: 'user', content: 'a' }), 100_000],
+    ['calls', (at: number) => ({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' }), 2],
+  ])('of 100,000 %s is parsed in one pass', (_, item, turns) => {
+    const outline = outlineOf({ model: 'm', input: Array.from({ length: 100_000 }, (_, at) => item(at)) });
+    const cpuMs = startCpuClock();
+    expect(parseRequest(outline, startTranslationNotes(false)).turns).toHaveLength(turns);
+    expect(cpuMs()).toBeLessThan(5_000);
+  });
+
   // Vector 3.
   test('as a string is a user turn, after the instructions', () => {
     expect(turnsOf('hi', { instructions: 'Be brief' })).toEqual([
