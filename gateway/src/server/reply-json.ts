@@ -21,12 +21,21 @@ export function replyFailure(failure: CallFailure, path: string, headers: Header
   return failureReply(failure, suggestedProtocol(path, headers), newRequestId());
 }
 
-/** Paths that only Google's clients use, and those of a method of a model. */
-const GEMINI_PATH = /\/v1(?:alpha|beta)\d*(?:\/|$)|\/(?:models|tunedModels)\/.*(?::|%3A)[a-zA-Z]+$/i;
+const GEMINI_VERSION = /\/v1(?:alpha|beta)\d*(?:\/|$)/;
+const MODELS = /\/(?:models|tunedModels)\//;
+const METHOD = /(?::|%3A)[a-z]+$/i;
+
+/**
+ * Whether only Google's clients use the path: of their versions, or of a method of a model. One pattern for the latter
+ * would look at the rest of the path again from each `/models/` in it.
+ */
+function isOfGemini(path: string): boolean {
+  return GEMINI_VERSION.test(path) || (MODELS.test(path) && METHOD.test(path));
+}
 
 /** The format whose path or version header the request has; else the default. */
 function suggestedProtocol(path: string, headers: Headers): ClientProtocol {
-  if (GEMINI_PATH.test(path) || headers.has('x-goog-api-client')) return CLIENT_PROTOCOLS.gemini;
+  if (isOfGemini(path) || headers.has('x-goog-api-client')) return CLIENT_PROTOCOLS.gemini;
   const below = path.replace(/^(?:\/v1)*(?=\/)/, '');
   const isAt = (base: string) => below === base || below.startsWith(`${base}/`);
   const suggested = Object.values(CLIENT_PROTOCOLS).find(
@@ -53,7 +62,6 @@ const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
     /\/(?:audio|speech|transcriptions)(?:\/|$)/,
     'use POST /v1/audio/speech, /v1/audio/transcriptions or /v1/audio/translations',
   ],
-  [/\/chat\/.*completions$/, 'use POST /v1/chat/completions'],
   [/\/completions$/, 'use POST /v1/completions or POST /v1/chat/completions'],
   [/\/(?:chat|message)/, 'use POST /v1/chat/completions or POST /v1/messages'],
 ];

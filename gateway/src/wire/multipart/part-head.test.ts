@@ -1,6 +1,7 @@
-/** Tests the boundary of a content type. */
+/** Tests the boundary of a content type, and heads of parts that are made to be slow. */
 import { expect, test } from 'bun:test';
-import { boundaryOf, formType, isFormType } from './part-head.ts';
+import { startCpuClock } from '../../../test/harness/cpu-clock.ts';
+import { boundaryOf, formType, isFormType, parsePartHead } from './part-head.ts';
 
 test.each([
   ['multipart/form-data; boundary=abc', 'abc'],
@@ -20,4 +21,17 @@ test.each([
 
 test('a form is told from other types', () => {
   expect(['multipart/form-data; boundary=a', 'multipart/form-datax', ''].map(isFormType)).toEqual([true, false, false]);
+});
+
+const BLANKS = ' '.repeat(8_000);
+
+test.each([
+  ['spaces within a header', `content-disposition: form-data; name="a"\r\nx: b${BLANKS}c`],
+  ['spaces before an end that is not expected', `content-disposition: form-data; name="a"${BLANKS}x`],
+  ['spaces in a quoted text without an end', `content-disposition: form-data; name="${BLANKS}`],
+  ['a parameter without a value', `content-disposition: form-data; ${'x'.repeat(8_000)}`],
+])('%s take no longer than their length', (_, head) => {
+  const cpuMs = startCpuClock();
+  for (let round = 0; round < 64; round++) parsePartHead(head);
+  expect(cpuMs()).toBeLessThan(500);
 });

@@ -44,12 +44,13 @@ function parseParameters(text: string): ReadonlyMap<string, string> | null {
     parameters.set(name, match[2]?.replace(/\\(.)/g, '$1') ?? match[3] ?? '');
     end = PARAMETER.lastIndex;
   }
-  return /^\s*;?\s*$/.test(text.slice(end)) ? parameters : null;
+  const rest = text.slice(end).trim();
+  return rest === '' || rest === ';' ? parameters : null;
 }
 
 /** Names of all known forms, and nothing that two parsers could read as two names. */
 const NAME = /^[\w.-]{1,128}(?:\[[\w.-]{0,64}\])?$/;
-const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*?)[ \t]*$/s;
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['binary', '7bit', '8bit']);
 const TEXT_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
@@ -57,10 +58,11 @@ const TEXT_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']
 export function parsePartHead(text: string): PartHead | string {
   const headers = new Map<string, string>();
   for (const line of text.split('\r\n')) {
-    const [, name, value] = HEADER.exec(line) ?? [];
-    if (name === undefined || value === undefined || hasLineEnd(value)) return 'a header of a part is malformed';
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(colon, 0));
+    if (!HEADER_NAME.test(name) || hasLineEnd(line)) return 'a header of a part is malformed';
     if (headers.has(name.toLowerCase())) return `a part has the header ${name} twice`;
-    headers.set(name.toLowerCase(), value);
+    headers.set(name.toLowerCase(), trimBlanks(line.slice(colon + 1)));
   }
   const disposition = headers.get('content-disposition') ?? '';
   const [kind = ''] = disposition.split(';', 1);
@@ -80,6 +82,18 @@ export function parsePartHead(text: string): PartHead | string {
     fileName: parameters.get('filename') ?? null,
     contentType: stated === null ? null : type.trim().toLowerCase(),
   };
+}
+
+/** Without the spaces and tabs around it; by characters, because a pattern would try each run of them many times. */
+function trimBlanks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text[start])) start += 1;
+  while (end > start && isBlank(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
 
 /** Parsers disagree on what a lone CR, LF or NUL is. */
