@@ -307,3 +307,11 @@ describe('on a translated route', () => {
     expect(upstream.served.at(-1)).toMatchObject({ path: '/v1/chat/completions', credential: 'credential-plain' });
   });
 });
+
+test('an id of the client that a compaction repeats makes nothing its own', async () => {
+  const { item } = await begin();
+  const input = [{ type: 'message', id: item, role: 'user', content: 'hi' }];
+  const compacted = await post('responses/compact', { model: 'm', input }, keys.workspace);
+  expect([compacted.status, compacted.json.output[0].id]).toEqual([200, item]);
+  expect((await ask({ input: [{ type: 'item_reference', id: item }] }, keys.workspace)).status).toBe(404);
+});

@@ -82,6 +82,14 @@ export function startStoredUpstream(): StoredUpstream {
     return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
   }
 
+  /** The messages of the user as they came, with their ids. */
+  function compaction({ input }: Served['body']): Response {
+    count += 1;
+    const made = { id: `cmp_${count}`, type: 'compaction', encrypted_content: 'sealed' };
+    const output = [...(input as object[]), made];
+    return Response.json({ id: `resp_${count}`, object: 'response.compaction', created_at: 1, output, usage: USAGE });
+  }
+
   /** Code ran in a container, and made a file there. */
   function message(body: Served['body']): Response {
     count += 1;
@@ -122,6 +130,7 @@ export function startStoredUpstream(): StoredUpstream {
         if (upstream.failWith === 200) return answer(body);
         return Response.json({ error: { message: 'no', type: 'server_error' } }, { status: upstream.failWith });
       }
+      if (pathname.endsWith('/responses/compact')) return compaction(body);
       if (pathname === '/v1/messages') return message(body);
       if (pathname === '/v1/chat/completions') {
         const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];

@@ -149,7 +149,7 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
 
 const DESCRIBING = [
   ...['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion'],
-  ...['id', 'status', 'incomplete_details', 'service_tier', 'store', 'conversation', 'tool_usage'],
+  ...['id', 'object', 'status', 'incomplete_details', 'service_tier', 'store', 'conversation', 'tool_usage'],
 ];
 
 /** An item of a response without its content. */

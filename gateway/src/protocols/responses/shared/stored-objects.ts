@@ -10,10 +10,13 @@ export function noteStoredItem(item: JsonObject | null, found: StoredObject[]): 
   if (container !== null) found.push({ kind: 'container', id: container });
 }
 
-/** Of a response object without its items; null: the provider says that it stores nothing. */
+/** A compaction is not stored, and repeats items of the request, with ids of the client's choice. */
+const COMPACTION = 'response.compaction';
+
+/** Of a response object without its items; null: the provider stores nothing of it. */
 export function storedIn(response: JsonObject): StoredObject[] | null {
   const id = asText(response.id);
-  if (id === null || response.store === false) return null;
+  if (id === null || response.store === false || response.object === COMPACTION) return null;
   const conversation = asText(asObject(response.conversation)?.id);
   return [
     { kind: 'response', id },
