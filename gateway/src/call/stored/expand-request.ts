@@ -2,6 +2,7 @@
  * Expands a request that continues responses kept here: the earlier conversation takes the place of
  * `previous_response_id`, and items that of references to them. Then it goes to any target like a whole request.
  */
+import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { asArray, asObject } from '../../protocols/json.ts';
 import type { StoredReference } from '../../protocols/stored/stored-references.ts';
@@ -34,70 +35,73 @@ export async function expandRequest(
   kept: readonly KeptReference[],
 ): Promise<ReadCall> {
   const { limits } = call.settings.config;
-  const conversations = await readConversations(call, kept);
-  const earlier = kept.find(({ reference }) => reference.path === EARLIER);
-  const items = new Map<string, string>();
-  for (const { reference, row } of kept) {
-    if (reference.kind === 'item') items.set(reference.path, itemOf(conversations, row, reference));
-  }
-  const own = inputWith(outline, items);
-  const before = earlier === undefined ? [] : wholeOf(conversations.get(earlier.row.request_id), earlier.reference);
-  const input = [...before, own].filter((text) => text !== '').join(',');
-  const edits: JsonEdit[] = [{ set: ['input'], json: `[${input}]` }];
-  if (earlier !== undefined) {
+  const texts = await readTexts(call, kept);
+  const earlier = texts.get(EARLIER) ?? '';
+  const own = inputWith(outline, texts);
+  const edits: JsonEdit[] = [{ set: ['input'], json: `[${joinTexts([earlier, own])}]` }];
+  if (texts.has(EARLIER)) {
     edits.push({ remove: [EARLIER] });
-    call.continues = earlier.reference.id;
+    call.continues = kept.find(({ reference }) => reference.path === EARLIER)?.reference.id ?? null;
   }
   const bytes = spliceJson(outline, edits);
-  if (bytes.length > limits.bodyBytesMax) {
-    throw new CallFailure(
-      'body_too_large',
-      `the request with the conversation that it continues is larger than ${limits.bodyBytesMax} bytes; send less of it as a whole, with "store": false`,
-    );
-  }
+  if (bytes.length > limits.bodyBytesMax) throw tooLarge(limits);
   return readCall(bytes, call.protocol, { limits, version: call.version, countOnly: false });
 }
 
-type Conversations = ReadonlyMap<string, Conversation>;
+function tooLarge({ bodyBytesMax }: Limits): CallFailure {
+  return new CallFailure(
+    'body_too_large',
+    `the request with the conversation that it continues is larger than ${bodyBytesMax} bytes; send less of it as a whole, with "store": false`,
+  );
+}
 
-async function readConversations(call: Identified, kept: readonly KeptReference[]): Promise<Conversations> {
-  const { deps, principal } = call;
-  const owner = { account: principal.account.id, workspace: principal.workspaceId };
-  const found = new Map<string, Conversation>();
-  for (const { reference, row } of kept) {
-    if (found.has(row.request_id)) continue;
-    const conversation = await deps.storedState.read(owner, row.request_id).catch((cause: unknown) => {
-      throw new CallFailure('store_unavailable', 'stored responses cannot be read at the moment; try again shortly', {
-        retryAfterSeconds: 2,
-        cause,
-      });
-    });
-    if (conversation === null) throw refuseReference(reference);
-    found.set(row.request_id, conversation);
+/**
+ * The items that take the place of each reference, as JSON, by its path. One conversation is in memory at a time, and no
+ * more of all than one request may have: a few bytes can name the same item many times.
+ */
+async function readTexts(call: Identified, kept: readonly KeptReference[]): Promise<ReadonlyMap<string, string>> {
+  const { limits } = call.settings.config;
+  const texts = new Map<string, string>();
+  let length = 0;
+  for (const [requestId, references] of Map.groupBy(kept, ({ row }) => row.request_id)) {
+    const conversation = await readConversation(call, requestId);
+    const output = conversation === null ? [] : asArray(asObject(JSON.parse(conversation.response))?.output);
+    const items = output.map((item) => JSON.stringify(item));
+    const textOf = new Map(output.map((item, index) => [asObject(item)?.id, items[index]]));
+    for (const { reference } of references) {
+      const isEarlier = reference.path === EARLIER;
+      const text = isEarlier ? joinTexts([conversation?.input ?? '', ...items]) : textOf.get(reference.id);
+      if (conversation === null || text === undefined) throw refuseReference(reference);
+      length += text.length;
+      if (length > limits.bodyBytesMax) throw tooLarge(limits);
+      texts.set(reference.path, text);
+    }
   }
-  return found;
+  return texts;
 }
 
-/** The items of the request as JSON, with kept ones in the place of references (by the path of the reference). */
-function inputWith(outline: ReadCall['outline'], items: ReadonlyMap<string, string>): string {
+/** Items as JSON, separated by commas. */
+function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(',');
+}
+
+async function readConversation({ deps, principal }: Identified, requestId: string): Promise<Conversation | null> {
+  const owner = { account: principal.account.id, workspace: principal.workspaceId };
+  try {
+    return await deps.storedState.read(owner, requestId);
+  } catch (cause) {
+    throw new CallFailure('store_unavailable', 'stored responses cannot be read at the moment; try again shortly', {
+      retryAfterSeconds: 2,
+      cause,
+    });
+  }
+}
+
+/** The items of the request as JSON, with kept ones in the place of references. */
+function inputWith(outline: ReadCall['outline'], texts: ReadonlyMap<string, string>): string {
   const input = member(outline.root, 'input');
-  if (items.size === 0 || input?.kind !== 'array') return inputOf({ outline });
+  if (input?.kind !== 'array') return inputOf({ outline });
   return elements(input)
-    .map((item, index) => items.get(`input.${index}`) ?? jsonText(item))
+    .map((item, index) => texts.get(`input.${index}`) ?? jsonText(item))
     .join(',');
-}
-
-function itemOf(conversations: Conversations, row: StoredRow, reference: StoredReference): string {
-  const item = outputOf(conversations.get(row.request_id)).find((one) => asObject(one)?.id === reference.id);
-  if (item === undefined) throw refuseReference(reference);
-  return JSON.stringify(item);
-}
-
-function wholeOf(conversation: Conversation | undefined, reference: StoredReference): string[] {
-  if (conversation === undefined) throw refuseReference(reference);
-  return [conversation.input, ...outputOf(conversation).map((item) => JSON.stringify(item))];
-}
-
-function outputOf(conversation: Conversation | undefined): readonly unknown[] {
-  return conversation === undefined ? [] : asArray(asObject(JSON.parse(conversation.response))?.output);
 }

@@ -4,6 +4,7 @@ import type { StoredByCall } from '../../store/ports/stored-state.ts';
 import { jsonText, member, stringValue } from '../../wire/json-node.ts';
 import type { Identified, Routed } from '../call.ts';
 import { CONVERSATION_KEPT_MS, type EndedResponse } from './open-stored-state.ts';
+import { THINGS_MAX } from './stored-by.ts';
 
 /** The provider's name in the rows of state that this gateway keeps itself. */
 export const KEPT_HERE = '';
@@ -39,7 +40,8 @@ export function storedHere(call: Identified, tokens: number, output_tokens: numb
   const { ended, target, atMs } = call;
   if (ended === null || !ended.isKept || target === null) return undefined;
   const ids = asArray(ended.object.output).flatMap((item) => asText(asObject(item)?.id) ?? []);
-  const things = [{ kind: 'response', id: asText(ended.object.id) ?? '' }, ...ids.map((id) => ({ kind: 'item', id }))];
+  const items = ids.slice(0, THINGS_MAX).map((id) => ({ kind: 'item', id }));
+  const things = [{ kind: 'response', id: asText(ended.object.id) ?? '' }, ...items];
   const place = { provider: KEPT_HERE, model: target.upstream.model, credential: KEPT_HERE };
   return { ...place, tokens, output_tokens, expires_at_ms: atMs + CONVERSATION_KEPT_MS, things };
 }

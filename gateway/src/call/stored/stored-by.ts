@@ -9,7 +9,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** The form of ids at providers, which JSON writes as they are. Another one is not stored, and so cannot be named later. */
 const ID = /^[\w.:/+=-]{1,256}$/;
 /** More than any answer has items; bounds the frame of the end. */
-const THINGS_MAX = 2_000;
+export const THINGS_MAX = 2_000;
 
 /** Undefined: the provider keeps nothing that may be named later. `tokens`: of prompt and answer; `output_tokens`: of the answer. */
 export function storedBy(
