@@ -10,6 +10,9 @@ export interface SeekableBytes {
 export class AudioBytes {
   readonly #source: SeekableBytes;
   readonly #start: number;
+  /** The last span that was read, and where it begins in the source: headers are many short reads of one place. */
+  #span: Buffer = Buffer.alloc(0);
+  #spanStart = 0;
   /** Bytes of the file. */
   readonly length: number;
 
@@ -25,12 +28,20 @@ export class AudioBytes {
     const end = Math.min(this.length, from + most);
     const spans: Buffer[] = [];
     for (let at = from; at >= 0 && at < end; ) {
-      const span = await this.#source.read(this.#start + at);
+      const span = await this.#spanAt(this.#start + at);
       const taken = span.subarray(0, end - at);
       spans.push(taken);
       at += taken.length;
     }
     const [only] = spans;
     return spans.length === 1 && only !== undefined ? only : Buffer.concat(spans);
+  }
+
+  async #spanAt(offset: number): Promise<Buffer> {
+    const within = offset - this.#spanStart;
+    if (within >= 0 && within < this.#span.length) return this.#span.subarray(within);
+    this.#span = await this.#source.read(offset);
+    this.#spanStart = offset;
+    return this.#span;
   }
 }
