@@ -86,7 +86,7 @@ function checkModel(model: string, charsMax: number): void {
 
 const WHOLE = 'generateContentRequest';
 
-/** The parser would take it for the request, of which nothing was checked. */
+/** The parser would take it for the request, unchecked. */
 function refuseWhole(root: JsonNode): void {
   if (given(root, WHOLE) === undefined) return;
   throw invalidRequest(`${WHOLE}: only a token count has it; send its members themselves`, WHOLE);
