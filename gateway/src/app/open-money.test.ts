@@ -11,8 +11,9 @@ import { createChangeFeed } from '../store/memory/change-feed.ts';
 import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { Caps, Subject } from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
+import type { Store } from '../store/ports/store.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
-import { heldCall, settledCall } from '../store/testing/sample-call.ts';
+import { heldCall, jobOf, settledCall } from '../store/testing/sample-call.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { type MoneyParts, openMoney } from './open-money.ts';
 
@@ -35,7 +36,7 @@ const PREPAID: StoredAccount = {
 const MODEL: Subject = { kind: 'model', id: 'own' };
 
 /** A store with a prepaid account of 100 nano-dollars, and a daily budget of 50 for the model `own`. */
-async function open(given: Partial<MoneyParts> = {}) {
+async function open(given: Partial<MoneyParts> = {}, prepare?: (store: Store) => Promise<void>) {
   const store = await openStore({ dataDir: newFolder() });
   closers.push(() => store.close());
   const caps: Caps = { ...NO_CAPS, budget: { window: 'total', amount: 50n } };
@@ -48,6 +49,7 @@ async function open(given: Partial<MoneyParts> = {}) {
   await store.ledger.settle(
     settledCall('req_1', { held: 30n, output: 10, account: 'team', changes: { model: 'alias' } }),
   );
+  await prepare?.(store);
   const reports: string[] = [];
   const tell = (about: unknown, message?: string) => void reports.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
@@ -114,6 +116,27 @@ describe('state at the start', () => {
     expect(await ask(opened, 31n, 'own')).toBe('budget');
     expect(await ask(opened, 30n, 'own')).not.toBeString();
   });
+});
+
+test('what calls that earlier processes detached hold counts again, until they end', async () => {
+  const opened = await open({}, async ({ ledger }) => {
+    await ledger.hold(heldCall('req_2', 25n, 'team'));
+    await ledger.detach({ call_id: 'req_2', job: jobOf('resp_2') });
+  });
+  const { draft } = heldCall('req_2', 25n, 'team');
+  const key: Subject = { kind: 'key', id: draft.key_id };
+  opened.billing.rules.put(key, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });
+  const binding = opened.billing.rules.budgetOf(key, 'team', opened.billing.budgetZoneOf, Date.now());
+  if (binding === null) throw new Error('the rule has no budget');
+  await opened.billing.limits.seeds.seedBudgetAhead(binding);
+  const { store: limits } = opened.billing.limits;
+  expect(await limits.readBudget(binding)).toEqual({ settled: 20n, held: 25n });
+  expect(await ask(opened, 56n)).toBe('balance');
+  await opened.store.ledger.settle(settledCall('req_2', { held: 25n, output: 5, account: 'team' }));
+  await limits.release('req_2', 10n, 0, Date.now());
+  expect(await limits.readBudget(binding)).toEqual({ settled: 30n, held: 0n });
+  expect(await ask(opened, 71n)).toBe('balance');
+  expect(await ask(opened, 70n)).not.toBeString();
 });
 
 test('the spend of a budget is read in advance, before any call needs it', async () => {

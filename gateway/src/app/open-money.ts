@@ -16,7 +16,15 @@ import { steadyNowMs } from '../lib/deadlines.ts';
 import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-endpoint.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
-import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';
+import type { DetachedCall } from '../store/ports/ledger.ts';
+import {
+  type BindingCaps,
+  type BudgetReached,
+  EVERY_END_USER,
+  type LimitStore,
+  layerOf,
+  type Subject,
+} from '../store/ports/limits.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { Store } from '../store/ports/store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -103,6 +111,7 @@ export async function openMoney({
     if (modes.get(id) !== mode) limits.forgetBalance(id);
     modes.set(id, mode);
   }
+  resumeDetached(limits, store.ledger.readDetached(), (account) => modes.get(account) === 'prepaid', namesOfModel);
   changes.subscribe(followRules(rules, store.policies));
   changes.subscribe({
     follow(commit) {
@@ -174,6 +183,27 @@ export async function openMoney({
       clearInterval(sweeping);
     },
   };
+}
+
+/** Counts the calls that earlier processes detached in the budgets of the windows that admitted them. */
+function resumeDetached(
+  limits: LimitStore,
+  detached: readonly DetachedCall[],
+  isPrepaid: (account: string) => boolean,
+  namesOfModel: MoneyParts['namesOfModel'],
+): void {
+  for (const { draft, amount } of detached) {
+    const { account, model } = draft;
+    const models = model === null ? [] : namesOfModel(model);
+    const subjects = { keyId: draft.key_id, workspaceId: draft.workspace, accountId: account, endUser: draft.end_user };
+    limits.resume({
+      callId: draft.request_id,
+      subjects: { ...subjects, models },
+      arrivedMs: draft.at_ms,
+      prepaidAccount: isPrepaid(account) ? account : null,
+      amount,
+    });
+  }
 }
 
 function logReached(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {

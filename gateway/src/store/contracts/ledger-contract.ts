@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AccountBalance, AccountMode, Ledger, LedgerProof } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { heldCall, lostAttempt, PRICE_VERSION, settledCall, usageOf } from '../testing/sample-call.ts';
+import { heldCall, jobOf, lostAttempt, PRICE_VERSION, settledCall, usageOf } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { outcomeOf } from './store-rig.ts';
 
@@ -283,6 +283,50 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       );
       expect(await restart()).toEqual({ posted: 0, voided: 0 });
       expect(await rig.readCalls()).toHaveLength(4);
+    });
+
+    describe('a detached call', () => {
+      const settle = (id: string, held: bigint, output: number) =>
+        ledger.settle(settledCall(id, { held, output, account: 'paid' }));
+      const readIds = () => ledger.readDetached().map(({ draft }) => draft.request_id);
+
+      test('stays open over restarts and abandonment, and is settled once', async () => {
+        await ledger.topup(MOVEMENT);
+        for (const id of ['b', 'a', 'plain']) await ledger.hold(heldCall(id, 100n, 'paid'));
+        await ledger.extend('a', 1, 20n);
+        await ledger.checkpoint({ call_id: 'b', usage: usageOf(10), cost: 20n });
+        for (const id of ['b', 'a']) await ledger.detach({ call_id: id, job: jobOf(`resp_${id}`) });
+        await ledger.abandon('a');
+        expect(readIds()).toEqual(['a', 'b']);
+        expect(await restart()).toEqual({ posted: 0, voided: 1 });
+        expect(await restart()).toEqual({ posted: 0, voided: 0 });
+        const [first] = ledger.readDetached();
+        expect(first).toMatchObject({ amount: 120n, extensions: 1, job: jobOf('resp_a') });
+        expect(first?.draft).toEqual(heldCall('a', 100n, 'paid').draft);
+        expect(await balanceOf('paid')).toMatchObject({ available: 780n, held: 220n, charged: 0n });
+        await ledger.abandon('b');
+        await ledger.extend('a', 2, 5n);
+        expect(ledger.readDetached()[0]).toMatchObject({ amount: 125n, extensions: 2 });
+        await settle('a', 125n, 60);
+        expect(await outcomeOf(settle('a', 125n, 60))).toBe('conflict');
+        expect(readIds()).toEqual(['b']);
+        await settle('b', 100n, 0);
+        await restart();
+        expect(readIds()).toEqual([]);
+        expect(await outcomeOf(settle('b', 100n, 0))).toBe('conflict');
+        expect(await balanceOf('paid')).toMatchObject({ available: 880n, held: 0n, charged: 120n });
+        expect(await statusOf('a')).toMatchObject({ cost_nano_usd: '120' });
+      });
+
+      test('is detached once, and only while it holds something', async () => {
+        await ledger.hold(heldCall('a', 10n));
+        const outcomes = await Promise.all(
+          ['a', 'a', 'unknown'].map((call_id) => outcomeOf(ledger.detach({ call_id, job: jobOf('r') }))),
+        );
+        expect(outcomes).toEqual(['kept', 'conflict', 'conflict']);
+        await ledger.settle(settledCall('a', { held: 10n, output: 1 }));
+        expect(await outcomeOf(ledger.detach({ call_id: 'a', job: jobOf('r') }))).toBe('conflict');
+      });
     });
 
     test('after a crash a stream whose output was noted has the status that its caller got, and who answered', async () => {

@@ -49,6 +49,55 @@ export function seedContract(open: () => LimitStore): void {
     expect(await store.readBudget(daily(DAY))).toEqual({ settled: 7n, held: 0n });
   });
 
+  test('a detached call gives its slot back, and keeps its money without a lease', async () => {
+    const store = open();
+    const budget = bind({ concurrency: 1, ...totalOf(10n) });
+    await store.seedBudget(budget, 0n);
+    await store.seedBalance('p', 20n);
+    const wanted = { amount: 4n, prepaidAccount: 'p' };
+    await store.acquire(claim('a', [budget], wanted), START_MS);
+    await store.detach('a', START_MS);
+    await store.detach('unknown', START_MS);
+    expect(await store.sweep(START_MS + 100 * LEASE_MS)).toBe(0);
+    expect(await store.readBudget(budget)).toEqual({ settled: 0n, held: 4n });
+    expect(await kindOf(store.acquire(claim('b', [budget], { ...wanted, amount: 7n }), START_MS))).toBe('budget');
+    expect(await kindOf(store.acquire(claim('b', [budget], wanted), START_MS))).toBe('admitted');
+    expect(await store.readUse(budget, START_MS)).toMatchObject({ running: 1 });
+    expect(await store.extendUpTo('a', 9n, START_MS)).toBe(2n);
+    expect(await store.release('a', 6n, 0, START_MS)).toBe(true);
+    expect(await store.release('a', 6n, 0, START_MS)).toBe(false);
+    expect(await store.readBudget(budget)).toEqual({ settled: 6n, held: 4n });
+    expect(await store.readUse(budget, START_MS)).toMatchObject({ running: 1 });
+    expect(await kindOf(store.acquire(claim('c', [], { ...wanted, amount: 11n }), START_MS))).toBe('balance');
+    expect(await kindOf(store.acquire(claim('c', [], { ...wanted, amount: 10n }), START_MS))).toBe('admitted');
+  });
+
+  test('a resumed call counts in the budgets of its window once they are seeded, and gives its rest back', async () => {
+    const store = open();
+    const subjects = { keyId: 'k', workspaceId: '', accountId: 'p', endUser: null, models: ['m'] };
+    const resumed = { subjects, arrivedMs: DAY.endMs - 1, prepaidAccount: 'p', amount: 4n };
+    await store.resume({ callId: 'a', ...resumed });
+    await store.resume({ callId: 'early', ...resumed, arrivedMs: DAY.startMs - 1 });
+    await store.resume({ callId: 'ended', ...resumed });
+    expect(async () => await store.resume({ callId: 'a', ...resumed })).toThrow('holds its limits already');
+    await store.release('ended', 4n, 0, START_MS);
+    const [key, model, other] = [daily(DAY), bind(totalOf(9n), { kind: 'model', id: 'm' }), bind(totalOf(9n), { id: 'x' })];
+    expect(await store.beginSeed(key)).toEqual(['a']);
+    expect(await store.beginSeed(model)).toEqual(['a', 'early']);
+    expect(await store.beginSeed(other)).toEqual([]);
+    for (const budget of [key, model, other]) await store.seedBudget(budget, 0n);
+    await store.seedBalance('p', 1n);
+    expect(await store.readBudget(key)).toEqual({ settled: 0n, held: 4n });
+    expect(await store.readBudget(model)).toEqual({ settled: 0n, held: 8n });
+    await store.release('a', 3n, 0, START_MS);
+    await store.release('early', 0n, 0, START_MS);
+    expect(await store.readBudget(key)).toEqual({ settled: 3n, held: 0n });
+    expect(await store.readBudget(model)).toEqual({ settled: 3n, held: 0n });
+    const wanted = { amount: 6n, prepaidAccount: 'p' };
+    expect(await kindOf(store.acquire(claim('b', [], { ...wanted, amount: 7n }), START_MS))).toBe('balance');
+    expect(await kindOf(store.acquire(claim('b', [], wanted), START_MS))).toBe('admitted');
+  });
+
   test('a budget continues in its next window by itself; calls of the old window end there', async () => {
     const store = open();
     await store.seedBudget(daily(DAY), 7n);

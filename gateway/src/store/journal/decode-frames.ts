@@ -4,7 +4,7 @@ import type { MediaAndToolUsage, Usage, UsageFlag, UsageSource } from '../../gen
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
-import type { CallDraft, Checkpoint } from '../ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedJob } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import type { StoredByCall } from '../ports/stored-state.ts';
 import { readAttempt, readAudit } from './decode-nested.ts';
@@ -81,6 +81,14 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
         prepaid: members.prepaid,
         audit: members.audit,
       };
+    case KIND.detach:
+      return {
+        kind: 'detach',
+        call_id: members.given(members.callId, 'callId'),
+        at_ms: members.given(members.atMs, 'atMs'),
+        job: members.given(members.job, 'job'),
+        ...(members.stored !== null && { stored: members.stored }),
+      };
     default:
       return reader.fail(`is of kind ${kind}, which this version does not know`);
   }
@@ -133,6 +141,7 @@ class Members {
   audit: NewAuditEntry | null = null;
   traceId: string | null = null;
   stored: StoredByCall | null = null;
+  job: DetachedJob | null = null;
 
   constructor(reader: FrameReader) {
     this.#reader = reader;
@@ -142,7 +151,7 @@ class Members {
   read(): void {
     const reader = this.#reader;
     this.#clear();
-    const { stored: knownMax, attempt } = MEMBER;
+    const { job: knownMax, attempt } = MEMBER;
     for (let member = reader.next(knownMax, attempt); member !== 0; member = reader.next(knownMax, attempt)) {
       this.#take(reader, member);
     }
@@ -156,7 +165,7 @@ class Members {
     this.status = this.input = this.output = this.cacheRead = this.cacheWrite5m = this.cacheWrite1h = 0;
     this.reasoning = this.durationMs = this.of = 0;
     this.stream = this.prepaid = false;
-    this.extras = this.usageFlags = this.reason = this.audit = this.stored = null;
+    this.extras = this.usageFlags = this.reason = this.audit = this.stored = this.job = null;
     this.held = this.amount = null;
     this.posted = this.released = this.writtenOff = 0n;
     this.attempts = [];
@@ -295,6 +304,9 @@ class Members {
         break;
       case MEMBER.stored:
         this.stored = reader.json('object') as StoredByCall;
+        break;
+      case MEMBER.job:
+        this.job = reader.json('object') as DetachedJob;
         break;
       default:
         reader.skip();

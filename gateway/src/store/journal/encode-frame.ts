@@ -60,6 +60,12 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
     case 'movement':
       encodeMovement(writer, frame);
       break;
+    case 'detach':
+      writer.writeText(MEMBER.callId, frame.call_id);
+      writer.writeNumber(MEMBER.atMs, frame.at_ms);
+      if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
+      writer.writeText(MEMBER.job, JSON.stringify(frame.job));
+      break;
   }
 }
 

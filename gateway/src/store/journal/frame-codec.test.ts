@@ -161,7 +161,7 @@ describe('bytes that are no frames', () => {
       fc.property(
         fc.uint8Array({ maxLength: 300 }),
         fc.nat(6),
-        fc.constantFrom(1, 2, 3, 4, 5, 6),
+        fc.constantFrom(1, 2, 3, 4, 5, 6, 11),
         (bytes, count, kind) => {
           tryDecode(bytes, count);
           tryDecode(frameOf(kind, ...bytes.subarray(0, 100)), 1);

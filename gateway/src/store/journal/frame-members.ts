@@ -4,8 +4,8 @@
  * Members that are null, zero, false or empty are left out. Numbers are never reused.
  */
 
-/** 7 to 11 are reserved: idem, grant, return, moved, detach; 12, own, became a member of the end. A new kind raises the stream's format version. */
-export const KIND = { hold: 1, extend: 2, end: 3, refused: 4, checkpoint: 5, movement: 6 } as const;
+/** 7 to 10 are reserved: idem, grant, return, moved; 12, own, became a member of the end. A new kind raises the stream's format version. */
+export const KIND = { hold: 1, extend: 2, end: 3, refused: 4, checkpoint: 5, movement: 6, detach: 11 } as const;
 
 export const WIRE = {
   /** An unsigned integer up to 2^53 - 1. */
@@ -74,8 +74,10 @@ export const MEMBER = {
   audit: 42,
   /** Of a hold, an end or a refusal. */
   traceId: 43,
-  /** Of an end: what the call left at its provider, as JSON text. */
+  /** Of an end or a detachment: what the call left at its provider, as JSON text. */
   stored: 44,
+  /** Of a detachment, as JSON text. */
+  job: 45,
 } as const;
 
 /** Of an attempt. Every member from `cost` on may be absent. */

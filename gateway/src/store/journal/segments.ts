@@ -12,8 +12,8 @@ export const SEGMENT_HEAD_BYTES = 4096;
 export const STREAM_BYTES = 16;
 export const SEGMENT_BYTES = 8 * 1024 * 1024;
 
-/** Raised with each new kind of frame: an older program then refuses the folder as a whole. */
-const VERSION = 1;
+/** Raised with each new kind of frame: an older program then refuses the folder as a whole. 2: detachments. */
+const VERSION = 2;
 const MAGIC = 0xfe_53_54_ff;
 const HASH_AT = 48;
 const FILL_BYTES = 1024 * 1024;
@@ -64,10 +64,10 @@ function parseHead(bytes: Buffer, number: number, path: string): SegmentHead | n
   if (bytes.readUInt32LE(0) !== MAGIC) return null;
   if (!bytes.subarray(HASH_AT, HASH_AT + HASH_BYTES).equals(hashOf(bytes))) return null;
   const version = bytes.readUInt32LE(4);
-  if (version !== VERSION) {
+  if (version < 1 || version > VERSION) {
     throw new Unavailable(
       'incompatible',
-      `${path} was written by another version (its format is ${version}, expected ${VERSION}). Start that version, or a newer one.`,
+      `${path} was written by another version (its format is ${version}, expected 1 to ${VERSION}). Start that version, or a newer one.`,
     );
   }
   if (bytes.readUInt32LE(28) !== number) return null;

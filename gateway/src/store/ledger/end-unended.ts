@@ -1,14 +1,17 @@
 /** Builds the end of a call that never ended itself: its process died, or its settlement could not be stored. */
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import type { CallDraft, Checkpoint, Settlement } from '../ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedJob, Settlement } from '../ports/ledger.ts';
 
 /** A call that holds money. */
 export interface UnendedCall {
   readonly draft: CallDraft;
   /** All that it holds. */
   readonly amount: bigint;
+  readonly extensions: number;
   /** The last one; null: none. */
   readonly checkpoint: Pick<Checkpoint, 'usage' | 'cost' | 'target'> | null;
+  /** Null: the call ends with its process. */
+  readonly job: DetachedJob | null;
 }
 
 /** Number of calls left by the previous process that were charged by their last checkpoint (`posted`) or not at all. */
@@ -22,7 +25,10 @@ export interface Recovered {
  * made while output is sent, so a streaming client had received status 200 by then. The duration is unknown, so
  * `duration_ms` is 0.
  */
-export function endUnended({ draft: begun, amount, checkpoint }: UnendedCall, error: string): Settlement {
+export function endUnended(
+  { draft: begun, amount, checkpoint }: Pick<UnendedCall, 'draft' | 'amount' | 'checkpoint'>,
+  error: string,
+): Settlement {
   const draft = checkpoint?.target === undefined ? begun : { ...begun, ...checkpoint.target };
   const { provider, served_model: model } = draft;
   const unpriced = checkpoint !== null && draft.price_version === null;

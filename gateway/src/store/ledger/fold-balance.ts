@@ -51,6 +51,7 @@ export function transfersOf(frame: Frame, accountOf: (call_id: string) => string
     case 'refused':
       return absorbOf(frame.record);
     case 'checkpoint':
+    case 'detach':
       return [];
   }
 }

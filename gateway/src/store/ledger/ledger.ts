@@ -45,7 +45,7 @@ const KEPT = Promise.resolve();
 /** Movements in memory; with more they are looked up in the read model. */
 const RECENT_MAX = 1_000;
 
-/** Opens the ledger, and ends the calls that the previous process left open. */
+/** Opens the ledger, and ends the calls that the previous process left open, except detached ones. */
 export function createLedger({ journal, balances, left, findMovement, caughtUp }: LedgerParts): OpenedLedger {
   const book = new BalanceBook(balances);
   const calls = new OpenCalls(journal, book);
@@ -53,7 +53,10 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
   /** The durable movements of this process that may not be in the read model yet. */
   const recent = new Map<string, Movement>();
   const recovered = { posted: 0, voided: 0 };
-  for (const call of left) recovered[calls.endLeft(call, 'gateway_crashed') ? 'posted' : 'voided'] += 1;
+  for (const call of left) {
+    if (call.job !== null) calls.goOn(call);
+    else recovered[calls.endLeft(call, 'gateway_crashed') ? 'posted' : 'voided'] += 1;
+  }
 
   function appendRecord(record: CallRecord): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -151,6 +154,11 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
       new Promise((resolve, reject) => {
         calls.settle(settlement, resolve, reject);
       }),
+    detach: (detachment) =>
+      new Promise((resolve, reject) => {
+        calls.detach(detachment, resolve, reject);
+      }),
+    readDetached: () => calls.readDetached(),
     settleUnheld: async (settlement) => calls.settleUnheld(settlement),
     append(record) {
       const { cost_nano_usd: cost } = record;

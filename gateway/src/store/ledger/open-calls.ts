@@ -5,7 +5,7 @@
  */
 
 import type { FrameWaiter, Journal } from '../ports/journal.ts';
-import type { Checkpoint, Hold, Settlement } from '../ports/ledger.ts';
+import type { Checkpoint, DetachedCall, DetachedJob, Detachment, Hold, Settlement } from '../ports/ledger.ts';
 import { ConstraintViolation, createStoreError, type StoreError, Unavailable } from '../ports/store-errors.ts';
 import { absorb, type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
 import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
@@ -30,6 +30,8 @@ class OpenCall implements FrameWaiter, UnendedCall {
   waiting = 0;
   /** To be ended as soon as nothing is on its way. */
   isAbandoned = false;
+  /** Set once its detachment is durable: only a settlement ends it from then on. */
+  job: DetachedJob | null = null;
   #resolve!: Resolve;
   #reject!: Reject;
 
@@ -131,6 +133,35 @@ export class OpenCalls {
   }
 
   /** @throws StoreError */
+  detach({ call_id, job, stored }: Detachment, resolve: Resolve, reject: Reject): void {
+    const call = this.#require(call_id);
+    if (call.job !== null || call.waiting > 0)
+      throw new ConstraintViolation('conflict', `The call ${call_id} is detached already, or is being held.`);
+    this.#writeHold(call);
+    call.waiting += 1;
+    const waiter: FrameWaiter = {
+      onDurable: () => {
+        call.waiting -= 1;
+        call.isAbandoned = false;
+        call.job = job;
+        resolve();
+      },
+      onRefused: (failure) => {
+        call.waiting -= 1;
+        reject(failure);
+        this.#endAbandoned(call);
+      },
+    };
+    const frame = { kind: 'detach', call_id, at_ms: Date.now(), job } as const;
+    this.journal.append(stored === undefined ? frame : { ...frame, stored }, waiter);
+  }
+
+  readDetached(): readonly DetachedCall[] {
+    const detached = [...this.#open.values()].filter((call): call is OpenCall & DetachedCall => call.job !== null);
+    return detached.sort((one, other) => (one.draft.request_id < other.draft.request_id ? -1 : 1));
+  }
+
+  /** @throws StoreError */
   settle(settlement: Settlement, resolve: Resolve, reject: Reject): void {
     checkSettlement(settlement);
     const { record, posted, released } = settlement;
@@ -163,16 +194,30 @@ export class OpenCalls {
   /** Ends the call as a restart would; does nothing for a call that holds nothing. */
   abandon(call_id: string): void {
     const call = this.#open.get(call_id);
-    if (call === undefined) return;
+    if (call === undefined || call.job !== null) return;
     call.isAbandoned = true;
     this.#endAbandoned(call);
   }
 
+  /** Goes on with a detached call of an earlier process. */
+  goOn(left: UnendedCall): void {
+    const call = this.#openLeft(left);
+    call.job = left.job;
+    call.extensions = left.extensions;
+    this.#open.set(left.draft.request_id, call);
+    this.journal.provideFor(this.#open.size);
+  }
+
+  #openLeft({ draft, amount }: UnendedCall): OpenCall {
+    const account = this.book.find(draft.account);
+    const call = new OpenCall(this, draft, amount, account, account.prepaid);
+    call.holdFrame = 'certain';
+    return call;
+  }
+
   /** Ends a call of the previous process, whose hold is in the journal. Returns whether anything was posted. */
   endLeft(left: UnendedCall, error: string): boolean {
-    const account = this.book.find(left.draft.account);
-    const call = new OpenCall(this, left.draft, left.amount, account, account.prepaid);
-    call.holdFrame = 'certain';
+    const call = this.#openLeft(left);
     const settlement = endUnended(left, error);
     this.#endNow(call, settlement);
     return settlement.posted > 0n;

@@ -273,12 +273,29 @@ export function holdMore(holding: Holding, amount: bigint): void {
   holding.amount += amount;
 }
 
-/** `charged`: at most what is held. `tokens`: tokens used; null: all that were taken. */
-export function returnUnused(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
-  for (const subject of holding.subjects) {
+/** A holding without slots and tokens to give back, and without a lease. */
+export function detachHolding(holding: Holding, nowMs: number): Holding {
+  leaveSubjects(holding, nowMs);
+  return { ...holding, subjects: [], tokens: NO_TOKENS, leaseEndsMs: Number.POSITIVE_INFINITY };
+}
+
+/** The holding of a detached call whose budgets are not seeded yet. `balance`: without its amount. */
+export function resumeHolding(claim: LimitClaim, balance: Balance | null): Holding {
+  const { amount } = claim;
+  const leaseEndsMs = Number.POSITIVE_INFINITY;
+  return { subjects: [], budgets: NO_BUDGETS, balance, tokens: NO_TOKENS, amount, claim, leaseEndsMs };
+}
+
+function leaveSubjects({ subjects }: Holding, nowMs: number): void {
+  for (const subject of subjects) {
     subject.running -= 1;
     subject.usedAtMs = nowMs;
   }
+}
+
+/** `charged`: at most what is held. `tokens`: tokens used; null: all that were taken. */
+export function returnUnused(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
+  leaveSubjects(holding, nowMs);
   if (tokens !== null) for (const { bucket, taken } of holding.tokens) correct(bucket, taken, tokens, nowMs);
   for (const budget of holding.budgets) settleInWindow(budget, holding.amount, charged);
   if (holding.balance !== null) holding.balance.available += holding.amount - charged;

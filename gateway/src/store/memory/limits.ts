@@ -15,6 +15,7 @@ import {
   type LimitDecision,
   type LimitRefusal,
   type LimitStore,
+  type ResumedClaim,
   type Subject,
 } from '../ports/limits.ts';
 import { ConstraintViolation } from '../ports/store-errors.ts';
@@ -35,6 +36,7 @@ import {
   type Balance,
   countsIn,
   coverable,
+  detachHolding,
   evaluateClaim,
   type Holding,
   holdMore,
@@ -43,6 +45,7 @@ import {
   readRateLimitStatus,
   refuseBalance,
   refuseExtension,
+  resumeHolding,
   returnUnused,
   roomWanted,
   takeAll,
@@ -65,6 +68,8 @@ export interface MemoryLimits extends LimitStore {
   explainExtension(callId: string, amount: bigint): LimitRefusal | null;
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
+  detach(callId: string, nowMs: number): void;
+  resume(claim: ResumedClaim): void;
   sweep(nowMs: number): number;
   /** Number of stored subjects and calls, both bounded. */
   size(): { readonly subjects: number; readonly calls: number };
@@ -184,6 +189,21 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       holdings.delete(callId);
       end(holding, charged, tokens, nowMs);
       return true;
+    },
+    detach(callId, nowMs) {
+      const holding = holdings.get(callId);
+      if (holding !== undefined) holdings.set(callId, detachHolding(holding, nowMs));
+    },
+    resume({ amount, ...claim }) {
+      checkAmounts(amount, 0);
+      const { callId, prepaidAccount } = claim;
+      if (holdings.has(callId)) throw new ConstraintViolation('conflict', `call ${callId} holds its limits already`);
+      let balance = balanceOf(prepaidAccount);
+      if (balance === null && prepaidAccount !== null) {
+        balance = { available: 0n, known: false };
+        balances.set(prepaidAccount, balance);
+      }
+      holdings.set(callId, resumeHolding({ ...claim, amount, binding: [], tokens: 0 }, balance));
     },
     credit(account, amount) {
       const balance = balances.get(account);

@@ -3,7 +3,7 @@
  * the database are a read model of it. Every implementation passes the suite in `store/contracts/journal-contract.ts`.
  */
 import type { NewAuditEntry } from './audit.ts';
-import type { CallDraft, Checkpoint, Movement } from './ledger.ts';
+import type { CallDraft, Checkpoint, Detachment, Movement } from './ledger.ts';
 import type { CallRecord } from './records.ts';
 import type { StoreHealth } from './store.ts';
 import type { StoreError } from './store-errors.ts';
@@ -68,7 +68,20 @@ export interface MovementFrame {
   readonly audit: NewAuditEntry | null;
 }
 
-export type Frame = HoldFrame | ExtendFrame | CheckpointFrame | EndFrame | RefusedFrame | MovementFrame;
+/** The hold of a call belongs to its account from now on: only an end frame ends the call. `at_ms`: unix ms. */
+export interface DetachFrame extends Detachment {
+  readonly kind: 'detach';
+  readonly at_ms: number;
+}
+
+export type Frame =
+  | HoldFrame
+  | ExtendFrame
+  | CheckpointFrame
+  | EndFrame
+  | RefusedFrame
+  | MovementFrame
+  | DetachFrame;
 
 /** Told once what became of its frame. */
 export interface FrameWaiter {

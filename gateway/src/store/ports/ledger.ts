@@ -41,6 +41,42 @@ export type CallDraft = Pick<
   | 'price_version'
 >;
 
+/**
+ * What a detached call waits for: work at a provider that goes on without its client, and without this process. Ids and
+ * names only, no content. Source: contract, 10.13.
+ */
+export interface DetachedJob {
+  readonly kind: 'response' | 'batch';
+  /** The object's id at the provider. */
+  readonly id: string;
+  /** Where the object is: as in the row of a stored thing. */
+  readonly provider: string;
+  /** The model's name at the provider; for a batch, of its first line. */
+  readonly model: string;
+  readonly credential: string;
+  /** Unix ms; then the held amount is charged. */
+  readonly deadline_ms: number;
+  /** The tokens that the held amount was computed for. */
+  readonly held_tokens: { readonly input: number; readonly output: number };
+}
+
+/** A call whose hold belongs to its account, until its job ends. The members are those of this moment. */
+export interface DetachedCall {
+  readonly draft: CallDraft;
+  /** All that it holds. */
+  readonly amount: NanoUsd;
+  /** How often its hold was extended. */
+  readonly extensions: number;
+  readonly job: DetachedJob;
+}
+
+/** `stored`: what the call has left at its provider so far; its rows are written in one with the detachment. */
+export interface Detachment {
+  readonly call_id: string;
+  readonly job: DetachedJob;
+  readonly stored?: StoredByCall;
+}
+
 export interface Hold {
   readonly draft: CallDraft;
   /** At least 0; 0 where the call has no price. */
@@ -127,8 +163,15 @@ export interface Ledger {
   /** Adds the record of a call that never held anything. */
   append(record: CallRecord): Promise<void>;
   /**
+   * Leaves the hold of a call to its account: from when this resolves, neither `abandon` nor a restart ends it, only
+   * `settle` does. Rejects a second detachment of a call as `conflict`; where it rejects, the call is as before.
+   */
+  detach(detachment: Detachment): Promise<void>;
+  /** All detached calls that have not ended, also those of earlier processes, by id. */
+  readDetached(): readonly DetachedCall[];
+  /**
    * Ends a call whose settlement failed or never came, as a restart would: charges its last checkpoint, or nothing
-   * without one. Does nothing for a call that holds nothing. Is not waited for.
+   * without one. Does nothing for a call that holds nothing or is detached. Is not waited for.
    */
   abandon(call_id: string): Promise<void>;
   /**

@@ -94,6 +94,9 @@ export interface LimitClaim {
   readonly room?: NanoUsd;
 }
 
+/** What a detached call still holds. */
+export type ResumedClaim = Pick<LimitClaim, 'callId' | 'subjects' | 'arrivedMs' | 'prepaidAccount' | 'amount'>;
+
 export type RefusalKind = 'requests' | 'tokens' | 'concurrency' | 'budget' | 'balance';
 
 /**
@@ -200,6 +203,16 @@ export interface LimitStore {
    * ConstraintViolation for a charge above what the call holds of a budget or balance: extend first.
    */
   release(callId: string, charged: NanoUsd, tokens: number, nowMs: number): boolean | Promise<boolean>;
+  /**
+   * Gives back the concurrency slots of a call that goes on at its provider without its client. Its money stays held
+   * until it is released, without a lease. Does nothing for a call that holds nothing.
+   */
+  detach(callId: string, nowMs: number): void | Promise<void>;
+  /**
+   * Counts a detached call of an earlier process again, as `detach` left it: in the budgets that are seeded from now on.
+   * The ledger's balance, by which its account is seeded, is without its hold.
+   */
+  resume(claim: ResumedClaim): void | Promise<void>;
   /**
    * Adds money that did not come from calls to a prepaid account (negative: removes it). Does nothing where the balance
    * is not seeded.

@@ -51,10 +51,15 @@ export class FrameBooks {
       const call = this.open.get(frame.call_id);
       if (call === undefined) this.problem ??= `the ${frame.kind} of call ${frame.call_id} has no hold before it`;
       else if (frame.kind === 'checkpoint') call.checkpoint = frame;
+      else if (frame.kind === 'detach') {
+        if (call.job !== null) this.problem ??= `the call ${frame.call_id} is detached twice`;
+        call.job = frame.job;
+      }
       else {
         const { prepaid, amount } = frame;
         this.#move(frame.call_id, { kind: 'extend', account: call.draft.account, prepaid, amount, released: 0n });
         call.amount += amount;
+        call.extensions += 1;
       }
     }
   }
@@ -63,7 +68,7 @@ export class FrameBooks {
     this.#move(draft.request_id, { kind: 'hold', account, prepaid, amount, released: 0n });
     if (this.open.has(draft.request_id) || this.records.has(draft.request_id))
       this.problem ??= `the call ${draft.request_id} is held twice`;
-    this.open.set(draft.request_id, { draft, amount, checkpoint: null });
+    this.open.set(draft.request_id, { draft, amount, extensions: 0, checkpoint: null, job: null });
   }
 
   #end({ record, hold, posted, released, writtenOff }: Extract<Frame, { kind: 'end' }>): void {

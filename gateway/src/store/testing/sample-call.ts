@@ -3,7 +3,7 @@
 import { parsePriceVersion } from '../../billing/price.ts';
 import { costNanoUsd } from '../../billing/price-book.ts';
 import { type MediaAndToolUsage, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
+import type { CallDraft, DetachedJob, Hold, Settlement } from '../ports/ledger.ts';
 import type { AttemptRecord, Billed, CallRecord } from '../ports/records.ts';
 import { sampleRecord } from './sample-record.ts';
 
@@ -42,6 +42,12 @@ function draftOf(request_id: string, changes: Partial<CallDraft> = {}): CallDraf
 
 export function heldCall(request_id: string, amount: bigint, account = 'default'): Hold {
   return { draft: draftOf(request_id, { account }), amount };
+}
+
+/** A response that goes on in the background. */
+export function jobOf(id: string): DetachedJob {
+  const place = { provider: 'openai', model: 'gpt-5-mini', credential: 'default' };
+  return { kind: 'response', id, ...place, deadline_ms: 1_790_172_800_000, held_tokens: { input: 10, output: 20 } };
 }
 
 /** An attempt that failed after it made `output` tokens, by the provider's word or by an estimate. */

@@ -6,6 +6,7 @@ import type { ClientProtocolName } from '../../protocols/names.ts';
 import { AUDIT_ACTOR_KINDS, type NewAuditEntry } from '../ports/audit.ts';
 import type {
   CheckpointFrame,
+  DetachFrame,
   EndFrame,
   ExtendFrame,
   Frame,
@@ -14,7 +15,7 @@ import type {
   RefusedFrame,
 } from '../ports/journal.ts';
 import { ATTEMPT_PHASES, type AttemptCost, type AttemptRecord, BILLED, type CallRecord } from '../ports/records.ts';
-import { heldCall, usageOf } from './sample-call.ts';
+import { heldCall, jobOf, usageOf } from './sample-call.ts';
 import { sampleRecord } from './sample-record.ts';
 
 type FrameOf = {
@@ -30,6 +31,7 @@ type FrameOf = {
   readonly traced: HoldFrame;
   readonly tracedEnd: EndFrame;
   readonly storedEnd: EndFrame;
+  readonly detach: DetachFrame;
 };
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -37,7 +39,7 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 /**
  * One of each kind. The end is that of a plain request, with its own hold. Then what calls of several targets have: an
  * attempt with most members, one at a service in a region, and a checkpoint at another target than the hold's. Then a hold
- * and an end of a call in a trace.
+ * and an end of a call in a trace; an end and a detachment of calls that left something at their provider.
  */
 export const SAMPLE_FRAMES: FrameOf = {
   hold: { kind: 'hold', draft: heldCall('req_1', 5_000_000n).draft, amount: 5_000_000n, prepaid: true },
@@ -192,6 +194,21 @@ export const SAMPLE_FRAMES: FrameOf = {
         { kind: 'response', id: 'resp_1' },
         { kind: 'item', id: 'msg_1' },
       ],
+    },
+  },
+  detach: {
+    kind: 'detach',
+    call_id: 'req_6',
+    at_ms: 1_790_000_000_000,
+    job: jobOf('resp_1'),
+    stored: {
+      provider: 'openai',
+      model: 'gpt-5-mini',
+      credential: 'default',
+      tokens: 0,
+      output_tokens: 0,
+      expires_at_ms: 1_792_592_001_830,
+      things: [{ kind: 'response', id: 'resp_1' }],
     },
   },
 };
@@ -393,4 +410,25 @@ export const anyFrame: fc.Arbitrary<Frame> = fc.oneof(
     prepaid: fc.boolean(),
     audit: fc.option(audit),
   }),
+  fc.record(
+    {
+      kind: fc.constant('detach' as const),
+      call_id: text,
+      at_ms: finite,
+      job: fc.record(
+        {
+          kind: fc.constantFrom('response' as const, 'batch' as const),
+          id: text,
+          provider: text,
+          model: text,
+          credential: text,
+          deadline_ms: fc.nat(),
+          held_tokens: fc.record({ input: fc.nat(), output: fc.nat() }, { noNullPrototype: true }),
+        },
+        { noNullPrototype: true },
+      ),
+      stored,
+    },
+    { requiredKeys: ['kind', 'call_id', 'at_ms', 'job'], noNullPrototype: true },
+  ),
 );

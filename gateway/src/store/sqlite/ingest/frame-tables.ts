@@ -1,7 +1,8 @@
 /** Applies the frames of blocks to the tables: call records, movements, open holds, balances and sums of usage. */
 import type { Database } from 'bun:sqlite';
 import { sumAttempts } from '../../ledger/fold-balance.ts';
-import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
+import type { DetachFrame, EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
+import type { CallDraft } from '../../ports/ledger.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import type { StoredByCall } from '../../ports/stored-state.ts';
 import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
@@ -58,7 +59,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     change.held += amount;
   }
 
-  function keepStored({ account, workspace, request_id }: CallRecord, stored: StoredByCall): void {
+  function keepStored({ account, workspace, request_id }: CallDraft, stored: StoredByCall): void {
     const { provider, model, credential, expires_at_ms, things } = stored;
     for (const { kind, id } of things) {
       const tokens = TOKENS_OF[kind]?.(stored) ?? 0;
@@ -100,6 +101,11 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     usage.take(summedOf(record));
   }
 
+  function detach({ call_id, job, stored }: DetachFrame): void {
+    const draft = holds.detach(call_id, job);
+    if (stored !== undefined) keepStored(draft, stored);
+  }
+
   function move({ of, movement, audit }: MovementFrame, seq: number): void {
     const { id, account, amount, note, at_ms } = movement;
     insertMovement.run(of, id, account, amount, note, at_ms, seq);
@@ -125,6 +131,8 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
           return holds.checkpoint(frame);
         case 'movement':
           return move(frame, seq);
+        case 'detach':
+          return detach(frame);
       }
     },
     write() {

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { UnendedCall } from '../../ledger/end-unended.ts';
-import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedJob } from '../../ports/ledger.ts';
 import { parseCheckpoint, parseDraft, renderCheckpoint, renderDraft } from '../ledger/call-record-row.ts';
 import { Contradiction } from './contradiction.ts';
 
@@ -16,6 +16,8 @@ interface HeldCall {
   amount: bigint;
   extensions: number;
   checkpoint: Omit<Checkpoint, 'call_id'> | string | null;
+  /** As in the table: JSON text. */
+  job: string | null;
 }
 
 interface Change {
@@ -30,6 +32,8 @@ export interface OpenHolds {
   /** Returns the account. */
   extend(call_id: string, nth: number, amount: bigint): string;
   checkpoint(checkpoint: Checkpoint): void;
+  /** Returns the call's draft. */
+  detach(call_id: string, job: DetachedJob): CallDraft;
   /** Takes the call off the table. */
   end(call_id: string): Pick<HeldCall, 'account' | 'amount'>;
   /** Writes the changes of the batch. */
@@ -48,16 +52,20 @@ interface HoldRow {
   readonly extensions: number;
   readonly draft: string;
   readonly checkpoint: string | null;
+  readonly job: string | null;
 }
 
-const SELECT = `SELECT call_id, account, epoch, cast(amount AS TEXT) AS amount, extensions, draft, checkpoint FROM open_hold`;
+const SELECT =
+  'SELECT call_id, account, epoch, cast(amount AS TEXT) AS amount, extensions, draft, checkpoint, job FROM open_hold';
 
 export function openOpenHolds(database: Database): OpenHolds {
   const find = database.prepare<HoldRow, [string]>(`${SELECT} WHERE call_id = ?`);
   const insert = database.prepare(
-    'INSERT INTO open_hold (call_id, epoch, account, amount, extensions, draft, checkpoint) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO open_hold (call_id, epoch, account, amount, extensions, draft, checkpoint, job) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  const update = database.prepare('UPDATE open_hold SET amount = ?, extensions = ?, checkpoint = ? WHERE call_id = ?');
+  const update = database.prepare(
+    'UPDATE open_hold SET amount = ?, extensions = ?, checkpoint = ?, job = ? WHERE call_id = ?',
+  );
   const remove = database.prepare('DELETE FROM open_hold WHERE call_id = ?');
   const changes = new Map<string, Change>();
 
@@ -80,7 +88,7 @@ export function openOpenHolds(database: Database): OpenHolds {
       if (change !== undefined) throw new Contradiction(`the call ${call_id} is held twice`);
       changes.set(call_id, {
         isStored: false,
-        call: { account, epoch, draft, amount, extensions: 0, checkpoint: null },
+        call: { account, epoch, draft, amount, extensions: 0, checkpoint: null, job: null },
       });
     },
     extend(call_id, nth, amount) {
@@ -95,6 +103,13 @@ export function openOpenHolds(database: Database): OpenHolds {
     checkpoint(checkpoint) {
       require(checkpoint.call_id).call.checkpoint = checkpoint;
     },
+    detach(call_id, job) {
+      const { call } = require(call_id);
+      if (call.job !== null) throw new Contradiction(`the call ${call_id} is detached twice`);
+      call.job = JSON.stringify(job);
+      const { draft, account } = call;
+      return typeof draft === 'string' ? parseDraft(call_id, account, draft) : draft;
+    },
     end(call_id) {
       const change = require(call_id);
       const { call } = change;
@@ -107,12 +122,12 @@ export function openOpenHolds(database: Database): OpenHolds {
           if (isStored) remove.run(call_id);
           continue;
         }
-        const { checkpoint } = call;
+        const { checkpoint, job } = call;
         const text = checkpoint === null || typeof checkpoint === 'string' ? checkpoint : renderCheckpoint(checkpoint);
-        if (isStored) update.run(call.amount, call.extensions, text, call_id);
+        if (isStored) update.run(call.amount, call.extensions, text, job, call_id);
         else {
           const draft = typeof call.draft === 'string' ? call.draft : renderDraft(call.draft);
-          insert.run(call_id, call.epoch, call.account, call.amount, call.extensions, draft, text);
+          insert.run(call_id, call.epoch, call.account, call.amount, call.extensions, draft, text, job);
         }
       }
       changes.clear();
@@ -131,9 +146,11 @@ function isOpen(change: Change): change is Change & { call: HeldCall } {
 /** Reads all calls that hold money, by id. */
 export function readUnendedCalls(database: Database): UnendedCall[] {
   const rows = database.query<HoldRow, []>(`${SELECT} ORDER BY call_id`).all();
-  return rows.map(({ call_id, account, amount, draft, checkpoint }) => ({
+  return rows.map(({ call_id, account, amount, extensions, draft, checkpoint, job }) => ({
     draft: parseDraft(call_id, account, draft),
     amount: BigInt(amount),
+    extensions,
     checkpoint: checkpoint === null ? null : parseCheckpoint(checkpoint),
+    job: job === null ? null : (JSON.parse(job) as DetachedJob),
   }));
 }

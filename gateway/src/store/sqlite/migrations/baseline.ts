@@ -188,7 +188,7 @@ const CALLS_AND_LEDGER = [
     topped_up INTEGER NOT NULL,
     absorbed_attempts INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID`,
-  // One row per running call, deleted at settlement. `draft` and `checkpoint` are JSON lists.
+  // One row per running call, deleted at settlement. `draft` and `checkpoint` are JSON lists, `job` is a JSON object.
   `CREATE TABLE open_hold (
     call_id TEXT PRIMARY KEY NOT NULL,
     epoch INTEGER NOT NULL,
@@ -196,7 +196,8 @@ const CALLS_AND_LEDGER = [
     amount INTEGER NOT NULL,
     extensions INTEGER NOT NULL,
     draft TEXT NOT NULL,
-    checkpoint TEXT
+    checkpoint TEXT,
+    job TEXT
   ) STRICT, WITHOUT ROWID`,
 ];
 
@@ -374,7 +375,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 31,
+  version: 32,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

@@ -252,4 +252,6 @@ export const UPGRADES: readonly Migration[] = [
   { version: 30, statements: STORED_STATE },
   // Responses that were translated may be kept.
   { version: 31, statements: KEPT_CONVERSATIONS },
+  // Calls may be detached from their process.
+  { version: 32, statements: ['ALTER TABLE open_hold ADD COLUMN job TEXT'] },
 ];

@@ -1,6 +1,6 @@
 /** Follows the calls of a ledger: each is held once and ended once, and its end agrees with its record. */
 import type { Usage } from '../../../generation/usage.ts';
-import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedJob } from '../../ports/ledger.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 
@@ -29,6 +29,7 @@ export interface RunningCall extends HoldOrigin {
   extensions: number;
   writtenOff: bigint;
   checkpoint: Omit<Checkpoint, 'call_id'> | null;
+  job: DetachedJob | null;
 }
 
 const BEFORE_JOURNAL: HoldOrigin = { draft: null, epoch: null };
@@ -45,7 +46,8 @@ export class CallsProof {
 
   hold(call_id: string, account: string, amount: bigint, { draft, epoch } = BEFORE_JOURNAL): void {
     if (this.running.has(call_id)) throw new LedgerInvariantError(`a second hold of call ${call_id}`);
-    this.running.set(call_id, { account, held: amount, extensions: 0, writtenOff: 0n, checkpoint: null, draft, epoch });
+    const begun = { extensions: 0, writtenOff: 0n, checkpoint: null, job: null };
+    this.running.set(call_id, { account, held: amount, ...begun, draft, epoch });
   }
 
   extend(call_id: string, nth: number, amount: bigint): void {
@@ -54,6 +56,12 @@ export class CallsProof {
     if (nth !== call.extensions)
       throw new LedgerInvariantError(`extension ${nth} of call ${call_id}, expected ${call.extensions}`);
     call.held += amount;
+  }
+
+  detach(call_id: string, job: DetachedJob): void {
+    const call = this.find('detachment', call_id);
+    if (call.job !== null) throw new LedgerInvariantError(`a second detachment of call ${call_id}`);
+    call.job = job;
   }
 
   absorb(call_id: string, amount: bigint): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Balance } from '../../ledger/fold-balance.ts';
 import type { EndFrame, Frame } from '../../ports/journal.ts';
 import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
-import { heldCall, lostAttempt, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
+import { heldCall, jobOf, lostAttempt, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import { CallsProof } from './prove-calls.ts';
@@ -11,6 +11,7 @@ import { FramesProof } from './prove-frames.ts';
 
 const HOLD: Frame = { kind: 'hold', ...heldCall('a', 30n), prepaid: false };
 const EXTEND: Frame = { kind: 'extend', call_id: 'a', nth: 1, amount: 20n, prepaid: false, at_ms: 1 };
+const DETACH: Frame = { kind: 'detach', call_id: 'a', at_ms: 1, job: jobOf('resp_1') };
 const TOPUP: Frame = {
   kind: 'movement',
   of: 'topup',
@@ -51,6 +52,7 @@ test('a sound call is accepted, with its hold before it or within its end', () =
   expect(problemOf([HOLD, EXTEND, { ...end(), ...extended }])).toBeNull();
   expect(problemOf([HOLD, end({}, { attempts: [lostAttempt('yes', 7), lostAttempt('maybe', 0)] })])).toBeNull();
   expect(problemOf([HOLD, { kind: 'checkpoint', call_id: 'a', usage: usageOf(1), cost: 2n }, end()])).toBeNull();
+  expect(problemOf([HOLD, DETACH, end()])).toBeNull();
   expect(problemOf([TOPUP, { ...HOLD, prepaid: true }, { ...EXTEND, prepaid: true }])).toBeNull();
 });
 
@@ -62,6 +64,8 @@ describe('the proof of frames finds', () => {
     return end({}, { attempts: [attempt as AttemptRecord] });
   };
   const cases: readonly [what: string, frames: Frame[], words: string][] = [
+    ['a detachment of a call that holds nothing', [DETACH], 'a detachment of call a, which holds nothing then'],
+    ['a second detachment', [HOLD, DETACH, DETACH], 'a second detachment of call a'],
     ['another cost of an attempt', [HOLD, lost({ cost_nano_usd: '15' })], 'attempt 1 of call a costs 15 nano-USD, its'],
     ['an attempt whose usage is gone', [HOLD, lostWithout('usage')], 'lacks whether it was billed, its usage'],
     ['an attempt with a cost that was not billed', [HOLD, lostWithout('billed')], 'lacks whether it was billed'],

@@ -41,6 +41,9 @@ export class FramesProof {
         if (frame.cost < 0n) throw new LedgerInvariantError(`a checkpoint of ${frame.cost}, expected 0 or more`);
         this.calls.find('checkpoint', frame.call_id).checkpoint = frame;
         return null;
+      case 'detach':
+        this.calls.detach(frame.call_id, frame.job);
+        return null;
       case 'end':
         return this.#end(frame, epoch);
       case 'refused':

@@ -5,7 +5,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
 import type { LedgerProof } from '../../ports/ledger.ts';
-import { heldCall, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
+import { heldCall, jobOf, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { SAMPLE_FRAMES } from '../../testing/sample-frames.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
@@ -38,7 +38,7 @@ function movement(of: 'topup' | 'correct', id: string, amount: bigint): Movement
   };
 }
 
-/** Two epochs, five blocks. Ends calls a, b and d, refuses e, leaves c and f open. */
+/** Two epochs, five blocks. Ends calls a, b and d, refuses e, leaves c, which is detached, and f open. */
 const BLOCKS: readonly (readonly Frame[])[] = [
   [movement('topup', 'm1', 5_000n), hold('call-a', 100n)],
   [
@@ -48,7 +48,11 @@ const BLOCKS: readonly (readonly Frame[])[] = [
   ],
   [end('call-b', 50n, 7), { kind: 'refused', record: sampleRecord('call-e', { cost_nano_usd: null }) }],
   [movement('correct', 'm2', -30n), end('call-d', 10n, 0), hold('call-c', 40n)],
-  [{ kind: 'checkpoint', call_id: 'call-c', usage: usageOf(4), cost: 8n }, hold('call-f', 60n)],
+  [
+    { kind: 'checkpoint', call_id: 'call-c', usage: usageOf(4), cost: 8n },
+    { kind: 'detach', call_id: 'call-c', at_ms: 8, job: jobOf('resp_c') },
+    hold('call-f', 60n),
+  ],
 ];
 
 let original: string;
@@ -251,7 +255,7 @@ test('the end removed with all its traces is found by a noted block', () => {
   if (last === null) throw new Error('the ledger has no last block');
   database.run('DELETE FROM block WHERE seq = 5');
   database.run("DELETE FROM open_hold WHERE call_id = 'call-f'");
-  database.run("UPDATE open_hold SET checkpoint = NULL WHERE call_id = 'call-c'");
+  database.run("UPDATE open_hold SET checkpoint = NULL, job = NULL WHERE call_id = 'call-c'");
   database.run('UPDATE account_balance SET held = held - 60, available = available + 60');
   database.run('UPDATE stream SET seq = 4, head = (SELECT hash FROM block WHERE seq = 4)');
   database.close();

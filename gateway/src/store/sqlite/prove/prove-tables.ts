@@ -21,6 +21,7 @@ interface OpenHoldRow {
   readonly epoch: number;
   readonly draft: string;
   readonly checkpoint: string | null;
+  readonly job: string | null;
 }
 
 /** Checks that every account's balance row equals the fold of its entries. @throws LedgerInvariantError */
@@ -49,7 +50,7 @@ export function proveBalances(database: Database, folded: ReadonlyMap<string, Ba
 export function proveOpenHolds(database: Database, running: CallsProof['running']): void {
   const rows = database
     .query<OpenHoldRow, []>(
-      'SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions, epoch, draft, checkpoint FROM open_hold',
+      'SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions, epoch, draft, checkpoint, job FROM open_hold',
     )
     .all();
   for (const row of rows) {
@@ -73,10 +74,11 @@ export function proveOpenHolds(database: Database, running: CallsProof['running'
 }
 
 /** Entries from before the journal have neither draft nor checkpoint. */
-function differentColumn(row: OpenHoldRow, { draft, epoch, checkpoint }: RunningCall): string | null {
+function differentColumn(row: OpenHoldRow, { draft, epoch, checkpoint, job }: RunningCall): string | null {
   if (draft === null) return null;
   if (row.draft !== renderDraft(draft)) return 'draft';
   if (row.epoch !== epoch) return 'epoch';
+  if (row.job !== (job === null ? null : JSON.stringify(job))) return 'job';
   return row.checkpoint === (checkpoint === null ? null : renderCheckpoint(checkpoint)) ? null : 'checkpoint';
 }
 

@@ -3,6 +3,7 @@ import { EMPTY_BALANCE, sumAttempts } from '../../ledger/fold-balance.ts';
 import type { Frame } from '../../ports/journal.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { randomCall } from '../../testing/random-calls.ts';
+import { jobOf } from '../../testing/sample-call.ts';
 
 export interface ModelBalance {
   available: bigint;
@@ -47,7 +48,7 @@ const HOUR_MS = 3_600_000;
 export function randomHistory(random: () => number, count: number, startMs: number, firstNth = 0): History {
   const frames: Frame[] = [];
   const balances = new Map<string, ModelBalance>();
-  const open = new Map<string, { record: CallRecord; held: bigint; extensions: number }>();
+  const open = new Map<string, { record: CallRecord; held: bigint; extensions: number; isDetached: boolean }>();
   const ends: { record: CallRecord; posted: bigint; endedMs: number }[] = [];
   const records: CallRecord[] = [];
   const lines: ModelLine[] = [];
@@ -112,6 +113,9 @@ export function randomHistory(random: () => number, count: number, startMs: numb
       frames.push({ kind: 'extend', call_id, nth: call.extensions, amount, prepaid: false, at_ms });
       balanceOf(account).available -= amount;
       balanceOf(account).held += amount;
+    } else if (!call.isDetached && chance(0.1)) {
+      call.isDetached = true;
+      frames.push({ kind: 'detach', call_id, at_ms: call.record.at_ms + 6, job: jobOf(`resp_${call_id}`) });
     } else if (chance(0.25)) {
       frames.push({ kind: 'checkpoint', call_id, usage: call.record.usage, cost: amountUpTo(5_000) });
     } else {
@@ -132,7 +136,7 @@ export function randomHistory(random: () => number, count: number, startMs: numb
       end(record, hold, hold);
     } else {
       frames.push({ kind: 'hold', draft: record, amount: hold, prepaid: false });
-      open.set(record.request_id, { record, held: hold, extensions: 0 });
+      open.set(record.request_id, { record, held: hold, extensions: 0, isDetached: false });
       balanceOf(record.account).available -= hold;
       balanceOf(record.account).held += hold;
     }
