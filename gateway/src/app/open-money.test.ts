@@ -123,6 +123,7 @@ test('what calls that earlier processes detached hold counts again, until they e
     await ledger.hold(heldCall('req_2', 25n, 'team'));
     await ledger.detach({ call_id: 'req_2', job: jobOf('resp_2') });
   });
+  opened.readAhead();
   const { draft } = heldCall('req_2', 25n, 'team');
   const key: Subject = { kind: 'key', id: draft.key_id };
   opened.billing.rules.put(key, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });

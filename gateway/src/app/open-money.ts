@@ -42,7 +42,7 @@ export interface Money {
    */
   bindModels(namesBefore: MoneyParts['namesOfModel']): void;
   /**
-   * Begins to read, in the background, the spending of budgets that had rules at the start. Call it before the first
+   * Counts the calls again that earlier processes detached. Begins to read, in the background, the spending of budgets that had rules at the start. Call it before the first
    * call: a call that runs meanwhile without being limited would be missed. Budgets of end users under a common rule
    * are not read.
    */
@@ -111,7 +111,6 @@ export async function openMoney({
     if (modes.get(id) !== mode) limits.forgetBalance(id);
     modes.set(id, mode);
   }
-  resumeDetached(limits, store.ledger.readDetached(), (account) => modes.get(account) === 'prepaid', namesOfModel);
   changes.subscribe(followRules(rules, store.policies));
   changes.subscribe({
     follow(commit) {
@@ -176,6 +175,8 @@ export async function openMoney({
       }
     },
     readAhead() {
+      const isPrepaid = (account: string) => modes.get(account) === 'prepaid';
+      resumeDetached(limits, store.ledger.readDetached(), isPrepaid, namesOfModel);
       for (const { subject } of stored) readBudgetAhead(subject);
     },
     close() {

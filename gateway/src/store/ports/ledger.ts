@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../../generation/usage.ts';
 import type { NewAuditEntry } from './audit.ts';
-import type { CallRecord } from './records.ts';
+import type { AttemptRecord, CallRecord } from './records.ts';
 import type { StoredByCall } from './stored-state.ts';
 
 /** Integer nano-USD. */
@@ -58,6 +58,13 @@ export interface DetachedJob {
   readonly deadline_ms: number;
   /** The tokens that the held amount was computed for. */
   readonly held_tokens: { readonly input: number; readonly output: number };
+  /** The price that applies, with the account's mark-up; null: none does. The draft's is that of the first target. */
+  readonly price_version: string | null;
+  /** The service tier that was asked for, and the prices of those that may answer; absent: none has a price of its own. */
+  readonly tier?: string;
+  readonly tier_prices?: { readonly [tier: string]: string };
+  /** As in the record. */
+  readonly attempts: readonly AttemptRecord[];
 }
 
 /** A call whose hold belongs to its account, until its job ends. The members are those of this moment. */

@@ -47,7 +47,9 @@ export function heldCall(request_id: string, amount: bigint, account = 'default'
 /** A response that goes on in the background. */
 export function jobOf(id: string): DetachedJob {
   const place = { provider: 'openai', model: 'gpt-5-mini', credential: 'default' };
-  return { kind: 'response', id, ...place, deadline_ms: 1_790_172_800_000, held_tokens: { input: 10, output: 20 } };
+  const held_tokens = { input: 10, output: 20 };
+  const rest = { deadline_ms: 1_790_172_800_000, held_tokens, price_version: PRICE_VERSION, attempts: [] };
+  return { kind: 'response', id, ...place, ...rest };
 }
 
 /** An attempt that failed after it made `output` tokens, by the provider's word or by an estimate. */
