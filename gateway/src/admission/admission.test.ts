@@ -29,6 +29,8 @@ function far(store: LimitStore): LimitStore {
     explainExtension: async (callId, amount) => store.explainExtension(callId, amount),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
+    detach: async (callId, nowMs) => store.detach(callId, nowMs),
+    resume: async (claimed) => store.resume(claimed),
     credit: async (account, amount) => store.credit(account, amount),
     beginSeed: async (binding) => store.beginSeed(binding),
     seedBudget: async (binding, settled) => store.seedBudget(binding, settled),

@@ -119,6 +119,8 @@ export function createNotedLedger(): NotedLedger {
       records.push(record);
     },
     append: unasked,
+    detach: unasked,
+    readDetached: () => [],
     async abandon(call_id) {
       kept.push(`abandon ${call_id}`);
     },

@@ -81,7 +81,11 @@ export function seedContract(open: () => LimitStore): void {
     await store.resume({ callId: 'ended', ...resumed });
     expect(async () => await store.resume({ callId: 'a', ...resumed })).toThrow('holds its limits already');
     await store.release('ended', 4n, 0, START_MS);
-    const [key, model, other] = [daily(DAY), bind(totalOf(9n), { kind: 'model', id: 'm' }), bind(totalOf(9n), { id: 'x' })];
+    const [key, model, other] = [
+      daily(DAY),
+      bind(totalOf(9n), { kind: 'model', id: 'm' }),
+      bind(totalOf(9n), { id: 'x' }),
+    ];
     expect(await store.beginSeed(key)).toEqual(['a']);
     expect(await store.beginSeed(model)).toEqual(['a', 'early']);
     expect(await store.beginSeed(other)).toEqual([]);

@@ -133,7 +133,7 @@ export class OpenCalls {
   }
 
   /** @throws StoreError */
-  detach({ call_id, job, stored }: Detachment, resolve: Resolve, reject: Reject): void {
+  detach({ call_id, job, stored }: Detachment, resolve: (detached: DetachedCall) => void, reject: Reject): void {
     const call = this.#require(call_id);
     if (call.job !== null || call.waiting > 0)
       throw new ConstraintViolation('conflict', `The call ${call_id} is detached already, or is being held.`);
@@ -144,7 +144,7 @@ export class OpenCalls {
         call.waiting -= 1;
         call.isAbandoned = false;
         call.job = job;
-        resolve();
+        resolve(call as OpenCall & DetachedCall);
       },
       onRefused: (failure) => {
         call.waiting -= 1;

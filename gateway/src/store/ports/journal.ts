@@ -74,14 +74,7 @@ export interface DetachFrame extends Detachment {
   readonly at_ms: number;
 }
 
-export type Frame =
-  | HoldFrame
-  | ExtendFrame
-  | CheckpointFrame
-  | EndFrame
-  | RefusedFrame
-  | MovementFrame
-  | DetachFrame;
+export type Frame = HoldFrame | ExtendFrame | CheckpointFrame | EndFrame | RefusedFrame | MovementFrame | DetachFrame;
 
 /** Told once what became of its frame. */
 export interface FrameWaiter {

@@ -170,10 +170,11 @@ export interface Ledger {
   /** Adds the record of a call that never held anything. */
   append(record: CallRecord): Promise<void>;
   /**
-   * Leaves the hold of a call to its account: from when this resolves, neither `abandon` nor a restart ends it, only
-   * `settle` does. Rejects a second detachment of a call as `conflict`; where it rejects, the call is as before.
+   * Leaves the hold of a call to its account, and resolves with it: from then on neither `abandon` nor a restart ends the
+   * call, only `settle` does. Rejects a second detachment of a call, and one while it is being held, as `conflict`; where
+   * it rejects, the call is as before.
    */
-  detach(detachment: Detachment): Promise<void>;
+  detach(detachment: Detachment): Promise<DetachedCall>;
   /** All detached calls that have not ended, also those of earlier processes, by id. */
   readDetached(): readonly DetachedCall[];
   /**

@@ -54,8 +54,7 @@ export class FrameBooks {
       else if (frame.kind === 'detach') {
         if (call.job !== null) this.problem ??= `the call ${frame.call_id} is detached twice`;
         call.job = frame.job;
-      }
-      else {
+      } else {
         const { prepaid, amount } = frame;
         this.#move(frame.call_id, { kind: 'extend', account: call.draft.account, prepaid, amount, released: 0n });
         call.amount += amount;
