@@ -243,7 +243,7 @@ describe('the proof also finds', () => {
     ['another amount of an open hold', ['UPDATE open_hold SET amount = 61'], null, 'says 61 of account default'],
     [
       'an open hold of no call',
-      ["INSERT INTO open_hold SELECT 'other', epoch, account, amount, 0, draft, NULL FROM open_hold"],
+      ["INSERT INTO open_hold SELECT 'other', epoch, account, amount, 0, draft, NULL, NULL FROM open_hold"],
       null,
       'an open hold of call other',
     ],
