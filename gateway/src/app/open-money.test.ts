@@ -118,7 +118,7 @@ describe('state at the start', () => {
   });
 });
 
-test('what calls that earlier processes detached hold counts again, until they end', async () => {
+test('the holds of calls that earlier processes detached count again, until the calls end', async () => {
   const opened = await open({}, async ({ ledger }) => {
     await ledger.hold(heldCall('req_2', 25n, 'team'));
     await ledger.detach({ call_id: 'req_2', job: jobOf('resp_2') });
