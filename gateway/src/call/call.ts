@@ -13,7 +13,7 @@ import { maskKeys } from '../lib/secret.ts';
 import { newSpanId, openTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { PathRequest, RequestFacts } from '../protocols/request/request-facts.ts';
+import type { AskedModel, RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
 import type { Candidate } from '../routing/choose/candidate.ts';
 import type { RoutedRequest } from '../routing/choose/routed-request.ts';
@@ -28,7 +28,7 @@ import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
 import type { CallMoney } from './money/call-money.ts';
 import type { PricedRequest } from './plan/named-models.ts';
 import type { EndedResponse } from './stored/open-stored-state.ts';
-import type { DirectController } from './stream/outbox.ts';
+import type { AnswerStream } from './stream/outbox.ts';
 import type { ReceivedForm } from './upload/sent-form.ts';
 
 /** The client's side of a request. */
@@ -41,21 +41,13 @@ export interface CallOrigin {
   takeStream?(stream: AnswerStream): void;
 }
 
-/** A streamed answer that waits for its client. */
-export interface AnswerStream {
-  /** Resolves when everything was handed over; rejects if the client is given up. */
-  attach(controller: DirectController): Promise<void>;
-  /** The client left. */
-  leave(): void;
-}
-
 /** The call itself. Members that are not read-only are its progress; the steps of the call set them. */
 class Call {
   readonly requestId = newRequestId();
   readonly request: Request;
   readonly protocol: ClientProtocol;
   /** What its path names; null: its body names it. */
-  readonly path: PathRequest | null;
+  readonly path: AskedModel | null;
   readonly origin: CallOrigin;
   readonly deps: CallDeps;
   /** The settings in force when it arrived. */
@@ -132,13 +124,7 @@ class Call {
   /** The content type of an answer that is bytes; null: it has none, or is not. */
   answerType: string | null = null;
 
-  constructor(
-    request: Request,
-    protocol: ClientProtocol,
-    origin: CallOrigin,
-    deps: CallDeps,
-    path: PathRequest | null,
-  ) {
+  constructor(request: Request, protocol: ClientProtocol, origin: CallOrigin, deps: CallDeps, path: AskedModel | null) {
     this.request = request;
     this.protocol = protocol;
     this.path = path;
@@ -183,7 +169,7 @@ export function openCall(
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
-  path: PathRequest | null = null,
+  path: AskedModel | null = null,
 ): Arrived {
   return new Call(request, protocol, origin, deps, path);
 }

@@ -8,7 +8,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/deadlines.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { speaks } from '../protocols/names.ts';
-import type { PathRequest } from '../protocols/request/request-facts.ts';
+import type { AskedModel } from '../protocols/request/request-facts.ts';
 import { startTranslationNotes } from '../protocols/request/translation-notes.ts';
 import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
 import { familyOf } from '../tokens/token-families.ts';
@@ -37,7 +37,7 @@ export async function countCall(
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
-  path: PathRequest | null = null,
+  path: AskedModel | null = null,
   answer: (call: Routed) => Response | Promise<Response> = answerCount,
 ): Promise<Response> {
   const call = openCall(request, protocol, origin, deps, path);

@@ -65,7 +65,7 @@ export async function explainRequest(deps: ExplainDeps, query: RouteQuery, nowMs
     const headers = new Headers(HEADERS);
     const bytes = Buffer.from(JSON.stringify({ ...(query.body ?? SHORT_REQUEST), model: query.model }));
     const version = protocol.readVersion(headers);
-    const path = { model: query.model, stream: false, asEvents: false };
+    const path = { model: query.model, stream: false };
     const read = await readCall(bytes, protocol, { limits: settings.config.limits, version, path, countOnly: false });
     const asked = { deps, settings, principal, protocol, request: { headers }, session: query.session, atMs: nowMs };
     const routed = describeForRoute(asked, read, route, readRequiredTags(headers, principal.requiredTags));

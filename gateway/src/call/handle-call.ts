@@ -4,7 +4,7 @@
  */
 
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
-import type { PathRequest } from '../protocols/request/request-facts.ts';
+import type { AskedModel } from '../protocols/request/request-facts.ts';
 import { attempt } from './attempt/attempt.ts';
 import { planFirst } from './attempt/call-targets.ts';
 import { type CallOrigin, openCall, releaseCall, setMoney } from './call.ts';
@@ -26,7 +26,7 @@ export async function handleCall(
   protocol: ClientProtocol,
   origin: CallOrigin,
   deps: CallDeps,
-  path: PathRequest | null = null,
+  path: AskedModel | null = null,
 ): Promise<Response> {
   const call = openCall(request, protocol, origin, deps, path);
   const { limits, defaults } = call.settings.config;

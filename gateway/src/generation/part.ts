@@ -126,15 +126,13 @@ export type SealedContent =
   | { readonly kind: 'call_data'; readonly native: Native }
   | { readonly kind: 'summary'; readonly text: string };
 
-export type Part =
-  | TextPart
-  | ReasoningPart
-  | RefusalPart
-  | ToolCallPart
-  | ToolResultPart
-  | MediaPart
-  | DocumentPart
-  | OpaquePart;
+/** The part's place in the request, for error messages; absent: `content.N` of its turn. */
+interface Placed {
+  readonly path?: string;
+}
+
+export type Part = Placed &
+  (TextPart | ReasoningPart | RefusalPart | ToolCallPart | ToolResultPart | MediaPart | DocumentPart | OpaquePart);
 
 /** The origin of parts that this gateway made itself. */
 const GATEWAY = 'gateway';

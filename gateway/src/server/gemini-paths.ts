@@ -9,6 +9,7 @@ import { handleCall } from '../call/handle-call.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
+import { replyAsArray } from './gemini-array.ts';
 import { type DescribeModel, visibleModels } from './models-endpoint.ts';
 import { replyJson } from './reply-json.ts';
 
@@ -47,10 +48,21 @@ export function callGemini(request: Request, rest: string, origin: CallOrigin, d
       `there is no method ${found} of models; there are ${[...METHODS.keys()].join(', ')}`,
     );
   }
-  const alt = query.get('alt') ?? query.get('$alt') ?? '';
-  const path = { model: bareName(rest.slice(0, colon)), stream: method.stream, asEvents: alt === 'sse' };
+  const path = { model: bareName(rest.slice(0, colon)), stream: method.stream };
   const handle = method.countOnly ? countCall : handleCall;
-  return handle(request, CLIENT_PROTOCOLS.gemini, origin, deps, path);
+  const run = (by: CallOrigin) => handle(request, CLIENT_PROTOCOLS.gemini, by, deps, path);
+  return method.stream && !asksForEvents(query) ? replyAsArray(origin, run) : run(origin);
+}
+
+/** Google's libraries for Vertex AI ask for `json;enum-encoding=int`, and read names of enums too. Throws CallFailure. */
+function asksForEvents(query: URLSearchParams): boolean {
+  const alt = query.get('alt') ?? query.get('$alt') ?? 'json';
+  if (alt === 'sse') return true;
+  if (alt === 'json' || alt.startsWith('json;')) return false;
+  throw invalidRequest(
+    `alt: found ${JSON.stringify(alt.slice(0, 40))}; expected "sse" (server-sent events) or "json" (an array)`,
+    'alt',
+  );
 }
 
 /** Google's SDKs also take `models/NAME`. */

@@ -11,7 +11,7 @@ import type { Identified, Routed } from '../call.ts';
 import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
 import { type Outcome, redactKeys, settle, unrecorded } from '../money/settle.ts';
-import type { DirectController } from '../stream/outbox.ts';
+import { type AnswerStream, type DirectController, streamBody } from '../stream/outbox.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, createRunHasher, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
 
@@ -127,7 +127,12 @@ async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCal
   headers.set('x-tollgate-replayed-request-id', firstCallId);
   if (held === null) return new Response(body, { status: head.status, headers });
   const timeoutMs = call.settings.config.limits.slowReaderTimeoutMs;
-  return new Response(pacedBody(held, body, { timeoutMs, signal: request.signal }), { status: head.status, headers });
+  const paced = pacedAnswer(held, body, { timeoutMs, signal: request.signal });
+  const { origin } = call;
+  if (!head.stream || origin.takeStream === undefined)
+    return new Response(streamBody(paced), { status: head.status, headers });
+  origin.takeStream(paced);
+  return new Response(null, { status: head.status, headers });
 }
 
 function holdBytes({ idempotency: { answerBytes } }: CallDeps, bytes: number): HeldBytes {
@@ -167,13 +172,13 @@ interface Pace {
 
 const SLICE_BYTES = 64 * 1024;
 
-/** A body that holds its memory until the client has taken everything, has left, or has stopped reading. */
-export function pacedBody(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signal }: Pace): ReadableStream {
+/** An answer that holds its memory until the client has taken everything, has left, or has stopped reading. */
+export function pacedAnswer(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signal }: Pace): AnswerStream {
   const leave = () => held.release();
   signal.addEventListener('abort', leave, { once: true });
   if (signal.aborted) leave();
 
-  async function pull(controller: DirectController): Promise<void> {
+  async function attach(controller: DirectController): Promise<void> {
     try {
       for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
         const taken = controller.write(bytes.subarray(at, at + SLICE_BYTES));
@@ -188,8 +193,7 @@ export function pacedBody(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signa
     }
   }
 
-  const source = { type: 'direct' as const, pull, cancel: leave };
-  return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+  return { attach, leave };
 }
 
 function within(taken: Promise<unknown>, timeoutMs: number, signal: AbortSignal): Promise<void> {

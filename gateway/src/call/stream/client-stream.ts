@@ -7,7 +7,7 @@ import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { AnswerFacts, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { Outcome } from '../money/settle.ts';
-import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
+import { type AnswerStream, type DirectController, type Outbox, type OutboxListener, streamBody } from './outbox.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
 const LINGER_MS = 2_000;
@@ -50,7 +50,7 @@ export interface StreamSource {
   facts(): AnswerFacts;
 }
 
-export class ClientStream implements OutboxListener, Deadline {
+export class ClientStream implements AnswerStream, OutboxListener, Deadline {
   /** Resolves once the stream is complete and settled; null: it goes on. */
   ended: Promise<void> | null = null;
   dueMs: number;
@@ -84,13 +84,7 @@ export class ClientStream implements OutboxListener, Deadline {
   /** The reply's body: in one piece if it is complete, otherwise as it comes. */
   body(): ReadableStream | Buffer {
     const whole = this.outbox.takeWhole();
-    if (whole !== null) return whole;
-    const source = {
-      type: 'direct' as const,
-      pull: (controller: DirectController) => this.attach(controller),
-      cancel: () => this.leave(),
-    };
-    return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+    return whole ?? streamBody(this);
   }
 
   /** Connects the client. Resolves when everything was handed over; rejects if the client is given up. */

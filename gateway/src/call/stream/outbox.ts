@@ -13,6 +13,24 @@ export interface DirectController {
   close(): void;
 }
 
+/** A streamed answer that waits for its client. */
+export interface AnswerStream {
+  /** Resolves when everything was handed over; rejects if the client is given up. */
+  attach(controller: DirectController): Promise<void>;
+  /** The client left. */
+  leave(): void;
+}
+
+/** The body of a reply, which the stream writes. */
+export function streamBody(stream: AnswerStream): ReadableStream {
+  const source = {
+    type: 'direct' as const,
+    pull: (controller: DirectController) => stream.attach(controller),
+    cancel: () => stream.leave(),
+  };
+  return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+}
+
 /**
  * Called with the size of the backlog when the client falls behind, and when it has caught up, including at the end of
  * the stream.

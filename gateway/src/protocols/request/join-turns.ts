@@ -110,11 +110,13 @@ function renderTurn<Block>(turn: Turn, role: Role, writer: PartWriter<Block>): M
   const message: Message<Block> = { role, blocks: [], calls: [], results: [], thinks: false };
   const wraps = instructs(turn) && role === 'user';
   for (const [index, part] of turn.parts.entries()) {
-    const callPath = `${turn.path}.tool_calls.${message.calls.length}`;
-    const path = part.kind === 'tool_call' ? `${callPath}.function.arguments` : `${turn.path}.content.${index}`;
+    const callPath = part.path ?? `${turn.path}.tool_calls.${message.calls.length}`;
+    const path =
+      part.path ?? (part.kind === 'tool_call' ? `${callPath}.function.arguments` : `${turn.path}.content.${index}`);
     const blocks = writer.renderPart(wraps ? wrap(part) : part, path);
     if (blocks.length === 0) continue;
-    if (part.kind === 'tool_result') message.results.push({ id: part.call_id, path: turn.path, block: blocks });
+    if (part.kind === 'tool_result')
+      message.results.push({ id: part.call_id, path: part.path ?? turn.path, block: blocks });
     else {
       if (message.blocks.length === 0) message.thinks = part.kind === 'reasoning';
       message.blocks.push(...blocks);
@@ -145,5 +147,6 @@ function trimPrefill<Block>(last: Message<Block> | undefined, writer: PartWriter
  */
 function requireLastWord(turn: Turn | undefined, lastRole: Role | undefined): void {
   if (turn === undefined || turn.role !== 'user' || lastRole === 'user') return;
-  throw refuseMember(`${turn.path}.content`, 'found nothing that can be read; expected what the user says');
+  const path = turn.parts[0]?.path ?? `${turn.path}.content`;
+  throw refuseMember(path, 'found nothing that can be read; expected what the user says');
 }

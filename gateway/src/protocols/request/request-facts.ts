@@ -66,12 +66,6 @@ export interface AskedModel {
   readonly stream: boolean;
 }
 
-/** The same in a path, of formats whose body does not name them. */
-export interface PathRequest extends AskedModel {
-  /** The stream is asked for as server-sent events. */
-  readonly asEvents: boolean;
-}
-
 export interface RequestFacts extends AskedModel {
   /** The answer is bytes that pass as they come; the content type that is expected. Absent: it is not. */
   readonly binary?: string;
@@ -111,7 +105,7 @@ export interface CheckContext {
   /** A token-counting request gets no answer: `max_tokens` is not required. */
   readonly countOnly: boolean;
   /** What the path names; absent: the body names it. */
-  readonly path?: PathRequest | null;
+  readonly path?: AskedModel | null;
 }
 
 /** Checks type and range of the founding specification's members; unknown members pass. Throws CallFailure. */

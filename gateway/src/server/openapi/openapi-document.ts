@@ -23,7 +23,7 @@ const parameter = (
   description: string,
   schema: OpenapiPart,
 ): OpenapiPart => {
-  return { name, in: where, required: where !== 'header', description, schema };
+  return { name, in: where, required: where === 'path', description, schema };
 };
 const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
 const GEMINI_MODEL = parameter('model', 'path', 'The name of the model; it may begin with `models/`.', TEXT);
@@ -45,7 +45,7 @@ const REQUIRED_TAGS = parameter(
     'A model without such a target: 403.',
   TEXT,
 );
-const ALT_SSE = parameter('alt', 'query', 'A stream is served as server-sent events only.', is('sse'));
+const ALT = parameter('alt', 'query', 'A stream as server-sent events; absent: as a JSON array.', is('sse'));
 const STREAMS: { readonly [protocol in GenerationClientName | 'completions']: string } = {
   completions:
     'With `stream: true`: lines `data: <Completion>`, each followed by a blank line, ended by `data: [DONE]`. ' +
@@ -58,8 +58,9 @@ const STREAMS: { readonly [protocol in GenerationClientName | 'completions']: st
     '`response.created` to `response.completed`, `response.incomplete` or `response.failed`. A failure is an `error` event and `response.failed`. ' +
     '`keepalive` events may come in between.',
   gemini:
-    'With `?alt=sse`, which is required: records `data: <GeminiAnswer>`, each followed by a blank line; the last one has the finish reason and the ' +
-    'counters. A failure after the first byte is a record `data: {"error": …}`.',
+    'With `?alt=sse`: records `data: <GeminiAnswer>`, each followed by a blank line; the last one has the finish reason and the counters. ' +
+    'A failure after the first byte is a record `data: {"error": …}`. Otherwise these answers are the elements of a JSON array, piece by piece, ' +
+    'and a failure is its last element, `{"error": …}`; one before the first byte is an array too.',
   messages:
     'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
     'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.',
@@ -284,7 +285,7 @@ const PATHS: OpenapiPart = {
     'streamGenerateContent',
     'Create a streamed answer in the Gemini format',
     'GeminiRequest',
-    [GEMINI_MODEL, ALT_SSE, IDEMPOTENCY_KEY, REQUIRED_TAGS],
+    [GEMINI_MODEL, ALT, IDEMPOTENCY_KEY, REQUIRED_TAGS],
     {
       200: answer('gemini', 'GeminiAnswer', 'GeminiAnswer'),
       ...errors([...BODY_STATUSES, '409', '504'], 'GeminiError', limitHeaders('gemini')),

@@ -3,11 +3,12 @@
  * handshake. It runs along the line of any streamed call, so key, limits, money and records are those of a POST.
  */
 import type { ServerWebSocket } from 'bun';
-import type { AnswerStream, CallOrigin } from '../../call/call.ts';
+import type { CallOrigin } from '../../call/call.ts';
 import { countCall } from '../../call/count-call.ts';
 import { streamReply } from '../../call/deliver/reply.ts';
 import type { CallDeps } from '../../call/deps.ts';
 import { handleCall } from '../../call/handle-call.ts';
+import type { AnswerStream } from '../../call/stream/outbox.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
 import { type JsonObject, parseObject } from '../../protocols/json.ts';

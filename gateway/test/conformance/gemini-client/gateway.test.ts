@@ -201,19 +201,6 @@ describe('an address', () => {
     const reply = await fetch(`${pair.gateway.url}/v1/nope`);
     expect([reply.status, JSON.parse(await reply.text()).error.code]).toEqual([404, 'invalid_request_error']);
   });
-
-  test('of a stream needs alt=sse', async () => {
-    for (const query of ['', '?alt=json', '?$alt=json;enum-encoding=int']) {
-      const answer = await ask(pair, `g-ok:streamGenerateContent${query}`, HELLO);
-      expect([answer.status, JSON.parse(answer.text).error.status, answer.text.includes('alt=sse')]).toEqual([
-        400,
-        'INVALID_ARGUMENT',
-        true,
-      ]);
-      expect((await recordOf(pair, answer))?.status).toBe(400);
-    }
-    expect((await ask(pair, 'g-ok:streamGenerateContent?$alt=sse', HELLO)).status).toBe(200);
-  });
 });
 
 describe('a key', () => {
@@ -439,6 +426,25 @@ describe('a body', () => {
     expect((await plain(pair, 'g-ok', { ...HELLO, ...members })).status).toBe(200);
     const answer = await plain(pair, 'c-ok', { ...HELLO, ...members });
     expect([answer.status, JSON.parse(answer.text).error.details[0].fieldViolations[0].field]).toEqual([400, field]);
+  });
+
+  test('is refused by the place of the part that a format cannot carry', async () => {
+    const sound = { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } };
+    const link = { fileData: { mimeType: 'audio/wav', fileUri: 'https://example.com/a.wav' } };
+    const [heard, linked] = [sound, link].map((part) => ({
+      contents: [{ role: 'user', parts: [{ text: 'hear' }, part] }],
+    }));
+    const call = { role: 'model', parts: [{ text: 'I look.' }, { functionCall: { name: 'look', args: {} } }] };
+    const unanswered = { contents: [...HELLO.contents, call, { role: 'user', parts: [{ text: 'Well?' }] }] };
+    for (const [model, body, place] of [
+      ['m-ok', heard, 'contents.0.parts.1'],
+      ['c-ok', linked, 'contents.0.parts.1'],
+      ['m-ok', unanswered, 'contents.1.parts.1'],
+      ['c-ok', unanswered, 'contents.1.parts.1'],
+    ] as const) {
+      const { status, text } = await plain(pair, model, body ?? {});
+      expect([status, JSON.parse(text).error.details[0].fieldViolations[0].field]).toEqual([400, place]);
+    }
   });
 
   test('has its safety settings dropped elsewhere, and named', async () => {

@@ -66,7 +66,7 @@ export function lastSent(pair: Pair, model: string) {
   return JSON.parse(sentTexts(pair, model).at(-1) ?? 'null');
 }
 
-export async function recordOf({ gateway }: Pair, { headers }: Answer) {
+export async function recordOf({ gateway }: Pair, { headers }: Pick<Answer, 'headers'>) {
   const id = headers.get('x-request-id');
   return (await gateway.calls()).find(({ request_id }) => request_id === id);
 }

@@ -54,7 +54,7 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
   closeRun(thread);
   if (turn.role === 'assistant') {
     thread.messages.push(renderAssistant(turn, context));
-    for (const part of turn.parts) if (part.kind === 'tool_call') openCall(part, turn.path, thread);
+    for (const part of turn.parts) if (part.kind === 'tool_call') openCall(part, part.path ?? turn.path, thread);
     return;
   }
   const instructions = renderInstructions(turn, context);
@@ -82,13 +82,14 @@ function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
   const visible: Draft[] = [];
   let hasResults = false;
   for (const part of turn.parts) {
+    const path = part.path ?? turn.path;
     if (part.kind !== 'tool_result') {
-      visible.push(...renderPart(part, turn.path, context));
+      visible.push(...renderPart(part, path, context));
       continue;
     }
     hasResults = true;
-    closeCall(part.call_id, turn.path, thread);
-    const { message, media } = renderResult(part, turn.path, context);
+    closeCall(part.call_id, path, thread);
+    const { message, media } = renderResult(part, path, context);
     thread.messages.push(message);
     for (const one of media) thread.media.push(one);
   }
@@ -193,7 +194,7 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
         else spoken.push({ type: 'text', text: part.text });
         break;
       default:
-        throw misplaced(part, turn.path);
+        throw misplaced(part, part.path ?? turn.path);
     }
   }
   const isSilent = spoken.length === 0 && calls.length > 0;
@@ -236,7 +237,7 @@ function misplaced(part: Part, path: string) {
   );
 }
 
-/** `path` is the turn's. Throws CallFailure for content that the model or provider does not accept. */
+/** `path` is the part's, or its turn's. Throws CallFailure for content that the model or provider does not accept. */
 function renderPart(part: Part, path: string, context: RenderContext): Draft[] {
   switch (part.kind) {
     case 'text':
@@ -294,7 +295,7 @@ interface RenderedResult {
   readonly media: readonly Draft[];
 }
 
-/** `path` is the turn's. */
+/** `path` is the result's, or its turn's. */
 function renderResult(result: ToolResultPart, path: string, context: RenderContext): RenderedResult {
   const id = upstreamId(result.call_id, context);
   const parts = result.parts.flatMap((part) => renderPart(part, path, context));

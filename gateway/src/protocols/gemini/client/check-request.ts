@@ -42,9 +42,6 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { path } = context;
   if (!path) throw new Error('a Gemini request came without the model of its path');
-  if (path.stream && !path.asEvents) {
-    throw invalidRequest('alt: a stream is only served as server-sent events; ask for it with "?alt=sse"', 'alt');
-  }
   if (outline.root.kind !== 'object') throw invalidRequest(`the body is ${outline.root.kind}; expected a JSON object`);
   const root = requestIn(outline.root, context.countOnly);
   refuseTwice(root, '');

@@ -119,7 +119,8 @@ class Conversation {
       role,
       parts: list.flatMap((part, index) => {
         const at = `${path}.parts.${index}`;
-        return this.#readPart(readObject(part, at, 'a part (an object)'), at, role);
+        const read = this.#readPart(readObject(part, at, 'a part (an object)'), at, role);
+        return read.map((one): Part => (one.kind === 'text' ? one : { ...one, path: at }));
       }),
     };
   }

@@ -52,7 +52,7 @@ function message(role: string, content: Draft[]): Draft[] {
 function renderUser(turn: Turn, calls: Calls, context: OpenaiContext): Draft[] {
   const results = turn.parts.filter((part) => part.kind === 'tool_result');
   const others = turn.parts.filter((part) => part.kind !== 'tool_result');
-  const rendered = results.map((result) => renderResult(result, turn.path, calls, context));
+  const rendered = results.map((result) => renderResult(result, result.path ?? turn.path, calls, context));
   return [...rendered, ...message('user', renderParts(others, turn.path, context))];
 }
 
@@ -107,7 +107,10 @@ function renderAssistant(turn: Turn, calls: Calls, context: OpenaiContext): Writ
       case 'reasoning':
         break;
       default:
-        throw refuseMember(turn.path, `holds a part (${part.kind}) that an assistant's message cannot have here`);
+        throw refuseMember(
+          part.path ?? turn.path,
+          `holds a part (${part.kind}) that an assistant's message cannot have here`,
+        );
     }
   }
   flush();
@@ -116,18 +119,19 @@ function renderAssistant(turn: Turn, calls: Calls, context: OpenaiContext): Writ
 
 function renderParts(parts: readonly Part[], path: string, context: OpenaiContext): Draft[] {
   return parts.flatMap((part): Draft[] => {
+    const at = part.path ?? path;
     if ('cache_mark' in part) dropMark(part, context);
     switch (part.kind) {
       case 'text':
         return [{ type: 'input_text', text: part.text }];
       case 'image':
-        return [renderImage(part, path, context)];
+        return [renderImage(part, at, context)];
       case 'document':
-        return renderDocument(part, path, context);
+        return renderDocument(part, at, context);
       case 'opaque':
         return part.words === null ? [] : [{ type: 'input_text', text: part.words }];
       default:
-        throw refuseMember(path, `holds a part (${part.kind}) that cannot be sent to ${modelWord(context)}`);
+        throw refuseMember(at, `holds a part (${part.kind}) that cannot be sent to ${modelWord(context)}`);
     }
   });
 }

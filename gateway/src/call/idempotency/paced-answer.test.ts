@@ -1,7 +1,8 @@
-/** Tests that a complete body is sent whole, and that its memory is released however it ends. */
+/** Tests that a complete answer is sent whole, and that its memory is released however it ends. */
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { pacedBody } from './idempotency.ts';
+import { type AnswerStream, streamBody } from '../stream/outbox.ts';
+import { pacedAnswer } from './idempotency.ts';
 
 const BYTES = Buffer.from(new Uint32Array(400_000).map((_, at) => at * 2_654_435_761).buffer);
 
@@ -16,18 +17,18 @@ function hold() {
 }
 
 /** Serves one body to one client. */
-function serve(bodyOf: (signal: AbortSignal) => ReadableStream) {
+function serve(answerOf: (signal: AbortSignal) => AnswerStream) {
   return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     development: false,
-    fetch: ({ signal }) => new Response(bodyOf(signal)),
+    fetch: ({ signal }) => new Response(streamBody(answerOf(signal))),
   });
 }
 
 test('a reading client gets every byte, and the memory is released', async () => {
   const held = hold();
-  await using server = serve((signal) => pacedBody(held, BYTES, { timeoutMs: 5_000, signal }));
+  await using server = serve((signal) => pacedAnswer(held, BYTES, { timeoutMs: 5_000, signal }));
   const got = Buffer.from(await (await fetch(server.url)).arrayBuffer());
   expect(got.equals(BYTES)).toBe(true);
   expect(held.released()).toBeGreaterThan(0);
@@ -35,7 +36,7 @@ test('a reading client gets every byte, and the memory is released', async () =>
 
 test('a client that left earlier holds no memory', () => {
   const held = hold();
-  pacedBody(held, BYTES, { timeoutMs: 5_000, signal: AbortSignal.abort() });
+  pacedAnswer(held, BYTES, { timeoutMs: 5_000, signal: AbortSignal.abort() });
   expect(held.released()).toBeGreaterThan(0);
 });
 
@@ -45,7 +46,7 @@ test('a client that takes nothing is disconnected after the timeout', async () =
   const released = new Promise<void>((resolve) => {
     sawRelease = resolve;
   });
-  await using server = serve((signal) => pacedBody({ release: sawRelease }, huge, { timeoutMs: 50, signal }));
+  await using server = serve((signal) => pacedAnswer({ release: sawRelease }, huge, { timeoutMs: 50, signal }));
   const client = connect(server.port ?? 0, '127.0.0.1').pause();
   client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
   await released;
