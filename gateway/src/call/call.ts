@@ -174,9 +174,9 @@ export function openCall(
   return new Call(request, protocol, origin, deps, path);
 }
 
-/** Not truncated: the header block limits its length. */
+/** As Claude Code, OpenCode and Codex send it. Not truncated: the header block limits its length. */
 function readSession(headers: Headers): string | null {
-  const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id');
+  const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id') ?? headers.get('session-id');
   return session || null;
 }
 

@@ -165,8 +165,11 @@ describe.skipIf(program === null)(`Codex ${NEEDS_CLIENTS}`, () => {
       test('a session that continues has its reasoning and its answers', async () => {
         script({ say: { reasoning: THOUGHT, text: 'One.' } }, { say: { text: ANSWER } });
         expect(messagesOf(await run('How many?'))).toEqual(['One.']);
-        expectSuccess(await run('resume', '--last', 'And now?'));
+        const resumed = await run('resume', '--last', 'And now?');
+        expectSuccess(resumed);
         expect(statuses()).toEqual(ok(transport, 2, 2));
+        const records = await pair.gateway.calls('--limit', '2');
+        expect(records.map(({ session }) => session)).toEqual(Array(2).fill(resumed.lines[0]?.thread_id));
         expect(missingIn(sentBodies().at(-1), [KEPT[format], 'How many?', 'One.', 'And now?'])).toEqual([]);
       });
 

@@ -14,6 +14,7 @@ export type Transport = keyof typeof TRANSPORTS;
 /** One line of `codex exec --json`, with the members that the tests read. */
 interface CodexLine {
   readonly type: string;
+  readonly thread_id?: string;
   readonly item?: {
     readonly type: string;
     readonly text?: string;

@@ -29,6 +29,10 @@ test('a draft states the caller, the model and the price', () => {
   });
 });
 
+test.each(['x-claude-code-session-id', 'x-session-id', 'session-id'])('%s names the session', (name) => {
+  expect(draftRecord(routedCall({ headers: { [name]: 's1' } }), null).session).toBe('s1');
+});
+
 test('a call that ended before its body was read has null members', () => {
   const call = arrivedCall();
   setPrincipal(call, routedCall({}).principal);
