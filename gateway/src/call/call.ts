@@ -202,7 +202,7 @@ export function setRoute(call: Identified, route: Route, target: Target): assert
 }
 
 /** Sets the target of the next attempt. */
-export function setTarget(call: Routed, target: Target): void {
+export function setTarget(call: Identified, target: Target): void {
   (call as Call).target = target;
 }
 

@@ -1,7 +1,7 @@
 /** Provides the kinds that speak Anthropic's messages: its own host's, and that of hosts that imitate it. */
 import { SSE } from '../framing/sse-decoder.ts';
 import { asObject } from '../protocols/json.ts';
-import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
+import { API_KEY, compatibleTraits, FILES, missingSecrets } from './openai-compatible.ts';
 import type { RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
@@ -13,7 +13,8 @@ export const anthropic: RemoteKind = {
   quirks: NO_QUIRKS,
   takes: ['base_url', 'timeouts'],
   secrets: [API_KEY],
-  settings: [],
+  settings: [FILES],
+  objects: { format: 'messages', pathOf: (collection) => (collection === 'files' ? '/files' : null) },
   framing: () => SSE,
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits: compatibleTraits,
@@ -43,6 +44,7 @@ export const anthropicCompatible: RemoteKind = {
   name: 'anthropic-compatible',
   title: 'Another host, Anthropic-compatible',
   takes: ['preset', 'base_url', 'timeouts'],
+  settings: [],
   checkConfig: (given) => (given.preset?.credentialVariables.length ? missingSecrets([API_KEY], given) : []),
   endpoint: (_protocol, operation) => (operation === 'count_tokens' ? null : '/messages'),
   headers: ({ api_key }) => (api_key === undefined ? [] : [['authorization', `Bearer ${api_key.reveal()}`]]),

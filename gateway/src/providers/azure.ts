@@ -8,13 +8,14 @@ import { SSE } from '../framing/sse-decoder.ts';
 import { asObject } from '../protocols/json.ts';
 import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
+import type { Collection } from '../protocols/stored/shared-state.ts';
 import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
 import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
 import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
 import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
 import type { OfferedModel } from './listing.ts';
 import { openai } from './openai.ts';
-import { API_KEY, compatibleTraits } from './openai-compatible.ts';
+import { API_KEY, compatibleTraits, FILES } from './openai-compatible.ts';
 import type {
   Door,
   FinalRequest,
@@ -149,7 +150,8 @@ export function createAzure(surroundings: Surroundings): RemoteKind {
         description: '`AZURE_TENANT_ID`, `AZURE_CLIENT_ID` and `AZURE_FEDERATED_TOKEN_FILE`',
       },
     ],
-    settings: [RESOURCE, PROJECT, DOOR, API_VERSION],
+    settings: [RESOURCE, PROJECT, DOOR, API_VERSION, FILES],
+    objects: { format: 'responses', pathOf: collectionPath },
     vendorDomains: ['azure.com', 'azure.us', 'azure.cn'],
     framing: () => SSE,
     checkConfig,
@@ -228,6 +230,16 @@ function endpoint(
   if (version === 'preview') return `${base}/v1/${path}?api-version=preview`;
   if (protocol === 'responses') return `${base}/responses?api-version=${version}`;
   return `${base}/deployments/${encodeURIComponent(model)}/${path}?api-version=${version}`;
+}
+
+/** Only the v1 path has conversations. */
+function collectionPath(collection: Collection, model: string, settings: Settings): string | null {
+  const { project, door, api_version = 'v1' } = settings;
+  if (door === MODELS || isClaude(model)) return null;
+  const base = project === undefined ? '/openai' : `/api/projects/${project}/openai`;
+  if (api_version === 'v1') return `${base}/v1/${collection}`;
+  if (api_version === 'preview') return `${base}/v1/${collection}?api-version=preview`;
+  return collection === 'conversations' ? null : `${base}/${collection}?api-version=${api_version}`;
 }
 
 function authorizeBy({ secret }: Token, request: FinalRequest, { hide }: RequestCredential): void {

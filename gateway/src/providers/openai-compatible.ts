@@ -6,7 +6,7 @@ import { SSE } from '../framing/sse-decoder.ts';
 import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { ChatTraits } from '../protocols/upstream-traits.ts';
-import type { GivenProvider, MemberFault, RemoteKind, SecretMember } from './provider.ts';
+import type { GivenProvider, MemberFault, RemoteKind, SecretMember, SettingMember } from './provider.ts';
 import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
 
 /** What a provider that only claims compatibility can be trusted with. */
@@ -51,6 +51,18 @@ export const API_KEY: SecretMember = {
   mayBeNone: true,
 };
 
+/** Opens the routes of files to clients. */
+export const FILES: SettingMember = {
+  name: 'files',
+  title: 'Files',
+  description:
+    '`on`: keys may upload files to it (`/v1/files`), which it keeps under your account; each belongs to the workspace that uploaded it. Default: `off`.',
+  pattern: /^(?:on|off)$/,
+  expected: 'on or off',
+  hint: 'On: clients may upload files, which the provider keeps under your account.',
+  options: ['off', 'on'],
+};
+
 /** A fault for each of the secrets that is not given. */
 export function missingSecrets(secrets: readonly SecretMember[], given: GivenProvider): readonly MemberFault[] {
   return secrets.flatMap(({ name, mayBeNone }) => {
@@ -74,7 +86,8 @@ export const openaiCompatible: RemoteKind = {
   quirks: NO_QUIRKS,
   takes: ['preset', 'base_url', 'timeouts'],
   secrets: [API_KEY],
-  settings: [],
+  settings: [FILES],
+  objects: { format: 'responses', pathOf: (collection) => (collection === 'files' ? '/files' : null) },
   framing: () => SSE,
   checkConfig: (given) => (given.preset?.credentialVariables.length ? missingSecrets([API_KEY], given) : []),
   chatTraits: compatibleTraits,
@@ -106,6 +119,7 @@ export const cohere: RemoteKind = {
   speaks: 'chat completions, embeddings and rankings',
   protocols: ['chat', 'cohere_embeddings', 'cohere_rerank'],
   takes: ['base_url', 'timeouts'],
+  settings: [],
   checkConfig: (given) => missingSecrets([API_KEY], given),
   // Clients name the host, or one of its versions.
   completeBaseUrl: (url) => url.replace(/\/(?:compatibility\/v1|v1|v2)$/, ''),

@@ -27,6 +27,7 @@ export const openai: RemoteKind = {
   protocols: ['chat', 'responses', ...OPENAI_DIRECT],
   protocolsOf: (model) => (ONLY_RESPONSES.test(model) ? ['responses'] : ['chat', 'responses', ...OPENAI_DIRECT]),
   takes: ['base_url', 'timeouts'],
+  objects: { format: 'responses', pathOf: (collection) => `/${collection}` },
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {
     const efforts = effortsOf(model);

@@ -1,14 +1,13 @@
 /**
  * Defines what the gateway knows of a provider: its kind (how it is addressed, authorized and read), its configured
- * form, and the upstream that sends requests to one of its models. A kind is one file of this folder, listed in
- * registry.ts; nothing outside the folder depends on which kind it is.
+ * form, and the upstream that sends requests to one of its models. A kind is one file of this folder, in registry.ts.
  */
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName, UpstreamProtocolName } from '../protocols/names.ts';
 import type { UpstreamProtocols } from '../protocols/registry.ts';
 import type { OutputLimitMember } from '../protocols/request/request-facts.ts';
-import type { ObjectRequest, ProviderState } from '../protocols/stored/shared-state.ts';
+import type { ObjectPaths, ObjectRequest, ProviderState } from '../protocols/stored/shared-state.ts';
 import type { ChatTraits, ConverseTraits, GeminiTraits } from '../protocols/upstream-traits.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import type { RequestForm } from '../upstream/request-form.ts';
@@ -241,20 +240,21 @@ export interface RemoteKind extends KindBase, Door {
   /** Puts a configured address into the form that `endpoint` continues. */
   completeBaseUrl(url: string): string;
   /**
-   * The secrets name files or addresses of their own (an external account). Like a source, such a credential may only be
-   * in the configuration file, and its provider has an address of `vendorDomains` or of `server.private_origins`.
-   * Absent: they never do.
+   * The secrets name files or addresses of their own. Like a source, such a credential may only be in the configuration
+   * file, and its provider has an address of `vendorDomains` or of `server.private_origins`. Absent: they never do.
    */
   isAmbient?(secrets: Secrets): boolean;
   /**
-   * The settings that a credential names (the project of a service account) and, where `usesMachine`, the variables and
-   * files of this machine (`AWS_REGION`), for those that are not given. Absent: none.
+   * The settings that a credential names (its project) and, where `usesMachine`, the variables and files of this machine
+   * (`AWS_REGION`), for those that are not given. Absent: none.
    */
   findSettings?(credential: Pick<Credential, 'secrets' | 'source'>, usesMachine: boolean): Settings;
   /** The domains that an ambient credential is for. Absent: none. */
   readonly vendorDomains?: readonly string[];
   /** The region of its addresses, for records. Absent: the kind has no regions. */
   regionOf?(settings: Settings): string;
+  /** The objects that clients may create there. Absent: none. */
+  readonly objects?: ObjectPaths;
   readonly listing: Listing;
   /** The list that this credential may see. Absent: `listing`. */
   listingOf?(credential: Pick<Credential, 'secrets' | 'source'>, settings: Settings): Listing;

@@ -7,6 +7,7 @@ import { Secret } from '../lib/secret.ts';
 import { formatsOfModel } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../protocols/registry.ts';
+import { COLLECTIONS, type Collection, type ObjectRequest, type ProviderState } from '../protocols/stored/shared-state.ts';
 import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
 import {
   Exchange,
@@ -17,6 +18,7 @@ import {
 } from '../upstream/exchange.ts';
 import { headersOfForm } from '../upstream/request-form.ts';
 import { fixedHeaders, objectPath, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
+import { FILES } from './openai-compatible.ts';
 import {
   type AttemptTools,
   type Credential,
@@ -61,11 +63,24 @@ export function openUpstream(target: ProviderModel): Upstream {
     framing: (protocol, operation) => kind.framing(protocol, operation, model),
     takesUsageOption: provider.quirks.streamUsage === 'on_request',
     answersAsOther: provider.quirks.answersAsOther,
-    state: { isKept: provider.quirks.keepsState === true, shared: provider.shared ?? [] },
+    state: stateOf(provider, model, protocols),
     provenLimits,
     alwaysHonorsLimits: kind.local !== null,
     ...exchanges,
   };
+}
+
+function stateOf(provider: Provider, model: string, protocols: readonly UpstreamProtocolName[]): ProviderState {
+  const { quirks, kind, shared = [] } = provider;
+  const isKept = quirks.keepsState === true;
+  const paths = kind.local === null ? kind.objects : undefined;
+  const settings = provider.baseUrl === null ? {} : provider.settings;
+  const isOn: { readonly [collection in Collection]: boolean } = {
+    files: settings[FILES.name] === 'on',
+    conversations: isKept && protocols.includes('responses'),
+  };
+  const creates = COLLECTIONS.filter((one) => isOn[one] && (paths?.pathOf(one, model, settings) ?? null) !== null);
+  return { isKept, shared, creates, format: paths?.format ?? 'responses' };
 }
 
 function protocolsOf(provider: Provider, { model, endpoints = null }: ProviderModel): readonly UpstreamProtocolName[] {
@@ -110,6 +125,7 @@ interface Endpoint {
 /** A door at its address. */
 interface OpenDoor {
   readonly origin: Origin;
+  readonly basePath: string;
   readonly endpoints: ReadonlyMap<UpstreamProtocolName, ReadonlyMap<Operation, Endpoint>>;
 }
 
@@ -148,7 +164,7 @@ function openOverHttp(
       });
       endpoints.set(protocol, new Map(offered));
     }
-    return { origin, endpoints };
+    return { origin, basePath, endpoints };
   }
 
   function doorOf(door: Door): OpenDoor {
@@ -160,9 +176,15 @@ function openOverHttp(
     return open;
   }
 
+  function collectionPath(collection: Collection): string {
+    const path = kind.objects?.pathOf(collection, model, settings) ?? null;
+    if (path === null) throw new Error(`${name} has no ${collection}`);
+    return path;
+  }
+
   function renderHead(
     door: Door,
-    { origin, endpoints }: OpenDoor,
+    { origin, basePath, endpoints }: OpenDoor,
     { protocol, operation, below, headers, body, object, form = null }: UpstreamRequest,
     index: number,
     authorize: Door['authorize'],
@@ -172,9 +194,11 @@ function openOverHttp(
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);
-    const about = object ?? (below === undefined ? null : ({ method: 'POST', path: below, query: '' } as const));
+    const about: ObjectRequest | null =
+      object ?? (below === undefined ? null : { method: 'POST', path: below, query: '' });
     if (authorize !== undefined || about !== null || form !== null) {
-      const path = about === null ? endpoint.path : objectPath(endpoint.path, about);
+      const base = about?.collection === undefined ? endpoint.path : basePath + collectionPath(about.collection);
+      const path = about === null ? base : objectPath(base, about);
       const length: HeaderLine = ['content-length', String((form?.upload ?? body).length)];
       const fixed = fixedHeaders(door, origin, protocol, operation, credential.headers);
       const all = [...headersOfForm(fixed, form), ...headers, length];

@@ -170,27 +170,42 @@ export function readCall(
   protocol: ClientProtocol,
   context: CheckContext,
 ): ReadCall | Promise<ReadCall> {
-  const { limits } = context;
+  const outcome = readOutline(bytes, context.limits);
+  return outcome instanceof Promise
+    ? outcome.then((outline) => check(outline, protocol, context))
+    : check(outcome, protocol, context);
+}
+
+/** The outline of a body that is JSON. Throws CallFailure `invalid_request` with position and cause. */
+export function readOutline(bytes: Uint8Array, limits: CheckContext['limits']): JsonOutline | Promise<JsonOutline> {
   const scan = startJsonScan(bytes, {
     depthMax: limits.jsonDepthMax,
     keysPerObjectMax: limits.jsonKeysMax,
   });
   const outcome = scan.step(SCAN_STEP_BYTES);
-  return outcome === 'more' ? readOn(scan, protocol, context) : check(outcome, protocol, context);
+  return outcome === 'more' ? readOn(scan) : requireJson(outcome);
 }
 
-async function readOn(scan: JsonScan, protocol: ClientProtocol, context: CheckContext): Promise<ReadCall> {
+async function readOn(scan: JsonScan): Promise<JsonOutline> {
   for (;;) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     const outcome = scan.step(SCAN_STEP_BYTES);
-    if (outcome !== 'more') return check(outcome, protocol, context);
+    if (outcome !== 'more') return requireJson(outcome);
   }
 }
 
-function check(outcome: JsonOutline | JsonProblem, protocol: ClientProtocol, context: CheckContext): ReadCall {
-  if (!outcome.ok) throw invalidRequest(`the body is not JSON that this gateway takes: ${outcome.message}`);
+function requireJson(outcome: JsonOutline | JsonProblem): JsonOutline {
+  if (outcome.ok) return outcome;
+  throw invalidRequest(`the body is not JSON that this gateway takes: ${outcome.message}`);
+}
+
+function check(
+  outline: JsonOutline,
+  protocol: ClientProtocol,
+  context: CheckContext,
+): ReadCall {
   try {
-    return { outline: outcome, facts: protocol.checkRequest(outcome, context) };
+    return { outline, facts: protocol.checkRequest(outline, context) };
   } catch (error) {
     if (!(error instanceof OutlineFull)) throw error;
     throw invalidRequest(`the body cannot be checked: ${error.message}`);

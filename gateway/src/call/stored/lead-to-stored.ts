@@ -2,7 +2,7 @@
  * Leads a call that names something stored to the target and the credential that keep it, and refuses what is not the
  * workspace's. Nothing else may answer such a call. Source: contract, 10.12.
  */
-import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import { type CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { speaks } from '../../protocols/names.ts';
 import { isShared } from '../../protocols/stored/shared-state.ts';
 import type { StoredKind, StoredReference } from '../../protocols/stored/stored-references.ts';
@@ -14,6 +14,7 @@ import { chooseRoute } from '../request/identify.ts';
 import type { ReadCall } from '../request/read-body.ts';
 import { expandRequest, isExpandable } from './expand-request.ts';
 import { KEPT_HERE } from './keep-response.ts';
+import { readSafely } from './read-safely.ts';
 import { refuseReference } from './refuse-reference.ts';
 
 /** The call with the tokens of what it continues, and the only target that it may go to. */
@@ -56,27 +57,22 @@ async function leadExpanded(call: Identified, read: ReadCall): Promise<LedCall> 
   return read.facts.stored === undefined ? { read, route: null } : leadToStored(call, read);
 }
 
-type Rows = ReadonlyMap<string, StoredRow>;
+export type Rows = ReadonlyMap<string, StoredRow>;
 
-const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }) => `${kind} ${id}`;
+/** The key of a row in `Rows`. */
+export const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }) => `${kind} ${id}`;
 
-async function findRows({ deps, principal }: Identified, named: readonly StoredReference[]): Promise<Rows> {
+/** The rows of the workspace for what is named. Throws CallFailure `store_unavailable`. */
+export async function findRows({ deps, principal }: Identified, named: readonly StoredReference[]): Promise<Rows> {
   const owner = { account: principal.account.id, workspace: principal.workspaceId };
   const ids = [...new Set(named.flatMap(({ kind, id }) => (kind === 'address' ? [] : [id])))];
   if (ids.length === 0) return new Map();
-  try {
-    const rows = await deps.storedState.find(owner, ids, Date.now());
-    return new Map(rows.map((row) => [keyOf(row), row]));
-  } catch (cause) {
-    throw new CallFailure('store_unavailable', 'what is stored cannot be looked up at the moment; try again shortly', {
-      retryAfterSeconds: 2,
-      cause,
-    });
-  }
+  const rows = await readSafely(() => deps.storedState.find(owner, ids, Date.now()));
+  return new Map(rows.map((row) => [keyOf(row), row]));
 }
 
 /** The target with the credential that keeps everything that is named; none: it does not. */
-function leadTo(target: Target, named: readonly StoredReference[], rows: Rows, workspace: string): Target[] {
+export function leadTo(target: Target, named: readonly StoredReference[], rows: Rows, workspace: string): Target[] {
   const { upstream } = target;
   let credential: string | null = null;
   for (const reference of named) {
@@ -88,7 +84,8 @@ function leadTo(target: Target, named: readonly StoredReference[], rows: Rows, w
   }
   if (credential === null) return [target];
   const index = upstream.credentials.findIndex(({ name }) => name === credential);
-  return index === -1 || !upstream.state.isKept ? [] : [{ ...target, upstream: pinCredential(upstream, index) }];
+  const { isKept, creates } = upstream.state;
+  return index === -1 || !(isKept || creates.length > 0) ? [] : [{ ...target, upstream: pinCredential(upstream, index) }];
 }
 
 function bestOf([first, ...others]: readonly Target[]): Target | null {

@@ -11,6 +11,9 @@ const CONVERSATION = { input: '{"role":"user","content":"harbor"}', response: '{
 function leakyStore(sealed: Uint8Array[]): Omit<StoredStateStore, 'sweep'> {
   return {
     find: async () => [],
+    list: async () => [],
+    add: async () => undefined,
+    remove: async () => undefined,
     forget: async () => undefined,
     async keep(_owner: StateOwner, _requestId, bytes) {
       sealed.push(bytes);

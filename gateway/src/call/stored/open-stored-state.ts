@@ -29,7 +29,7 @@ export interface Conversation {
 }
 
 /** What calls need of stored state. */
-export interface StoredState extends Pick<StoredStateStore, 'find' | 'forget'> {
+export interface StoredState extends Pick<StoredStateStore, 'find' | 'add' | 'list' | 'remove' | 'forget'> {
   /** Resolves whether it is kept, durably. Rejects where the store fails. */
   keep(owner: StateOwner, requestId: string, conversation: Conversation, expiresAtMs: number): Promise<boolean>;
   /** Null: it is gone, or cannot be opened with this master key. Rejects where the store fails. */
@@ -73,6 +73,9 @@ export function openStoredState(masterKey: Secret, store: Omit<StoredStateStore,
 
   return {
     find: store.find,
+    add: store.add,
+    list: store.list,
+    remove: store.remove,
     forget: store.forget,
     async keep(owner, requestId, conversation, expiresAtMs) {
       if (conversation.input.length + conversation.response.length > BYTES_MAX) return false;

@@ -1,5 +1,6 @@
 /** Sends a request about a stored object to the provider that keeps it: one attempt, ended when the client leaves. */
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { Target } from '../../routing/route.ts';
 import type { UpstreamTap } from '../../upstream/exchange.ts';
@@ -10,14 +11,24 @@ import type { Interruptible } from '../deps.ts';
 
 const NO_BODY = new Uint8Array();
 
+/** What the provider gets beyond the address of the object. */
+export type ObjectContent = Partial<Pick<UpstreamRequest, 'protocol' | 'headers' | 'body' | 'form' | 'fresh'>>;
+
+/** The request about an object, before it is sent. */
+export function requestAbout({ requestId, atMs }: Identified, object: ObjectRequest, content: ObjectContent) {
+  const plain = { protocol: 'responses', operation: 'plain', headers: [], body: NO_BODY, answers: 1 } as const;
+  return { ...plain, object, requestId, atMs, ...content };
+}
+
 /** Resolves with the provider's answer of any status. Rejects with CallFailure. */
 export function sendObjectRequest(
   call: Identified,
   { upstream }: Target,
   credential: number,
   object: ObjectRequest,
+  content: ObjectContent = {},
 ): Promise<CollectedAnswer> {
-  const { request, deps, settings, requestId, atMs } = call;
+  const { request, deps, settings } = call;
   const { limits } = settings.config;
   const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
   let tap: UpstreamTap | null = null;
@@ -37,15 +48,8 @@ export function sendObjectRequest(
   try {
     if (request.signal.aborted) leave();
     else {
-      const sent = {
-        protocol: 'responses',
-        operation: 'plain',
-        headers: [],
-        body: NO_BODY,
-        answers: 1,
-        object,
-      } as const;
-      tap = upstream.openExchange({ ...sent, requestId, atMs }, credential, limits.responseBytesMax, collector);
+      const sent = requestAbout(call, object, content);
+      tap = upstream.openExchange(sent, credential, limits.responseBytesMax, collector);
     }
   } catch (cause) {
     reject(failureOf(cause));

@@ -21,6 +21,7 @@ import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { listInput } from './answer-kept.ts';
 import { KEPT_HERE } from './keep-response.ts';
+import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
 
 /** Answers one request, also if a step fails. `rest`: the path after `/responses/`. */
@@ -152,22 +153,6 @@ function deletionOf(id: string): string {
 async function findResponse({ deps }: Identified, owner: StateOwner, id: string): Promise<StoredRow | null> {
   const rows = await readSafely(() => deps.storedState.find(owner, [id], Date.now()));
   return rows.find(({ kind }) => kind === 'response') ?? null;
-}
-
-/** Throws CallFailure `store_unavailable` where the store fails. */
-async function readSafely<Value>(read: () => Promise<Value>): Promise<Value> {
-  try {
-    return await read();
-  } catch (cause) {
-    throw new CallFailure(
-      'store_unavailable',
-      'stored responses cannot be looked up at the moment; try again shortly',
-      {
-        retryAfterSeconds: 2,
-        cause,
-      },
-    );
-  }
 }
 
 /** A row that stays after all only leads to a 404. */

@@ -14,11 +14,14 @@ export interface ReceivedForm {
 /** A span of the body, or bytes in place of one. */
 type Segment = { readonly start: number; readonly end: number } | { readonly bytes: Buffer };
 
-/** The body of a request with the form. `model`: the value of the part of this name, instead of the received one. */
-export function sendForm({ body, boundary, parts }: ReceivedForm, model: string): BodySource {
+/**
+ * The body of a request with the form. `model`: the value of the part of this name, instead of the received one; null: the
+ * form as it was received.
+ */
+export function sendForm({ body, boundary, parts }: ReceivedForm, model: string | null): BodySource {
   const part = parts.find(({ name }) => name === 'model');
   const segments: readonly Segment[] =
-    part === undefined || part.text === model
+    part === undefined || model === null || part.text === model
       ? [{ start: 0, end: body.length }]
       : [{ start: 0, end: part.start }, { bytes: Buffer.from(model) }, { start: part.end, end: body.length }];
   let length = 0;

@@ -8,17 +8,34 @@ export interface SharedState {
   readonly workspaces: readonly string[] | null;
 }
 
+/** The objects that clients create at providers, by the name of their path. */
+export const COLLECTIONS = ['files', 'conversations'] as const;
+export type Collection = (typeof COLLECTIONS)[number];
+
+/** Where a kind of provider has them. */
+export interface ObjectPaths {
+  /** Whose objects they are: OpenAI's or Anthropic's. */
+  readonly format: 'responses' | 'messages';
+  /** Follows the base address; null: the service of the model has none. */
+  pathOf(collection: Collection, model: string, settings: { readonly [name: string]: string }): string | null;
+}
+
 /** The state that a provider keeps under its credentials. */
 export interface ProviderState {
   /** It keeps responses, items and containers, and later requests may name them. */
   readonly isKept: boolean;
   readonly shared: readonly SharedState[];
+  /** What clients may create there. */
+  readonly creates: readonly Collection[];
+  readonly format: ObjectPaths['format'];
 }
 
 /** A request about one stored object, at the address of its provider's format. */
 export interface ObjectRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Follows the path of the format: `/resp_1/cancel`. */
+  /** Whose path it follows. Absent: that of the format. */
+  readonly collection?: Collection;
+  /** Follows that path: `/resp_1/cancel`. */
   readonly path: string;
   /** Without `?`; empty: none. */
   readonly query: string;

@@ -1,6 +1,6 @@
 /** Tests any implementation of the rows of stored state against its contract. */
 import { describe, expect, test } from 'bun:test';
-import type { StoredByCall } from '../ports/stored-state.ts';
+import { NEVER_MS, type StoredByCall, type StoredPage, type StoredRow } from '../ports/stored-state.ts';
 import { heldCall } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { type StoreRig, startRigs } from './store-rig.ts';
@@ -43,7 +43,7 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       const rows = [
         { ...HERE, id: 'msg_1', kind: 'item', provider: 'openai', model: 'gpt-5', credential: 'eu', tokens: 40 },
         { ...HERE, id: 'resp_1', kind: 'response', provider: 'openai', model: 'gpt-5', credential: 'eu', tokens: 900 },
-      ].map((row) => ({ ...row, request_id: 'req_1', expires_at_ms: LATER }));
+      ].map((row) => ({ ...row, request_id: 'req_1', expires_at_ms: LATER, object: null }));
       const find = async () => {
         const found = await rig.store.storedState.find(HERE, ['resp_1', 'msg_1', 'resp_2'], NOW);
         return [...found].sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -95,6 +95,95 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       await rig.store.storedState.forget(HERE, 'req_1');
       await rig.store.storedState.forget(HERE, 'req_1');
       expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1'], NOW)).toEqual([]);
+    });
+
+    test('what outlives a response stays when the response is forgotten', async () => {
+      const rig = await open();
+      const things = ['response', 'item', 'conversation', 'container', 'file'].map((kind) => ({ kind, id: `a_${kind}` }));
+      await end(rig, 'req_1', left({ things }));
+      await rig.store.storedState.forget(HERE, 'req_1');
+      const found = await rig.store.storedState.find(
+        HERE,
+        things.map(({ id }) => id),
+        NOW,
+      );
+      expect(found.map(({ kind }) => kind).sort()).toEqual(['container', 'conversation', 'file']);
+    });
+
+    const created = (id: string, requestId: string, changes: Partial<StoredRow> = {}): StoredRow => ({
+      ...HERE,
+      id,
+      kind: 'file',
+      provider: 'openai',
+      model: 'gpt-5',
+      credential: 'eu',
+      tokens: 0,
+      request_id: requestId,
+      expires_at_ms: NEVER_MS,
+      object: JSON.stringify({ id, purpose: id.startsWith('b') ? 'batch' : 'vision' }),
+      ...changes,
+    });
+    const page = (changes: Partial<StoredPage> = {}): StoredPage => ({
+      kind: 'file',
+      providers: ['openai', 'lab'],
+      purpose: null,
+      first: 'newest',
+      after: null,
+      limit: 10,
+      ...changes,
+    });
+
+    test('what a client created is found and listed at once, for its workspace only, until it is removed', async () => {
+      const rig = await open();
+      const { storedState } = rig.store;
+      await storedState.add(created('a1', 'req_1'));
+      expect(await storedState.find(HERE, ['a1'], NOW)).toEqual([created('a1', 'req_1')]);
+      for (const other of [
+        { ...HERE, workspace: 'team' },
+        { ...HERE, account: 'acme' },
+      ]) {
+        expect(await storedState.find(other, ['a1'], NOW)).toEqual([]);
+        expect(await storedState.list(other, page(), NOW)).toEqual([]);
+        await storedState.remove(other, 'a1');
+      }
+      await rig.restart();
+      const after = rig.store.storedState;
+      expect(await after.list(HERE, page(), NOW)).toEqual([created('a1', 'req_1')]);
+      await after.remove(HERE, 'a1');
+      expect(await after.find(HERE, ['a1'], NOW)).toEqual([]);
+    });
+
+    test('a list is in the order of creation, by pages, and has what was asked for', async () => {
+      const { storedState } = (await open()).store;
+      for (const [id, requestId] of [
+        ['a1', 'req_1'],
+        ['b2', 'req_2'],
+        ['a3', 'req_3'],
+      ] as const)
+        await storedState.add(created(id, requestId));
+      await storedState.add(created('c4', 'req_4', { provider: 'other' }));
+      await storedState.add(created('v5', 'req_5', { kind: 'conversation' }));
+      await storedState.add(created('n6', 'req_6', { object: null }));
+      await storedState.add(created('x7', 'req_7', { expires_at_ms: NOW }));
+      const ids = async (changes: Partial<StoredPage> = {}) =>
+        (await storedState.list(HERE, page(changes), NOW)).map(({ id }) => id);
+      expect(await ids()).toEqual(['a3', 'b2', 'a1']);
+      expect(await ids({ first: 'oldest' })).toEqual(['a1', 'b2', 'a3']);
+      expect(await ids({ limit: 2 })).toEqual(['a3', 'b2']);
+      expect(await ids({ after: 'req_2' })).toEqual(['a1']);
+      expect(await ids({ first: 'oldest', after: 'req_2' })).toEqual(['a3']);
+      expect(await ids({ purpose: 'batch' })).toEqual(['b2']);
+      expect(await ids({ providers: ['other'] })).toEqual(['c4']);
+      expect(await ids({ kind: 'conversation' })).toEqual(['v5']);
+    });
+
+    test('what a client created does not expire earlier because a later call names it', async () => {
+      const rig = await open();
+      await rig.store.storedState.add(created('conv_1', 'req_1', { kind: 'conversation' }));
+      await end(rig, 'req_2', left({ things: [{ kind: 'conversation', id: 'conv_1' }] }));
+      expect(await rig.store.storedState.find(HERE, ['conv_1'], NOW)).toMatchObject([
+        { expires_at_ms: NEVER_MS, tokens: 900 },
+      ]);
     });
 
     test('conversations are kept for their workspace, until they are forgotten or expire', async () => {

@@ -1,7 +1,8 @@
 /**
- * Defines the rows that tie what a provider keeps under the operator's account (responses, items, containers) to the
- * workspace that may use it. They are written by the end of the call that made it, in the same frame of the journal. Every
- * implementation passes the suite in `store/contracts/stored-state-contract.ts`. Source: contract, 10.12.
+ * Defines the rows that tie what a provider keeps under the operator's account (responses, items, containers, files) to the
+ * workspace that may use it. They are written by the end of the call that made it, in the same frame of the journal, or as
+ * soon as the provider has made what a client created. Every implementation passes the suite in
+ * `store/contracts/stored-state-contract.ts`. Source: contract, 10.12.
  */
 
 /** `kind`: `response`, `item`, … */
@@ -31,6 +32,25 @@ export interface StoredRow extends StoredThing, Omit<StoredByCall, 'things' | 'o
   readonly account: string;
   readonly workspace: string;
   readonly request_id: string;
+  /** What the provider answered when a client created it, as JSON, for lists; null: a call left it, or there is no list. */
+  readonly object: string | null;
+}
+
+/** Of a row that does not expire. */
+export const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** A page of a list. */
+export interface StoredPage {
+  readonly kind: string;
+  /** Only what these providers keep. */
+  readonly providers: readonly string[];
+  /** Only objects whose member `purpose` has this value; null: all. */
+  readonly purpose: string | null;
+  /** `newest` and the older ones, or `oldest` and the newer ones. */
+  readonly first: 'newest' | 'oldest';
+  /** The request that created the row before the page; null: the page is the first. */
+  readonly after: string | null;
+  readonly limit: number;
 }
 
 /** Maximum total size of the sealed conversations of one account. */
@@ -52,7 +72,16 @@ export interface StoredStateStore {
   keep(owner: StateOwner, requestId: string, sealed: Uint8Array, expiresAtMs: number): Promise<'kept' | 'no_room'>;
   /** Null: none of the workspace. */
   readKept(owner: StateOwner, requestId: string): Promise<Uint8Array | null>;
-  /** Deletes everything of the workspace that the same call left. Durable when it resolves. */
+  /** Writes a row, also in place of one. Durable when it resolves. */
+  add(row: StoredRow): Promise<void>;
+  /** The rows of the workspace that have an object, in the order of their creation. */
+  list(owner: StateOwner, page: StoredPage, nowMs: number): Promise<readonly StoredRow[]>;
+  /** Deletes the row of the workspace with this id. Durable when it resolves. */
+  remove(owner: StateOwner, id: string): Promise<void>;
+  /**
+   * Deletes the response that the call left, its items and its conversation kept here; what outlives a response stays:
+   * conversations, containers and files. Durable when it resolves.
+   */
   forget(owner: StateOwner, requestId: string): Promise<void>;
   /** Deletes expired rows and conversations; returns the number of rows. */
   sweep(nowMs: number): Promise<number>;

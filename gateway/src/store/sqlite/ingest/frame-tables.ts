@@ -33,10 +33,13 @@ export interface FrameTables {
 const INSERT_MOVEMENT =
   'INSERT INTO movement (kind, id, account, amount, note, at_ms, block) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
-/** Also replaces a row of the workspace: a later answer may name the same again. */
-const INSERT_STORED_STATE = `INSERT OR REPLACE INTO stored_state
+/** Also changes a row of the workspace: a later answer may name the same again. It never expires earlier than before. */
+const INSERT_STORED_STATE = `INSERT INTO stored_state
   (account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (account, workspace, id) DO UPDATE SET
+    kind = excluded.kind, provider = excluded.provider, model = excluded.model, credential = excluded.credential,
+    tokens = excluded.tokens, request_id = excluded.request_id, expires_at_ms = max(expires_at_ms, excluded.expires_at_ms)`;
 
 /** The tokens that a provider reads again for a thing of the kind; others have none in a prompt. */
 const TOKENS_OF: { readonly [kind: string]: (stored: StoredByCall) => number } = {

@@ -287,6 +287,13 @@ export const STORED_STATE = [
   'CREATE INDEX stored_state_request ON stored_state (request_id)',
 ];
 
+/** What clients created, for their lists. */
+export const CREATED_OBJECTS = [
+  'ALTER TABLE stored_state ADD COLUMN object TEXT',
+  `CREATE INDEX stored_state_object ON stored_state (account, workspace, kind, request_id)
+    WHERE object IS NOT NULL`,
+];
+
 /** Sealed conversations of responses that this gateway translated. */
 export const KEPT_CONVERSATIONS = [
   `CREATE TABLE kept_conversation (
@@ -375,13 +382,14 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 32,
+  version: 33,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,
     ...JOURNAL,
     ...IDEMPOTENT_RUNS,
     ...STORED_STATE,
+    ...CREATED_OBJECTS,
     ...KEPT_CONVERSATIONS,
     ...PEOPLE_TABLES,
     ...AUDIT_TRAIL,

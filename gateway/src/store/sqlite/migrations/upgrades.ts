@@ -2,7 +2,7 @@
  * Upgrades older databases to the current schema. The first step starts from the oldest version that this program
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
-import { KEPT_CONVERSATIONS, type Migration, STORED_STATE } from './baseline.ts';
+import { CREATED_OBJECTS, KEPT_CONVERSATIONS, type Migration, STORED_STATE } from './baseline.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -254,4 +254,6 @@ export const UPGRADES: readonly Migration[] = [
   { version: 31, statements: KEPT_CONVERSATIONS },
   // Calls may be detached from their process.
   { version: 32, statements: ['ALTER TABLE open_hold ADD COLUMN job TEXT'] },
+  // Clients create files and list them.
+  { version: 33, statements: CREATED_OBJECTS },
 ];

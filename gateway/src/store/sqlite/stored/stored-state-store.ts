@@ -1,6 +1,6 @@
 /**
- * Reads and deletes the rows of stored state, which the ingest of the journal writes, and keeps the conversations of
- * responses.
+ * Reads, adds and deletes the rows of stored state, most of which the ingest of the journal writes, and keeps the
+ * conversations of responses.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { ConstraintViolation } from '../../ports/store-errors.ts';
@@ -66,9 +66,31 @@ export function createStoredStateStore(
         .where((row) => row.and({ request_id, account, workspace }));
       return (await kept.executeTakeFirst())?.sealed ?? null;
     },
+    add(row) {
+      const insert = queries.replaceInto('stored_state').values(row);
+      return writer.write([statementOf(insert.compile(), null)]);
+    },
+    list(owner, { kind, providers, purpose, first, after, limit }, nowMs) {
+      const [order, beyond] = first === 'newest' ? (['desc', '<'] as const) : (['asc', '>'] as const);
+      let rows = rowsOf(owner)
+        .where('kind', '=', kind)
+        .where('object', 'is not', null)
+        .where('provider', 'in', providers)
+        .where('expires_at_ms', '>', nowMs);
+      if (purpose !== null) rows = rows.where(sql<string>`json_extract(object, '$.purpose')`, '=', purpose);
+      if (after !== null) rows = rows.where('request_id', beyond, after);
+      return rows.orderBy('request_id', order).limit(limit).execute();
+    },
+    remove({ account, workspace }, id) {
+      const row = queries.deleteFrom('stored_state').where((one) => one.and({ account, workspace, id }));
+      return writer.write([statementOf(row.compile(), null)]);
+    },
     forget: ({ account, workspace }, request_id) => {
       const owned = { account, workspace, request_id };
-      const rows = queries.deleteFrom('stored_state').where((row) => row.and(owned));
+      const rows = queries
+        .deleteFrom('stored_state')
+        .where((row) => row.and(owned))
+        .where('kind', 'in', ['response', 'item']);
       const kept = queries.deleteFrom('kept_conversation').where((row) => row.and(owned));
       return writer.write([statementOf(rows.compile(), null), statementOf(kept.compile(), null)]);
     },

@@ -1,0 +1,70 @@
+/** Lists the objects that a workspace created, from its rows: the provider's own list has those of all workspaces. */
+import { invalidRequest } from '../../errors/call-failure.ts';
+import type { StoredPage, StoredRow } from '../../store/ports/stored-state.ts';
+import type { Identified } from '../call.ts';
+import { findRows, keyOf } from '../stored/lead-to-stored.ts';
+import { readSafely } from '../stored/read-safely.ts';
+import { targetsWith } from './choose-place.ts';
+import { type AskedObject, missingObject, noCollection, OBJECT_ROUTES } from './object-routes.ts';
+
+/** How each format limits a page. Sources: OpenAI's and Anthropic's references (2026-11-23). */
+const LIMITS = {
+  responses: { default: 10_000, most: 10_000 },
+  messages: { default: 20, most: 1_000 },
+} as const;
+
+/** The reply as JSON, in the client's format. Throws CallFailure. */
+export async function listObjects(call: Identified, { object, query }: AskedObject): Promise<string> {
+  const { deps, principal, protocol } = call;
+  const { kind } = OBJECT_ROUTES[object.collection];
+  const providers = [...new Set(targetsWith(call, object.collection).map(({ upstream }) => upstream.provider))];
+  if (providers.length === 0) throw noCollection(object.collection);
+  const format = protocol.name === 'messages' ? 'messages' : 'responses';
+  const limit = readLimit(query.get('limit'), LIMITS[format]);
+  const before = query.get('before_id');
+  const after = query.get('after') ?? query.get('after_id');
+  const isOldestFirst = before !== null || query.get('order') === 'asc';
+  const page: StoredPage = {
+    kind,
+    providers,
+    purpose: query.get('purpose'),
+    first: isOldestFirst ? 'oldest' : 'newest',
+    after: await cursorOf(call, before ?? after, object.collection),
+    limit: limit + 1,
+  };
+  const owner = { account: principal.account.id, workspace: principal.workspaceId };
+  const found = await readSafely(() => deps.storedState.list(owner, page, Date.now()));
+  const rows = found.slice(0, limit);
+  if (before !== null) rows.reverse();
+  return renderList(rows, found.length > limit, format);
+}
+
+function readLimit(text: string | null, limits: { readonly default: number; readonly most: number }): number {
+  if (text === null) return limits.default;
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= limits.most) return limit;
+  throw invalidRequest(
+    `limit: found ${JSON.stringify(text.slice(0, 40))}; expected an integer from 1 to ${limits.most}`,
+    'limit',
+  );
+}
+
+/** The request that created the object with the id; null: no id. */
+async function cursorOf(
+  call: Identified,
+  id: string | null,
+  collection: AskedObject['object']['collection'],
+): Promise<string | null> {
+  if (id === null) return null;
+  const named = { kind: OBJECT_ROUTES[collection].kind, id, path: 'after' };
+  const row = (await findRows(call, [named])).get(keyOf(named));
+  if (row === undefined) throw missingObject(collection);
+  return row.request_id;
+}
+
+/** The objects are as the provider wrote them. */
+function renderList(rows: readonly StoredRow[], has_more: boolean, format: keyof typeof LIMITS): string {
+  const ends = { first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null, has_more };
+  const head = format === 'responses' ? '"object":"list",' : '';
+  return `{${head}"data":[${rows.map(({ object }) => object).join(',')}],${JSON.stringify(ends).slice(1)}`;
+}
