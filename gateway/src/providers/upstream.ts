@@ -7,7 +7,12 @@ import { Secret } from '../lib/secret.ts';
 import { formatsOfModel } from '../protocols/model-formats.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../protocols/registry.ts';
-import { COLLECTIONS, type Collection, type ObjectRequest, type ProviderState } from '../protocols/stored/shared-state.ts';
+import {
+  COLLECTIONS,
+  type Collection,
+  type ObjectRequest,
+  type ProviderState,
+} from '../protocols/stored/shared-state.ts';
 import { type Origin, parseBaseUrl } from '../upstream/connection.ts';
 import {
   Exchange,

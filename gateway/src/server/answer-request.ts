@@ -7,10 +7,12 @@ import { countCall } from '../call/count-call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
+import { answerObject } from '../call/objects/answer-object.ts';
 import { answerStoredResponse } from '../call/stored/stored-response.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { CLIENTS } from '../protocols/registry.ts';
+import { COLLECTIONS, type Collection } from '../protocols/stored/shared-state.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { callGemini, GEMINI_BASES, isFromGoogleClient, listGeminiModels, showGeminiModel } from './gemini-paths.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
@@ -233,6 +235,16 @@ const modelPaths = (paths: string[], show: Answer): RouteRow => ({
   isCall: true,
 });
 
+/** The paths of objects that clients create at providers. */
+const objectPaths = (collection: Collection): RouteRow[] => {
+  const paths = aliases(`/${collection}`);
+  const answer: Answer = (request, origin, { deps }, rest) => answerObject(request, origin, deps, collection, rest);
+  return [page(['GET', 'POST'], paths, answer), below(['GET', 'POST', 'DELETE'], paths, answer)].map((row) => ({
+    ...row,
+    isCall: true,
+  }));
+};
+
 const READ = ['GET', 'HEAD'];
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -285,6 +297,7 @@ const ROUTES: readonly RouteRow[] = [
   below(['GET', 'POST', 'DELETE'], aliases('/responses'), (request, origin, { deps }, rest) =>
     answerStoredResponse(request, origin, deps, rest),
   ),
+  ...COLLECTIONS.flatMap(objectPaths),
   page(['GET'], aliases('/key'), (request, origin, { deps, readKeyStanding }) =>
     showKey(request, origin, deps, readKeyStanding),
   ),

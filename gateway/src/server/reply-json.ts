@@ -56,6 +56,11 @@ export function notFound(path: string): CallFailure {
 const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/v1(?:alpha|beta)\b/, 'use POST /v1beta/models/MODEL:generateContent, :streamGenerateContent or :countTokens'],
   [/\/responses(?:\/|$)/, 'use POST /v1/responses, or GET /v1/responses/ID'],
+  [/\/uploads(?:\/|$)/, 'uploads in parts are not served here; use POST /v1/files with the whole file'],
+  [
+    /\/vector_stores(?:\/|$)/,
+    'vector stores are not created here; the operator makes one at the provider and opens it with shared_state',
+  ],
   [/\/embeddings$/, 'use POST /v1/embeddings'],
   [/\/images(?:\/|$)/, 'use POST /v1/images/generations, /v1/images/edits or /v1/images/variations'],
   [

@@ -120,8 +120,8 @@ describe('an unknown path is 404 in the format that it suggests', () => {
   }
 
   test('an unknown path with a version header speaks messages', async () => {
-    const response = await get(pair.gateway, '/v1/files', { 'anthropic-version': '2023-06-01' });
-    await expectRefusal(response, 'messages', { status: 404, type: 'not_found_error', says: '/v1/files' });
+    const response = await get(pair.gateway, '/v1/skills', { 'anthropic-version': '2023-06-01' });
+    await expectRefusal(response, 'messages', { status: 404, type: 'not_found_error', says: '/v1/skills' });
   });
 });
 

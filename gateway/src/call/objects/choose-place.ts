@@ -62,7 +62,13 @@ export function placeForNew(
   const [target] = fitting;
   if (target === undefined) throw refuse(named, rows);
   if (providersOf(fitting).length > 1) throw ambiguous('no such header', fitting);
-  return { target, credential: Math.max(0, target.upstream.credentials.findIndex(({ weight }) => weight > 0)) };
+  return {
+    target,
+    credential: Math.max(
+      0,
+      target.upstream.credentials.findIndex(({ weight }) => weight > 0),
+    ),
+  };
 }
 
 /**

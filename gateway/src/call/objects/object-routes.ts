@@ -129,5 +129,8 @@ export function missingObject(collection: Collection): CallFailure {
 
 /** No provider that the caller may use has the collection. */
 export function noCollection(collection: Collection): CallFailure {
-  return new CallFailure('not_found', `there are no ${collection} here for this key; ${OBJECT_ROUTES[collection].advice}`);
+  return new CallFailure(
+    'not_found',
+    `there are no ${collection} here for this key; ${OBJECT_ROUTES[collection].advice}`,
+  );
 }

@@ -44,10 +44,11 @@ export function streamContent(
   try {
     if (signal.aborted) leave();
     else {
-      const request = requestAbout(call, object, { ...formatOf(call, place), form: { upload: null, acceptsAny: true } });
-      content.connect(
-        place.target.upstream.openExchange(request, place.credential, Number.MAX_SAFE_INTEGER, content),
-      );
+      const request = requestAbout(call, object, {
+        ...formatOf(call, place),
+        form: { upload: null, acceptsAny: true },
+      });
+      content.connect(place.target.upstream.openExchange(request, place.credential, Number.MAX_SAFE_INTEGER, content));
     }
   } catch (cause) {
     content.fail(failureOf(cause));

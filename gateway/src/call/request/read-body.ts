@@ -199,11 +199,7 @@ function requireJson(outcome: JsonOutline | JsonProblem): JsonOutline {
   throw invalidRequest(`the body is not JSON that this gateway takes: ${outcome.message}`);
 }
 
-function check(
-  outline: JsonOutline,
-  protocol: ClientProtocol,
-  context: CheckContext,
-): ReadCall {
+function check(outline: JsonOutline, protocol: ClientProtocol, context: CheckContext): ReadCall {
   try {
     return { outline, facts: protocol.checkRequest(outline, context) };
   } catch (error) {

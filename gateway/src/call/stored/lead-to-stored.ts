@@ -85,7 +85,9 @@ export function leadTo(target: Target, named: readonly StoredReference[], rows: 
   if (credential === null) return [target];
   const index = upstream.credentials.findIndex(({ name }) => name === credential);
   const { isKept, creates } = upstream.state;
-  return index === -1 || !(isKept || creates.length > 0) ? [] : [{ ...target, upstream: pinCredential(upstream, index) }];
+  return index === -1 || !(isKept || creates.length > 0)
+    ? []
+    : [{ ...target, upstream: pinCredential(upstream, index) }];
 }
 
 function bestOf([first, ...others]: readonly Target[]): Target | null {

@@ -1,7 +1,7 @@
 /** Sends a request about a stored object to the provider that keeps it: one attempt, ended when the client leaves. */
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
+import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
 import type { UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';

@@ -2,7 +2,9 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName, GenerationClientName } from '../../protocols/names.ts';
+import { BODY_STATUSES, errors, json, parameter, READ_STATUSES } from './error-responses.ts';
 import { DRAWING, DRAWN, EDIT, FORM, MEDIA_SCHEMAS, SOUND, SPEECH, VARIATION, WRITTEN } from './media-contents.ts';
+import { OBJECT_PATHS, OBJECT_SCHEMAS } from './object-paths.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import {
   answerHeaders,
@@ -10,21 +12,12 @@ import {
   countLimitHeaders,
   HEADERS,
   limitHeaders,
-  pick,
   RESPONSE_SCHEMAS,
   V1_HEADERS,
 } from './response-schemas.ts';
 import { is, type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];
-const parameter = (
-  name: string,
-  where: 'header' | 'path' | 'query',
-  description: string,
-  schema: OpenapiPart,
-): OpenapiPart => {
-  return { name, in: where, required: where === 'path', description, schema };
-};
 const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
 const GEMINI_MODEL = parameter('model', 'path', 'The name of the model; it may begin with `models/`.', TEXT);
 const RESPONSE_ID = parameter('id', 'path', 'The id of a response of the workspace.', TEXT);
@@ -65,54 +58,6 @@ const STREAMS: { readonly [protocol in GenerationClientName | 'completions']: st
     'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
     'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.',
 };
-
-const CONDITIONS: Readonly<Record<string, string>> = {
-  400: 'Body is invalid or a parameter is out of range. Code `invalid_request_error`.',
-  401: 'API key missing or invalid. Code `unauthorized`.',
-  403: 'Key or account cannot access the model, no target of it has the required data tags, or the address is not on the key’s list. Code `forbidden`.',
-  404: 'The path is wrong, a messages request names an unknown model, or the provider lacks content that the request refers to.',
-  405: 'Another method than those in the `allow` header.',
-  408: 'The body did not arrive in time.',
-  409: 'The request with this `Idempotency-Key` still runs, or its answer cannot be given again.',
-  413: 'The body is too large.',
-  415: 'The body’s encoding is not supported.',
-  422: 'The provider refused the content.',
-  429:
-    'A limit of the key, its end user, workspace or account, or of the model (type `rate_limit_error`; requests and tokens per minute, concurrent requests): ' +
-    'wait for `retry-after` seconds. Or a budget or the balance does not cover the request (chat `insufficient_quota`, messages `billing_error`), with ' +
-    '`x-should-retry: false`: waiting for seconds does not help. Or the provider has too many requests. Code `rate_limit_exceeded`.',
-  431: 'The header block is too large.',
-  500: 'Gateway or upstream failure, with the request id: also an account, model or price that the operator must correct. Code `internal_error`.',
-  503: 'Draining, over capacity, or the gateway’s own store is not available.',
-  504: 'The provider timed out.',
-  529: 'The provider is overloaded.',
-};
-const WITH_RETRY_AFTER = ['409', '429', '503', '529'];
-const WITH_SHOULD_RETRY = ['401', '403', '404', '409', '429', '500'];
-const BODY_STATUSES = ['400', '401', '403', '404', '405', '408', '413', '415', '422', '429', '431', '500', '503'];
-const READ_STATUSES = ['401', '403', '404', '405', '431', '500', '503'];
-
-/** The responses with these statuses in one format. `limits`: the limit headers of a 429. */
-function errors(
-  statuses: readonly string[],
-  schema: 'ChatError' | 'MessagesError' | 'GeminiError',
-  limits: OpenapiPart,
-): OpenapiPart {
-  const responseOf = (status: string): OpenapiPart => ({
-    ...json(CONDITIONS[status] ?? '', schema),
-    headers: {
-      ...V1_HEADERS,
-      ...(WITH_RETRY_AFTER.includes(status) ? pick('retry-after') : {}),
-      ...(WITH_SHOULD_RETRY.includes(status) ? pick('x-should-retry') : {}),
-      ...(status === '429' ? limits : {}),
-    },
-  });
-  return Object.fromEntries(statuses.map((status) => [status, responseOf(status)]));
-}
-
-function json(description: string, schema: string, headers: OpenapiPart = {}): OpenapiPart {
-  return { description, headers, content: { 'application/json': { schema: refTo(schema) } } };
-}
 
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
 function answer(protocol: keyof typeof STREAMS, schema: string, record: string): OpenapiPart {
@@ -244,6 +189,7 @@ const PATHS: OpenapiPart = {
     'List the input of a stored response',
     'ResponseItems',
   ),
+  ...OBJECT_PATHS,
   '/v1/messages': post(
     'createMessage',
     'Create a message',
@@ -376,7 +322,7 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
         },
       },
       headers: HEADERS,
-      schemas: { ...REQUEST_SCHEMAS, ...MEDIA_SCHEMAS, ...RESPONSE_SCHEMAS },
+      schemas: { ...REQUEST_SCHEMAS, ...MEDIA_SCHEMAS, ...OBJECT_SCHEMAS, ...RESPONSE_SCHEMAS },
     },
   };
   return Buffer.from(JSON.stringify(document).slice(1));

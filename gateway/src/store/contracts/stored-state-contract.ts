@@ -99,7 +99,10 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
 
     test('what outlives a response stays when the response is forgotten', async () => {
       const rig = await open();
-      const things = ['response', 'item', 'conversation', 'container', 'file'].map((kind) => ({ kind, id: `a_${kind}` }));
+      const things = ['response', 'item', 'conversation', 'container', 'file'].map((kind) => ({
+        kind,
+        id: `a_${kind}`,
+      }));
       await end(rig, 'req_1', left({ things }));
       await rig.store.storedState.forget(HERE, 'req_1');
       const found = await rig.store.storedState.find(

@@ -1,6 +1,7 @@
 /** Finds what the body of a request about a conversation names. Source: OpenAI's reference of conversations (2026-11-23). */
-import { children, elements, memberName } from '../../../wire/json-node.ts';
+
 import type { JsonOutline } from '../../../wire/json-node.ts';
+import { children, elements, memberName } from '../../../wire/json-node.ts';
 import { bodyOf } from '../../check-members.ts';
 import { noteUnknownMember, type StoredReference, startReferences } from '../../stored/stored-references.ts';
 import { noteItem } from './state-members.ts';
