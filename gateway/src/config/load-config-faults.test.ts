@@ -169,7 +169,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
-      'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key, api_keys, credentials only. Remove it, or write another kind.',
+      'f.yaml:1:33: providers.a.preset: found preset with kind openai, expected kind openai with base_url, timeouts, api_key, api_keys, credentials, files only. Remove it, or write another kind.',
     ],
     [
       'providers: { a: { kind: demo, api_key: x } }\n',
@@ -189,7 +189,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
-      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 27 members in docs/configuration.md. Did you mean timeouts?",
+      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 28 members in docs/configuration.md. Did you mean timeouts?",
     ],
     [
       'providers: { "a/b": { kind: demo } }\n',

@@ -57,7 +57,7 @@ export const FILES: SettingMember = {
   title: 'Files',
   description:
     '`on`: keys may upload files to it (`/v1/files`), which it keeps under your account; each belongs to the workspace that uploaded it. Default: `off`.',
-  pattern: /^(?:on|off)$/,
+  pattern: /^(?:off|on)$/,
   expected: 'on or off',
   hint: 'On: clients may upload files, which the provider keeps under your account.',
   options: ['off', 'on'],

@@ -104,13 +104,17 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
         id: `a_${kind}`,
       }));
       await end(rig, 'req_1', left({ things }));
+      const kinds = async () => {
+        const found = await rig.store.storedState.find(
+          HERE,
+          things.map(({ id }) => id),
+          NOW,
+        );
+        return found.map(({ kind }) => kind).sort();
+      };
+      expect(await kinds()).toHaveLength(5);
       await rig.store.storedState.forget(HERE, 'req_1');
-      const found = await rig.store.storedState.find(
-        HERE,
-        things.map(({ id }) => id),
-        NOW,
-      );
-      expect(found.map(({ kind }) => kind).sort()).toEqual(['container', 'conversation', 'file']);
+      expect(await kinds()).toEqual(['container', 'conversation', 'file']);
     });
 
     const created = (id: string, requestId: string, changes: Partial<StoredRow> = {}): StoredRow => ({
