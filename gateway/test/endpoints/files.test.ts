@@ -391,7 +391,7 @@ test('it costs nothing, leaves no record, and counts in requests per minute and 
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/protocol="stored"/);
 });
 
-test('without files: on there are none', async () => {
+test('a provider without files: on takes no files', async () => {
   const closed = await startGateway({ config: configFor(upstream.url, 'off') });
   const before = upstream.served.length;
   const headers = { authorization: `Bearer ${closed.key}` };

@@ -114,7 +114,7 @@ function rowOf(
   };
 }
 
-/** Deletes what has no row, because nobody could use or delete it. */
+/** Deletes an object without a row, because no workspace could use or delete it. */
 async function takeBack(call: Identified, place: ObjectPlace, { object }: AskedObject, id: string): Promise<void> {
   try {
     await exchangeObject(call, place, { ...object, method: 'DELETE', path: `/${id}`, query: '' });

@@ -97,7 +97,7 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       expect(await rig.store.storedState.find(HERE, ['resp_1', 'msg_1'], NOW)).toEqual([]);
     });
 
-    test('what outlives a response stays when the response is forgotten', async () => {
+    test('things that outlive a response stay when it is forgotten', async () => {
       const rig = await open();
       const things = ['response', 'item', 'conversation', 'container', 'file'].map((kind) => ({
         kind,
@@ -140,7 +140,7 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       ...changes,
     });
 
-    test('what a client created is found and listed at once, for its workspace only, until it is removed', async () => {
+    test('an object of a client is found and listed at once, for its workspace only, until it is removed', async () => {
       const rig = await open();
       const { storedState } = rig.store;
       await storedState.add(created('a1', 'req_1'));
@@ -184,7 +184,7 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       expect(await ids({ kind: 'conversation' })).toEqual(['v5']);
     });
 
-    test('what a client created does not expire earlier because a later call names it', async () => {
+    test('an object of a client does not expire earlier because a later call names it', async () => {
       const rig = await open();
       await rig.store.storedState.add(created('conv_1', 'req_1', { kind: 'conversation' }));
       await end(rig, 'req_2', left({ things: [{ kind: 'conversation', id: 'conv_1' }] }));

@@ -1,5 +1,5 @@
 /**
- * Reads, adds and deletes the rows of stored state, most of which the ingest of the journal writes, and keeps the
+ * Reads, adds and deletes the rows of stored state (the ingest of the journal writes those of calls), and keeps the
  * conversations of responses.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
