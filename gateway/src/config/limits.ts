@@ -152,7 +152,11 @@ export const LIMITS = {
     '2000',
     'WebSockets of the process; further handshakes get 426, on which clients use POST.',
   ),
-  websockets_per_key_max: count('websocketsPerKeyMax', '200', 'WebSockets of one key; the same.'),
+  websockets_per_key_max: count(
+    'websocketsPerKeyMax',
+    '64',
+    'WebSockets of one key; the same. A message of up to `body_bytes_max` may be arriving on each, in memory that no other limit counts.',
+  ),
   websocket_duration: duration(
     'websocketDurationMs',
     '60m',

@@ -102,7 +102,7 @@ describe('without a file', () => {
       contentBytesMax: 8 * 1024 ** 3,
       openCallsMax: 20_000,
       websocketsMax: 2_000,
-      websocketsPerKeyMax: 200,
+      websocketsPerKeyMax: 64,
       websocketDurationMs: 3_600_000,
       websocketHistoryBytesMax: 32 * 1024 ** 2,
       websocketHistoriesBytesMax: 256 * 1024 ** 2,
