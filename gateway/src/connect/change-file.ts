@@ -34,8 +34,36 @@ export function readText(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
+/** A file, and the text that it gets. */
+export interface FileChange {
+  readonly file: string;
+  readonly after: string;
+}
+
+/** Changes all files, or none: one of two would leave a tool with a key that is revoked. Throws the system's error. */
+export function changeFiles(changes: readonly FileChange[], keyId: string | null): void {
+  const undo: Array<() => void> = [];
+  try {
+    for (const { file, after } of changes) {
+      undo.push(remember(file), remember(backupPath(file)));
+      changeFile(file, after, keyId);
+    }
+  } catch (fault) {
+    for (const one of undo) one();
+    throw fault;
+  }
+}
+
+/** Returns a function that gives a file its present content again. */
+function remember(path: string): () => void {
+  if (!existsSync(path)) return () => rmSync(path, { force: true });
+  const { mode } = statSync(path);
+  const text = readFileSync(path, 'utf8');
+  return () => writeWhole(path, text, mode & 0o777);
+}
+
 /** Writes the text atomically, readable to its owner only. The backup keeps the content before the first change. */
-export function changeFile(file: string, text: string, keyId: string | null): void {
+function changeFile(file: string, text: string, keyId: string | null): void {
   mkdirSync(dirname(file), { recursive: true });
   const earlier = readBackup(file);
   const existed = existsSync(file);

@@ -210,6 +210,18 @@ describe('Gemini CLI', () => {
     expect(readFileSync(file, 'utf8')).toBe(BEFORE.gemini);
   });
 
+  test('a file that cannot be written leaves the other one as it was', async () => {
+    const file = place('gemini');
+    mkdirSync(backupPath(settings()));
+    const outcome = await connect('gemini', '--url', gateway.url, '--model', 'demo');
+    expect([outcome.exitCode, readFileSync(file, 'utf8'), existsSync(backupPath(file))]).toEqual([
+      1,
+      BEFORE.gemini,
+      false,
+    ]);
+    expect(outcome.stderr).toContain(`Not changed: ${file}, ${settings()}.`);
+  });
+
   test('in JSON, each file is a line', async () => {
     place('gemini');
     const lines = (await connect(...args(), '--dry-run', '--json')).stdout.trim().split('\n');

@@ -6,7 +6,14 @@ import { homedir } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.ts';
-import { backupPath, changeFile, readText, renderDifference, restoreFiles } from '../../connect/change-file.ts';
+import {
+  backupPath,
+  changeFiles,
+  type FileChange,
+  readText,
+  renderDifference,
+  restoreFiles,
+} from '../../connect/change-file.ts';
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
 import { readModels, tryCall } from '../../connect/try-gateway.ts';
 import { callControl } from '../../control/control-client.ts';
@@ -101,20 +108,16 @@ async function connect(
   }
   const made = flags.key === undefined ? madeKey.parse(await administer(environment, 'keys.create', { name })) : null;
   const connection: Connection = { url, key: flags.key ?? made?.key ?? '', model: flags.model ?? null };
-  const unchanged = [...files];
   try {
     await tryCall(connection, tool.protocol, await chooseModel(tool, connection));
     const changes = edit(connection.key);
-    for (const { file, after } of changes) {
-      changeFile(file, after, made?.id ?? null);
-      unchanged.shift();
-    }
+    changeFiles(changes, made?.id ?? null);
     say(environment, { tool, changes, flags, keyId: made?.id ?? null });
   } catch (fault) {
     if (made !== null) await administer(environment, 'keys.revoke', { id: made.id });
     if (fault instanceof CliFailure) throw fault;
     const words = fault instanceof Error ? fault.message : String(fault);
-    throw new CliFailure(1, `${words}\nNot changed: ${unchanged.join(', ')}.`);
+    throw new CliFailure(1, `${words}\nNot changed: ${files.join(', ')}.`);
   }
 }
 
@@ -158,11 +161,8 @@ function undo(environment: CliEnvironment, tool: Tool, files: readonly string[],
   environment.stdout(`Restored ${files.join(' and ')}, the configuration of ${tool.title}.\n${key}`);
 }
 
-/** Of one file. */
-interface Change {
-  readonly file: string;
+interface Change extends FileChange {
   readonly before: string;
-  readonly after: string;
 }
 
 interface Outcome {
