@@ -4,6 +4,7 @@ import { describeError, readErrorBody, type UpstreamError } from '../answer/erro
 import { withRetryDelay } from '../answer/retry-details.ts';
 import type { DirectClient } from '../client-protocol.ts';
 import { asText } from '../json.ts';
+import type { RequestFacts } from '../request/request-facts.ts';
 import type { DirectUpstream, PassThrough } from '../upstream-protocol.ts';
 import { OPENAI_CLIENT } from './openai-client.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
@@ -18,6 +19,20 @@ export const DIRECT_CLIENT: Omit<DirectClient, 'name' | 'endpoints' | 'checkRequ
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,
+};
+
+/** The facts of a request of text for one answer in one piece, without a limit of its output. */
+export const DIRECT_FACTS: Omit<RequestFacts, 'model' | 'inputBytes'> = {
+  stream: false,
+  wantsUsage: true,
+  endUser: null,
+  mediaParts: 0,
+  outputTokensMax: null,
+  outputLimitMember: null,
+  otherLimit: null,
+  mayChangeLimit: false,
+  answers: 1,
+  extras: undefined,
 };
 
 const PLAIN_ANSWERS: PassThrough = {

@@ -1,4 +1,4 @@
-/** Reads and type-checks members and cache marks of bodies in OpenAI's two formats, where null counts as absent. */
+/** Reads and type-checks members and cache marks of bodies, where null counts as absent, as OpenAI's formats have them. */
 import type { CacheMark } from '../../generation/part.ts';
 import type { Feature } from '../../generation/request.ts';
 import {
@@ -51,7 +51,7 @@ export function readOptionalBoolean(node: JsonNode, name: string, path: string):
 }
 
 /** A required object. Throws CallFailure. */
-export function readObject(node: JsonNode | undefined, path: string, expected: string): JsonNode {
+export function readObject(node: JsonNode | undefined, path: string, expected = 'an object'): JsonNode {
   if (node?.kind !== 'object') throw refuse(path, node ?? null, expected);
   return node;
 }

@@ -4,8 +4,10 @@
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonNode, type JsonOutline, member, numberValue, stringValue } from '../../../wire/json-node.ts';
+import { requireMember } from '../../check-members.ts';
+import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { readSwitch } from '../../openai/form-values.ts';
-import { type CheckContext, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
+import { type CheckContext, checkText, type RequestFacts } from '../../request/request-facts.ts';
 
 const NO_TOOLS: ReadonlyMap<string, number> = new Map();
 /** Where the duration of a file is unknown: 128 kbit/s. */
@@ -17,27 +19,19 @@ const TEXT_FORMATS: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 /** `below`: the path. Throws CallFailure `invalid_request` that names the first invalid part. */
 export function checkForm(outline: JsonOutline, { limits }: CheckContext, below: string): RequestFacts {
   const { root } = outline;
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'a part with the name of a model');
+  const modelNode = requireMember(root, 'model', 'a part with the name of a model');
   const file = member(root, 'file');
   if (file?.kind !== 'object') throw invalidRequest('file: found no file; expected a part with a filename', 'file');
   const seconds = secondsOf(file);
   const format = member(root, 'response_format');
   const isText = format !== undefined && TEXT_FORMATS.has(stringValue(format) ?? '');
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     below,
     stream: readSwitch(member(root, 'stream'), 'stream'),
     ...(isText ? { plainText: true as const } : {}),
-    wantsUsage: true,
-    endUser: null,
     inputBytes: outline.bytes.length + seconds * BYTES_OF_A_SECOND,
-    mediaParts: 0,
-    outputTokensMax: null,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
-    answers: 1,
     extras: { mediaInput: true, mediaOutput: false, toolRequests: NO_TOOLS, units: seconds === 0 ? {} : { seconds } },
   };
 }

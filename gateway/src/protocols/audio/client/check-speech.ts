@@ -1,6 +1,7 @@
 /** Checks requests for speech. What depends on the model, upstream judges. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { bodyOf, modelOf } from '../../check-members.ts';
+import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { type CheckContext, checkKind, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
 
 /** The content type of each `response_format`. */
@@ -16,10 +17,8 @@ const NO_TOOLS: ReadonlyMap<string, number> = new Map();
 
 /** Throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const root = bodyOf(outline);
+  const modelNode = modelOf(root);
   const inputNode = member(root, 'input');
   const input = inputNode === undefined ? undefined : stringValue(inputNode);
   if (input === undefined || input === '') throw refuse('input', inputNode ?? null, 'the text to speak');
@@ -27,19 +26,12 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
   if (format !== undefined) checkKind(format, 'stream_format', ['string', 'null'], 'audio or sse');
   const stream = format !== undefined && stringValue(format) === 'sse';
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     below: '/speech',
     stream,
     ...(stream ? {} : { binary: TYPES.get(formatOf(root)) ?? 'application/octet-stream' }),
-    wantsUsage: true,
-    endUser: null,
     inputBytes: outline.bytes.length,
-    mediaParts: 0,
-    outputTokensMax: null,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
-    answers: 1,
     extras: { mediaInput: false, mediaOutput: true, toolRequests: NO_TOOLS, units: { characters: codePoints(input) } },
   };
 }

@@ -1,16 +1,8 @@
 /** Assembles the half of the legacy completions format that clients use, and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
-import {
-  children,
-  elements,
-  type JsonNode,
-  type JsonOutline,
-  member,
-  memberName,
-  numberValue,
-} from '../../../wire/json-node.ts';
+import { children, elements, type JsonNode, type JsonOutline, member, memberName } from '../../../wire/json-node.ts';
+import { bodyOf, givenNumber, modelOf } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
-import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
 import {
   type CheckContext,
   checkBoolean,
@@ -40,8 +32,7 @@ const BYTES_PER_TOKEN_ID = 4;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const root = bodyOf(outline);
   let changesLimit = false;
   for (const node of children(root)) {
     const name = memberName(node);
@@ -49,8 +40,7 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
     if (type !== undefined) checkType(node, name, type);
     else if (mayChangeLimit(name)) changesLimit = true;
   }
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const modelNode = modelOf(root);
   const options = member(root, 'stream_options');
   if (options !== undefined) checkStreamOptions(options);
   const user = member(root, 'user');
@@ -58,19 +48,17 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
   const prompts = readPrompts(member(root, 'prompt'));
   const outputTokensMax = givenNumber(root, 'max_tokens');
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     stream: member(root, 'stream')?.kind === 'true',
     wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
     endUser: readEndUser(root, ['user']),
     inputBytes: outline.bytes.length - prompts.idBytes + prompts.ids * BYTES_PER_TOKEN_ID,
-    mediaParts: 0,
     outputTokensMax,
     outputLimitMember: outputTokensMax === null ? null : 'max_tokens',
-    otherLimit: null,
     mayChangeLimit: changesLimit,
     // Every candidate is billed, also those that `best_of` leaves out.
     answers: prompts.count * Math.max(givenNumber(root, 'n') ?? 1, givenNumber(root, 'best_of') ?? 1),
-    extras: undefined,
   };
 }
 
@@ -78,11 +66,6 @@ function checkStreamOptions(node: JsonNode): void {
   checkKind(node, 'stream_options', ['object', 'null'], 'an object');
   const usage = node.kind === 'object' ? member(node, 'include_usage') : undefined;
   if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
-}
-
-function givenNumber(root: JsonNode, name: string): number | null {
-  const node = member(root, name);
-  return (node === undefined ? undefined : numberValue(node)) ?? null;
 }
 
 interface Prompts {

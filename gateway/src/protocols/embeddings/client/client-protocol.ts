@@ -2,7 +2,7 @@
 import { type JsonOutline, member } from '../../../wire/json-node.ts';
 import { bodyOf, modelOf } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
-import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
 import {
   type CheckContext,
   checkKind,
@@ -29,18 +29,11 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
   const user = member(root, 'user');
   if (user !== undefined && user.kind !== 'null') checkText(user, 'user', limits.modelNameMax);
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
-    stream: false,
-    wantsUsage: true,
     endUser: readEndUser(root, ['user']),
     inputBytes: tokenIds > 0 ? tokenIds * BYTES_PER_TOKEN_ID : outline.bytes.length,
-    mediaParts: 0,
     outputTokensMax: 0,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
-    answers: 1,
-    extras: undefined,
   };
 }
 

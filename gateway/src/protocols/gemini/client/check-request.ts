@@ -12,6 +12,7 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
+import { readObject } from '../../openai/read-member.ts';
 import {
   type CheckContext,
   checkKind,
@@ -25,7 +26,7 @@ import {
   tallyPart,
 } from '../../request/request-facts.ts';
 import { referencesOf, type StoredReference } from '../../stored/stored-references.ts';
-import { given, listOf, nameOf, readObject } from './members.ts';
+import { given, listOf, nameOf } from './members.ts';
 import { noteCache, noteFiles, noteStores } from './stored-references.ts';
 
 /** Members of `generationConfig` for which checking type and range is enough. */

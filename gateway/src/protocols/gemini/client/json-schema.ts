@@ -5,8 +5,9 @@
 import type { JsonText } from '../../../generation/part.ts';
 import { children, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { readObject } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
-import { listOf, nameOf, readObject } from './members.ts';
+import { listOf, nameOf } from './members.ts';
 
 const DEPTH_MAX = 64;
 const COUNTS: ReadonlySet<string> = new Set([

@@ -2,17 +2,8 @@
  * Reads members of Gemini's JSON as protobuf does: each in camel case or in snake case, and a list of one element with or
  * without its brackets. Null counts as absent. https://protobuf.dev/programming-guides/json, read 2026-11-23.
  */
-import type { Feature } from '../../../generation/request.ts';
-import { children, elements, type JsonNode, member, memberName, stringValue } from '../../../wire/json-node.ts';
-import { refuse } from '../../request/request-facts.ts';
-import type { TranslationNotes } from '../../request/translation-notes.ts';
-
-/** State collected while one request is parsed. */
-export interface RequestReading {
-  readonly notes: TranslationNotes;
-  /** The member that requested each feature. */
-  readonly named: { [feature in Feature]?: string };
-}
+import { children, elements, type JsonNode, member, memberName } from '../../../wire/json-node.ts';
+import { isVoid, type RequestReading, readText, UNKNOWN } from '../../openai/read-member.ts';
 
 /** Snake-case names by the camel-case names of this half's own tables. */
 const SNAKE = new Map<string, string>();
@@ -43,26 +34,6 @@ export function listOf(node: JsonNode): readonly JsonNode[] {
   return node.kind === 'array' ? elements(node) : [node];
 }
 
-/** A required object. Throws CallFailure. */
-export function readObject(node: JsonNode | undefined, path: string, expected = 'an object'): JsonNode {
-  if (node?.kind !== 'object') throw refuse(path, node ?? null, expected);
-  return node;
-}
-
-/** A required string. Throws CallFailure. */
-export function readText(node: JsonNode | undefined, path: string, expected = 'a string'): string {
-  const text = node === undefined ? undefined : stringValue(node);
-  if (text === undefined) throw refuse(path, node ?? null, expected);
-  return text;
-}
-
-/** A required, non-empty string. Throws CallFailure. */
-export function readName(node: JsonNode | undefined, path: string, expected: string): string {
-  const name = readText(node, path, expected);
-  if (name === '') throw refuse(path, node ?? null, expected);
-  return name;
-}
-
 /** Null: absent. Throws CallFailure for another value than a string. */
 export function readOptionalText(node: JsonNode, name: string, path: string): string | null {
   const found = given(node, name);
@@ -80,13 +51,4 @@ export function dropUnknown(
     const name = nameOf(found);
     if (!known.has(name) && !isVoid(found)) notes.drop(`${place}.${name}`, UNKNOWN);
   }
-}
-
-export const UNKNOWN = 'is no member that can be carried to the model behind this name';
-
-/** Whether a value means the same as its absence. */
-export function isVoid(node: JsonNode): boolean {
-  if (node.kind === 'null' || node.kind === 'false') return true;
-  if (node.kind === 'string') return stringValue(node) === '';
-  return (node.kind === 'array' || node.kind === 'object') && children(node).length === 0;
 }

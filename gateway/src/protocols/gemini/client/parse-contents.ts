@@ -15,20 +15,11 @@ import {
 import type { Turn } from '../../../generation/request.ts';
 import { children, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
 import { packSignature } from '../../host-data.ts';
+import { type RequestReading, readName, readObject, readText } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { readSeal } from '../shared/seals.ts';
-import {
-  dropUnknown,
-  given,
-  listOf,
-  nameOf,
-  type RequestReading,
-  readName,
-  readObject,
-  readOptionalText,
-  readText,
-} from './members.ts';
+import { dropUnknown, given, listOf, nameOf, readOptionalText } from './members.ts';
 
 /** A turn that further contents may join. */
 type OpenTurn = Turn & { readonly parts: Part[] };

@@ -8,21 +8,12 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
+import { isVoid, type RequestReading, readObject, UNKNOWN } from '../../openai/read-member.ts';
 import { type AskedModel, checkInteger, checkNumber, refuse } from '../../request/request-facts.ts';
 import { type MemberRow, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import { requestIn } from './check-request.ts';
 import { toJsonSchema } from './json-schema.ts';
-import {
-  dropUnknown,
-  given,
-  isVoid,
-  listOf,
-  nameOf,
-  type RequestReading,
-  readObject,
-  readOptionalText,
-  UNKNOWN,
-} from './members.ts';
+import { dropUnknown, given, listOf, nameOf, readOptionalText } from './members.ts';
 import { parseTurns } from './parse-contents.ts';
 import { parseToolChoice, parseTools } from './parse-tools.ts';
 

@@ -1,19 +1,11 @@
 /** Parses the tools and the tool choice of a Gemini request. https://ai.google.dev/api/caching#Tool, read 2026-11-23. */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { children, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
+import { type RequestReading, readName, readObject } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { toJsonSchema } from './json-schema.ts';
-import {
-  dropUnknown,
-  given,
-  listOf,
-  nameOf,
-  type RequestReading,
-  readName,
-  readObject,
-  readOptionalText,
-} from './members.ts';
+import { dropUnknown, given, listOf, nameOf, readOptionalText } from './members.ts';
 
 const FUNCTION_MEMBERS = new Set([
   ...['name', 'description', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema', 'behavior'],

@@ -2,9 +2,10 @@
  * Checks requests for images, as JSON or as the description of a form, whose numbers and switches are texts. What depends on
  * the model, upstream judges. Source: specification of the other endpoints, 3.2.
  */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import type { UnitUsage } from '../../../generation/usage.ts';
 import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { bodyOf } from '../../check-members.ts';
+import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { readSwitch, readWhole } from '../../openai/form-values.ts';
 import { type CheckContext, checkText, type RequestFacts, readEndUser, refuse } from '../../request/request-facts.ts';
 import { findReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
@@ -35,8 +36,7 @@ export function checkImages(
   below: string,
   needs: 'prompt' | 'image',
 ): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const root = bodyOf(outline);
   const modelNode = given(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
   const inputs = imagesOf(root);
@@ -54,17 +54,14 @@ export function checkImages(
   const user = given(root, 'user');
   if (user !== undefined) checkText(user, 'user', limits.modelNameMax);
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     below,
     stream: readSwitch(member(root, 'stream'), 'stream'),
-    wantsUsage: true,
     endUser: readEndUser(root, ['user']),
     inputBytes: outline.bytes.length - inputs.reduce((sum, { start, end }) => sum + end - start, 0),
     mediaParts: inputs.length,
     outputTokensMax: tokens + partialImages * PARTIAL_TOKENS,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
     answers: images,
     extras: {
       mediaInput: inputs.length > 0,

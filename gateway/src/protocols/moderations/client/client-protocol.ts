@@ -1,15 +1,14 @@
 /** Assembles the half of the moderations format that clients use, and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { bodyOf, requireMember } from '../../check-members.ts';
 import { DEFAULT_MODEL, type DirectClient } from '../../client-protocol.ts';
-import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
 import {
   type CheckContext,
   checkKind,
   checkText,
   type MediaTally,
   type RequestFacts,
-  refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
 
@@ -17,26 +16,16 @@ const INPUT = 'a string, an array of strings, or an array of parts';
 
 /** The model may be absent. Throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const root = bodyOf(outline);
   const modelNode = member(root, 'model');
   const isNamed = modelNode !== undefined && modelNode.kind !== 'null';
-  const input = member(root, 'input');
-  if (input === undefined) throw refuse('input', null, INPUT);
-  const media = checkInput(input);
+  const media = checkInput(requireMember(root, 'input', INPUT));
   return {
+    ...DIRECT_FACTS,
     model: isNamed ? checkText(modelNode, 'model', limits.modelNameMax, 1) : DEFAULT_MODEL,
-    stream: false,
-    wantsUsage: true,
-    endUser: null,
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
     outputTokensMax: 0,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
-    answers: 1,
-    extras: undefined,
   };
 }
 

@@ -1,8 +1,8 @@
 /** Assembles the half of the ranking format that clients use (Cohere's, Jina's and Voyage's), and checks its requests. */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import { bodyOf, modelOf, requireMember } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
-import { DIRECT_CLIENT } from '../../openai/direct-format.ts';
+import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
 import {
   type CheckContext,
   checkKind,
@@ -10,7 +10,6 @@ import {
   checkType,
   type MemberType,
   type RequestFacts,
-  refuse,
 } from '../../request/request-facts.ts';
 import { documentsOf } from '../shared/read-request.ts';
 
@@ -23,34 +22,24 @@ const DOCUMENTS_PER_SEARCH = 100;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
-  const { root } = outline;
-  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  const root = bodyOf(outline);
   for (const [name, type] of Object.entries(CHECKED)) {
     const node = member(root, name);
     if (node !== undefined) checkType(node, name, type);
   }
-  const modelNode = member(root, 'model');
-  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
-  const query = member(root, 'query');
-  if (query === undefined) throw refuse('query', null, 'a text');
+  const modelNode = modelOf(root);
+  const query = requireMember(root, 'query', 'a text');
   checkKind(query, 'query', ['string', 'object'], 'a text');
   const documents = documentsOf(outline);
   for (const [index, document] of documents.entries()) {
     checkKind(document, `documents.${index}`, ['string', 'object'], 'a text or an object with text');
   }
   return {
+    ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
-    stream: false,
-    wantsUsage: true,
-    endUser: null,
     // A model reads the query with each document.
     inputBytes: outline.bytes.length + (query.end - query.start) * (documents.length - 1),
-    mediaParts: 0,
     outputTokensMax: 0,
-    outputLimitMember: null,
-    otherLimit: null,
-    mayChangeLimit: false,
-    answers: 1,
     extras: {
       mediaInput: false,
       mediaOutput: false,
