@@ -169,6 +169,13 @@ test('Cohere gets texts with an input type, and its vectors and units come back 
   expect(Buffer.from(query.json.data[0].embedding, 'base64').readFloatLE(4)).toBe(0.25);
 });
 
+test.each(['of-cohere', 'of-google'])('%s names each member that the host has no place for', async (model) => {
+  rig.upstream.answer('undefined', { body: { embeddings: [{ values: [1] }] } });
+  const answer = await embed(model, { user: 'u', input_type: 'x', task: 'retrieval', late_chunking: false });
+  const dropped = model === 'of-cohere' ? 'user,task' : 'user,input_type,task';
+  expect([answer.status, answer.headers.get('x-tollgate-dropped')]).toEqual([200, dropped]);
+});
+
 test('a strict key refuses a member that the host has no place for', async () => {
   const made = await rig.gateway.run('keys', 'create', '--name', 'strict', '--strict', '--json');
   const headers = { authorization: `Bearer ${JSON.parse(made.stdout).key}` };

@@ -1,7 +1,17 @@
 /** Reads the input of a request for embeddings: texts, or the token ids of OpenAI's tokenizers. */
 import { invalidRequest } from '../../../errors/call-failure.ts';
-import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  memberName,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import { isVoid } from '../../openai/read-member.ts';
 import { checkKind, refuse } from '../../request/request-facts.ts';
+import type { TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 
 const INPUT = 'a string, token ids, or an array of strings or of token ids';
@@ -57,6 +67,21 @@ export function textsOf(input: JsonNode): readonly string[] {
     if (text === undefined) throw refuse(`input.${index}`, item, 'a string: this model takes text only');
     return text;
   });
+}
+
+const CARRIED = ['model', 'input', 'dimensions', 'encoding_format'];
+
+/**
+ * Notes the members that a host's own form has no place for, beyond those of the format and its `own`. Throws CallFailure
+ * `invalid_request` under a strict key.
+ */
+export function dropOthers(root: JsonNode, own: readonly string[], host: string, notes: TranslationNotes): void {
+  for (const node of children(root)) {
+    const name = memberName(node);
+    if (!CARRIED.includes(name) && !own.includes(name) && !isVoid(node)) {
+      notes.drop(name, `${host} has no place for it`);
+    }
+  }
 }
 
 /** Whether the client asks for vectors as base64 text. */

@@ -5,7 +5,7 @@ import { factsWithoutOutput } from '../../answer/answer-facts.ts';
 import { asArray, asCount, asObject, countOrZero, type JsonObject, parseObject } from '../../json.ts';
 import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { AnswerReading, DirectExchange, DirectRequest, DirectUpstream } from '../../upstream-protocol.ts';
-import { inputOf, refuseTokenIds, textsOf, wantsBase64 } from '../shared/read-input.ts';
+import { dropOthers, inputOf, refuseTokenIds, textsOf, wantsBase64 } from '../shared/read-input.ts';
 import { listOfVectors } from '../shared/vectors.ts';
 
 export const cohereEmbeddingsUpstream: DirectUpstream = {
@@ -25,7 +25,7 @@ function renderRequest({ outline, traits, notes }: DirectRequest): DirectExchang
   const { root } = outline;
   const input = inputOf(outline);
   refuseTokenIds(input, traits);
-  if (member(root, 'user') !== undefined) notes.drop('user', 'Cohere takes no end user');
+  dropOthers(root, ['input_type', ...OWN_MEMBERS], 'Cohere', notes);
   const named = member(root, 'input_type');
   const input_type = named === undefined ? undefined : stringValue(named);
   // The client did not send it, so a strict key is not refused.

@@ -8,7 +8,7 @@ import { factsWithoutOutput } from '../../answer/answer-facts.ts';
 import { asArray, asCount, asObject, parseObject } from '../../json.ts';
 import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { AnswerReading, DirectExchange, DirectRequest, DirectUpstream } from '../../upstream-protocol.ts';
-import { inputOf, refuseTokenIds, textsOf, wantsBase64 } from '../shared/read-input.ts';
+import { dropOthers, inputOf, refuseTokenIds, textsOf, wantsBase64 } from '../shared/read-input.ts';
 import { listOfVectors } from '../shared/vectors.ts';
 
 export const geminiEmbeddingsUpstream: DirectUpstream = {
@@ -22,7 +22,7 @@ export const geminiEmbeddingsUpstream: DirectUpstream = {
 function renderRequest({ outline, traits, notes }: DirectRequest): DirectExchange {
   const input = inputOf(outline);
   refuseTokenIds(input, traits);
-  if (member(outline.root, 'user') !== undefined) notes.drop('user', 'Gemini takes no end user');
+  dropOthers(outline.root, [], 'Gemini', notes);
   const size = member(outline.root, 'dimensions');
   const dimensions = size === undefined ? null : Buffer.from(outline.bytes.subarray(size.start, size.end)).toString();
   const model = traits.model.includes('/') ? traits.model : `models/${traits.model}`;
