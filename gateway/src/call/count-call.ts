@@ -84,8 +84,8 @@ async function countThere(call: Routed): Promise<number | null> {
   try {
     const plan = planCall(call);
     const body = Buffer.from(counting.render(Buffer.from(plan.body).toString(), target.traits));
-    const { head, body: answer } = await attemptCount(call, { ...plan, body, nextAttemptAfter: () => null });
-    return head.status === 200 ? counting.read(answer) : null;
+    const answer = await attemptCount(call, { ...plan, body, nextAttemptAfter: () => null });
+    return answer?.head.status === 200 ? counting.read(answer.body) : null;
   } catch (error) {
     // The estimate stands in, unless the client has left.
     if (!(error instanceof CallFailure) || call.request.signal.aborted) throw error;
@@ -114,9 +114,9 @@ const NO_COUNTER = new Set([404, 405, 501]);
 const NAMES_MODEL = /"message"\s*:\s*"model:/;
 
 /** Passes on the host's count or its refusal; counts here where the host has no counter. */
-async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer): Promise<Response> {
+async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer | null): Promise<Response> {
+  if (answer === null || hasNoCounter(answer)) return countReply(call, countTokens(call));
   const { head, body } = answer;
-  if (hasNoCounter(answer)) return countReply(call, countTokens(call));
   if (head.status !== 200) {
     const refusal = readOwnRefusal(call, answer, plan.protocol);
     if (refusal.body === null) throw refusal.failure;

@@ -92,6 +92,8 @@ interface ClientFormat {
   readonly checkRequest: RequestCheck;
   /** The member of a token count in its reply; absent: `input_tokens`. */
   readonly countMember?: string;
+  /** The value of the member `object` of that reply; absent: it has none. */
+  readonly countObject?: string;
   /** Its requests are forms (multipart/form-data), checked as the JSON of their parts, or may be. Absent: JSON. */
   readonly takesForms?: 'always' | 'or JSON';
   /** Its answers are not stored for idempotency keys, which are refused. Absent: they are. */

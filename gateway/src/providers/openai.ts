@@ -27,6 +27,11 @@ export const openai: RemoteKind = {
   protocols: ['chat', 'responses', ...OPENAI_DIRECT],
   protocolsOf: (model) => (ONLY_RESPONSES.test(model) ? ['responses'] : ['chat', 'responses', ...OPENAI_DIRECT]),
   takes: ['base_url', 'timeouts'],
+  // https://platform.openai.com/docs/api-reference/responses/input-tokens (2026-11-23)
+  endpoint: (protocol, operation, model, settings) =>
+    protocol === 'responses' && operation === 'count_tokens'
+      ? '/responses/input_tokens'
+      : openaiCompatible.endpoint(protocol, operation, model, settings),
   objects: { format: 'responses', pathOf: (collection) => `/${collection}` },
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits({ effortsOf: _, withoutSwitch: __, ...quirks }, model, reasons) {

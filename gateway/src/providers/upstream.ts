@@ -22,7 +22,14 @@ import {
   type UpstreamTap,
 } from '../upstream/exchange.ts';
 import { headersOfForm } from '../upstream/request-form.ts';
-import { fixedHeaders, objectPath, renderAuthorized, renderLines, USER_AGENT } from './exchanges/request-head.ts';
+import {
+  fixedHeaders,
+  NoEndpoint,
+  objectPath,
+  renderAuthorized,
+  renderLines,
+  USER_AGENT,
+} from './exchanges/request-head.ts';
 import { FILES } from './openai-compatible.ts';
 import {
   type AttemptTools,
@@ -195,7 +202,7 @@ function openOverHttp(
     authorize: Door['authorize'],
   ): RequestHead {
     const endpoint = endpoints.get(protocol)?.get(operation);
-    if (endpoint === undefined) throw new Error(`${name} has no endpoint for ${operation} in ${protocol}`);
+    if (endpoint === undefined) throw new NoEndpoint(`${name} has no endpoint for ${operation} in ${protocol}`);
     const credential = authorizing[index];
     const start = endpoint.starts[index];
     if (credential === undefined || start === undefined) throw new Error(`${name} has no credential ${index}`);

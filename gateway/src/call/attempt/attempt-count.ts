@@ -1,6 +1,7 @@
 /** Asks the host's own token counter, once more in another form where it refuses the first. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Handle } from '../../lib/open-set.ts';
+import { NoEndpoint } from '../../providers/exchanges/request-head.ts';
 import type { UpstreamTap } from '../../upstream/exchange.ts';
 import { AttemptRow, type Routed } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
@@ -11,11 +12,12 @@ import { failureOf } from './upstream-outcome.ts';
 
 const FORMS_MAX = 3;
 
-/** Resolves with the host's answer of any status. Rejects with CallFailure. */
-export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer> {
+/** Resolves with the host's answer of any status; null: it has no counter. Rejects with CallFailure. */
+export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer | null> {
   let form = plan;
   for (let made = 1; ; made++) {
     const answer = await new CountAttempt(call, form).run();
+    if (answer === null) return null;
     const next = answer.head.status === 200 || made === FORMS_MAX ? null : form.nextAttemptAfter(answer);
     if (next === null) return answer;
     form = next.call;
@@ -27,7 +29,7 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
   readonly #call: Routed;
   readonly #plan: UpstreamCall;
   readonly #row: AttemptRow;
-  readonly #outcome = Promise.withResolvers<CollectedAnswer>();
+  readonly #outcome = Promise.withResolvers<CollectedAnswer | null>();
   #tap: UpstreamTap | null = null;
   #handle: Handle<Interruptible> | null = null;
 
@@ -37,7 +39,7 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
     this.#row = new AttemptRow(call);
   }
 
-  run(): Promise<CollectedAnswer> {
+  run(): Promise<CollectedAnswer | null> {
     const call = this.#call;
     const { signal } = call.request;
     call.attempted = true;
@@ -47,7 +49,8 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
       if (signal.aborted) this.handleEvent();
       else this.#send();
     } catch (cause) {
-      this.onAnswerFailed(failureOf(cause));
+      if (cause instanceof NoEndpoint) this.#resolveWithout();
+      else this.onAnswerFailed(failureOf(cause));
     }
     return this.#outcome.promise;
   }
@@ -57,6 +60,11 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
     const place = { plan: { credential, isFresh: false }, laterEndMs: null };
     const reader = new AnswerCollector(this.#call.settings.config.limits, this);
     this.#tap = sendRequest(this.#call, this.#plan, this.#row, 'count_tokens', place, reader);
+  }
+
+  #resolveWithout(): void {
+    this.#call.attempted = false;
+    if (this.#end()) this.#outcome.resolve(null);
   }
 
   /** The client left. */

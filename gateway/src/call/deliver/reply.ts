@@ -135,8 +135,9 @@ export function streamHeaders(call: Arrived, isFinal = true): Headers {
 
 /** Our own token count of a request, for an upstream without a counter. */
 export function countReply(call: Arrived, tokens: number): Response {
-  const { countMember = 'input_tokens' } = call.protocol;
-  return Response.json({ [countMember]: tokens }, { headers: routeHeaders(call) });
+  const { countMember = 'input_tokens', countObject } = call.protocol;
+  const count = countObject === undefined ? {} : { object: countObject };
+  return Response.json({ ...count, [countMember]: tokens }, { headers: routeHeaders(call) });
 }
 
 /** A refusal or fault, rendered in the caller's protocol, or for the caller's agent. May quote the caller's input, but never a key. */

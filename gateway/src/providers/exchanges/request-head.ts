@@ -7,6 +7,9 @@ import type { Door, FinalRequest, HeaderLine, Operation, RequestCredential } fro
 
 export const USER_AGENT = 'tollgate';
 
+/** The provider does not have the operation in the format: nothing was sent. */
+export class NoEndpoint extends Error {}
+
 export function fixedHeaders(
   door: Door,
   origin: Origin,

@@ -117,6 +117,7 @@ describe('the document', () => {
       'post /v1/rerank',
       'post /v1/responses',
       'post /v1/responses/compact',
+      'post /v1/responses/input_tokens',
       'post /v1/responses/{id}/cancel',
       'post /v1beta/models/{model}:countTokens',
       'post /v1beta/models/{model}:generateContent',

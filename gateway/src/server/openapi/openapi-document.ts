@@ -178,6 +178,16 @@ const PATHS: OpenapiPart = {
       ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('responses')),
     },
   ),
+  '/v1/responses/input_tokens': post(
+    'countResponseTokens',
+    'Count the tokens of a response, without cost; only limits of requests per minute and of concurrency apply',
+    'ResponseRequest',
+    [],
+    {
+      200: json('The count.', 'ResponseTokens', countHeaders('responses')),
+      ...errors(BODY_STATUSES, 'ChatError', countLimitHeaders('responses')),
+    },
+  ),
   '/v1/responses/{id}': {
     ...storedResponse('get', 'getResponse', 'Get a response that the provider stores', 'Response'),
     ...storedResponse('delete', 'deleteResponse', 'Delete a response that the provider stores', 'ResponseDeletion'),

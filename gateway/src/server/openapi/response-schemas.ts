@@ -169,6 +169,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
   ),
   MessageEvent: object({ type: EVENTS }, 'The `data` of one event; `event:` repeats its type.'),
   CountTokensResult: object({ input_tokens: COUNT }),
+  ResponseTokens: object({ object: is('response.input_tokens'), input_tokens: COUNT }),
   MessagesError: object({
     type: is('error'),
     error: object(each(TEXT, 'type', 'message')),

@@ -67,8 +67,9 @@ function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts
   const changesLimit = checkMembers(members, CHECKS, context, found, noteStateMember);
   const modelNode = modelOf(root);
   const input = member(root, 'input');
-  // A stored prompt may be all of the input.
-  if (member(root, 'prompt') === undefined) requireMember(root, 'input', 'a string or an array of items');
+  // A stored prompt may be all of the input, and a count that of instructions or tools.
+  if (!context.countOnly && member(root, 'prompt') === undefined)
+    requireMember(root, 'input', 'a string or an array of items');
   const media = input === undefined ? NO_MEDIA : checkInput(input, context, found);
   const tools = member(root, 'tools');
   if (tools !== undefined) findToolReferences(tools, typeOf, found);
@@ -154,7 +155,11 @@ export const responsesClient: GenerationClient = {
   name: 'responses',
   answersImages: true,
   translates: true,
-  endpoints: [{ path: '/responses', countOnly: false }],
+  endpoints: [
+    { path: '/responses', countOnly: false },
+    { path: '/responses/input_tokens', countOnly: true },
+  ],
+  countObject: 'response.input_tokens',
   checkRequest,
   readNeeds,
   parseRequest,
