@@ -103,6 +103,11 @@ describe('stored state', () => {
     [{ conversation: 'conv_1' }, 'conversation', 'conversation'],
     [{ conversation: { id: 'conv_1' } }, 'conversation', 'conversation'],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt', 'prompt'],
+    ...['text', 'input', 'file'].map((name): [object, string, string] => [
+      { prompt: { variables: { [name]: { type: 'input_file', file_id: 'file-1' } } } },
+      'file',
+      `prompt.variables.${name}.file_id`,
+    ]),
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'item', 'input.0'],
     [
       {
@@ -116,8 +121,13 @@ describe('stored state', () => {
     ],
     [{ input: [{ id: 'rs_1' }] }, 'item', 'input.0'],
     [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'item', 'input.0'],
-    [{ input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null }] }, 'item', 'input.0'],
+    ...[null, '', 1, {}].map((encrypted_content): [object, string, string] => [
+      { input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content }] },
+      'item',
+      'input.0',
+    ]),
     [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, 'item', 'input.0'],
+    [{ input: [{ type: 'image_generation_call', id: 'ig_1', result: '' }] }, 'item', 'input.0'],
     [user({ type: 'input_image', file_id: 'file-1' }), 'file', 'input.0.content.0.file_id'],
     [user({ type: 'input_file', 'file\u005fid': 'file-1' }), 'file', 'input.0.content.0.file_id'],
     [

@@ -4,9 +4,9 @@
  * API, 0.8 and E.1.
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
-import { type JsonNode, member, stringValue } from '../../../wire/json-node.ts';
+import { children, type JsonNode, member, memberName, stringValue } from '../../../wire/json-node.ts';
 import { checkBoolean } from '../../request/request-facts.ts';
-import { isGiven, typeOf } from '../../request/request-needs.ts';
+import { typeOf } from '../../request/request-needs.ts';
 import { findReferences, noteIds, type StoredKind, type StoredReference } from '../../stored/stored-references.ts';
 import { OWN_ID } from '../shared/response-object.ts';
 
@@ -36,8 +36,15 @@ export function checkBackground(node: JsonNode): void {
 export function noteStateMember(node: JsonNode, name: string, found: StoredReference[]): void {
   const kind = MEMBERS.get(name);
   if (kind !== undefined) noteIds(node, kind, name, found);
-  // A prompt takes variables, which may be files.
-  if (name === 'prompt' || name === 'prompt_cache_options') findReferences(node, name, found);
+  if (name === 'prompt_cache_options') findReferences(node, name, found);
+  else if (name === 'prompt') noteVariables(member(node, 'variables'), found);
+}
+
+/** Adds the files among a prompt's variables, whose names are the author's: none of them says what the value is. */
+function noteVariables(variables: JsonNode | undefined, found: StoredReference[]): void {
+  for (const value of variables?.kind === 'object' ? children(variables) : []) {
+    findReferences(value, `prompt.variables.${memberName(value)}`, found);
+  }
 }
 
 /** Items that the provider completes from its store, unless this member has their content. */
@@ -56,6 +63,12 @@ export function noteItem(item: JsonNode, path: string, found: StoredReference[])
     return;
   }
   const content = CONTENT_OF.get(type);
-  if (content === undefined || id === undefined || id.kind === 'null' || isGiven(item, content)) return;
+  if (content === undefined || id === undefined || id.kind === 'null' || hasText(item, content)) return;
   if (!stringValue(id)?.includes(OWN_ID)) noteIds(id, 'item', path, found);
+}
+
+/** Whether a member is a text that is not empty; it may be long, and is not decoded. */
+function hasText(item: JsonNode, name: string): boolean {
+  const node = member(item, name);
+  return node?.kind === 'string' && node.end - node.start > '""'.length;
 }
