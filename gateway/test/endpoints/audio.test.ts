@@ -123,6 +123,13 @@ describe('speech', () => {
     expect(await rig.recordOf(answer)).toMatchObject({ error: 'upstream_malformed', cost_nano_usd: '0' });
   });
 
+  test('in a voice of the operator is refused, as one that does not exist', async () => {
+    const before = rig.upstream.served('tts-1').length;
+    const refused = await speak({ voice: { id: 'voice_1' } });
+    expect([refused.status, JSON.parse(refused.text).error.param]).toEqual([404, 'voice']);
+    expect(rig.upstream.served('tts-1')).toHaveLength(before);
+  });
+
   test('that the provider refuses passes its refusal', async () => {
     const body = { error: { message: 'no such voice', type: 'invalid_request_error', param: 'voice', code: null } };
     rig.upstream.answer('tts-1', { status: 400, body });

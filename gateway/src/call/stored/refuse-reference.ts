@@ -20,6 +20,7 @@ const WORDS: { readonly [kind in StoredKind]: string } = {
   connector: 'found a connector that is not stored for this workspace; have the operator allow it',
   skill: 'found a skill that is not stored for this workspace; have the operator allow it',
   cache: 'found a cache that is not stored for this workspace; send the content itself',
+  voice: 'found a voice that is not stored for this workspace; name one of the provider, or have the operator allow it',
   address:
     "found an address that the provider reads with the operator's account; send the content itself, or a public https URL",
 };

@@ -11,6 +11,12 @@ const say = (...content: object[]) => ({ model: 'm', max_tokens: 5, messages: [{
 
 describe('a chat request', () => {
   test.each([
+    [
+      { ...say(), messages: [{ role: 'user', content: 'a' }], audio: { voice: { id: 'voice_1' } } },
+      'voice',
+      'audio.voice',
+      'voice_1',
+    ],
     [say({ type: 'file', file: { file_id: 'file-1' } }), 'file', 'messages.0.content.0.file.file_id', 'file-1'],
     [say({ type: 'input_file', file_id: 'file-1' }), 'file', 'messages.0.content.0.file_id', 'file-1'],
     [say({ file_id: 'file-1' }), 'file', 'messages.0.content.0.file_id', 'file-1'],

@@ -3,7 +3,7 @@
  * containers, and addresses that the provider reads with the operator's credential. The tables hold for every format; who
  * may use what is decided elsewhere. Source: contract, 10.12.
  */
-import { children, elements, type JsonNode, jsonText, memberName, stringValue } from '../../wire/json-node.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 
 export type StoredKind =
   | 'response'
@@ -16,6 +16,7 @@ export type StoredKind =
   | 'connector'
   | 'skill'
   | 'cache'
+  | 'voice'
   /** An address instead of an id. */
   | 'address';
 
@@ -88,11 +89,11 @@ export function findReferences(node: JsonNode, path: string, found: StoredRefere
   }
   if (node.kind !== 'object') return;
   const members = children(node);
-  for (const member of members) {
-    const name = memberName(member);
+  for (const one of members) {
+    const name = memberName(one);
     if (OWN_DATA.has(name)) continue;
     if (name === 'skill_id' && isVendorSkill(members)) continue;
-    noteMember(member, name, `${path}.${name}`, found);
+    noteMember(one, name, `${path}.${name}`, found);
   }
 }
 
@@ -110,7 +111,7 @@ export function noteIds(node: JsonNode, kind: StoredKind, path: string, found: S
   if (node.kind === 'array') {
     for (const element of elements(node)) noteIds(element, kind, path, found);
   } else if (node.kind === 'object') {
-    const id = children(node).find((member) => memberName(member) === 'id');
+    const id = member(node, 'id');
     if (id !== undefined) noteIds(id, kind, path, found);
     else if (kind === 'address') found.push({ path, kind, id: jsonText(node) });
   } else {
@@ -121,7 +122,7 @@ export function noteIds(node: JsonNode, kind: StoredKind, path: string, found: S
 
 /** Anthropic's own skills belong to no account. */
 function isVendorSkill(members: readonly JsonNode[]): boolean {
-  return members.some((member) => memberName(member) === 'type' && stringValue(member) === 'anthropic');
+  return members.some((one) => memberName(one) === 'type' && stringValue(one) === 'anthropic');
 }
 
 const DATA = Buffer.from('"data:');
@@ -188,8 +189,15 @@ export function findToolReferences(
 /** Members around a request that some hosts read: Google's compatible endpoint takes the name of a cache there. */
 const AROUND: ReadonlySet<string> = new Set(['extra_body', 'google']);
 
+/** Adds the voice that `holder` names by an id: one of the account. The provider's own voices are named by words. */
+export function noteVoice(holder: JsonNode, path: string, found: StoredReference[]): void {
+  const voice = member(holder, 'voice');
+  if (voice?.kind === 'object') noteIds(voice, 'voice', path, found);
+}
+
 /** Adds the references of a member of the body that its format does not know. */
 export function noteUnknownMember(node: JsonNode, name: string, found: StoredReference[]): void {
+  if (name === 'audio') noteVoice(node, 'audio.voice', found);
   if (STATE_MEMBERS.has(name) && name !== 'environment') noteMember(node, name, name, found);
   else if (AROUND.has(name)) findReferences(node, name, found);
 }

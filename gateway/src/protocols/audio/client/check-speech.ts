@@ -3,6 +3,7 @@ import { type JsonNode, type JsonOutline, member, stringValue } from '../../../w
 import { bodyOf, modelOf } from '../../check-members.ts';
 import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { type CheckContext, checkKind, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
+import { noteVoice, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 
 /** The content type of each `response_format`. */
 const TYPES = new Map([
@@ -25,6 +26,8 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
   const format = member(root, 'stream_format');
   if (format !== undefined) checkKind(format, 'stream_format', ['string', 'null'], 'audio or sse');
   const stream = format !== undefined && stringValue(format) === 'sse';
+  const stored: StoredReference[] = [];
+  noteVoice(root, 'voice', stored);
   return {
     ...DIRECT_FACTS,
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
@@ -33,6 +36,7 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
     ...(stream ? {} : { binary: TYPES.get(formatOf(root)) ?? 'application/octet-stream' }),
     inputBytes: outline.bytes.length,
     extras: { mediaInput: false, mediaOutput: true, toolRequests: NO_TOOLS, units: { characters: codePoints(input) } },
+    stored: referencesOf(stored),
   };
 }
 
