@@ -5,6 +5,7 @@ import { createProviderSchema } from '../config/file/provider-schema.ts';
 import { resolveProviders } from '../config/resolve-providers.ts';
 import { Secret } from '../lib/secret.ts';
 import { OPENAI_DIRECT } from '../protocols/model-formats.ts';
+import type { Collection } from '../protocols/stored/shared-state.ts';
 import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
 import { azure, createAzure } from './azure.ts';
 import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
@@ -21,6 +22,23 @@ function resolve(members: object) {
   const provider = resolveProviders({ a: shape }, { timeouts, privateOrigins: [] }, report, [azure]).get('a');
   return { provider: provider as RemoteProvider | undefined, faults };
 }
+
+test.each<[string, Settings, string | null, string | null]>([
+  ['gpt', {}, '/openai/v1/files', '/openai/v1/conversations'],
+  ['gpt', { project: 'p' }, '/api/projects/p/openai/v1/files', '/api/projects/p/openai/v1/conversations'],
+  [
+    'gpt',
+    { api_version: 'preview' },
+    '/openai/v1/files?api-version=preview',
+    '/openai/v1/conversations?api-version=preview',
+  ],
+  ['gpt', { api_version: '2024-10-21' }, '/openai/files?api-version=2024-10-21', null],
+  ['claude-opus', {}, null, null],
+  ['gpt', { door: 'models' }, null, null],
+])('%s with %j has files at %p and conversations at %p', (model, settings, files, conversations) => {
+  const pathOf = (collection: Collection) => azure.objects?.pathOf(collection, model, settings) ?? null;
+  expect([pathOf('files'), pathOf('conversations')]).toEqual([files, conversations]);
+});
 
 describe('the members of azure', () => {
   test.each<[object, string]>([

@@ -54,6 +54,24 @@ function headsAt(fake: FakeUpstream): string {
 const add = (body: object) => rig.admin.ask('POST', PROVIDERS, { base_url: null, models: [], ...body });
 const MODELS = [{ name: 'cloud-model', upstream: 'm' }];
 
+test('files are opened and closed with a setting, from the next request', async () => {
+  const list = async () => {
+    const headers = { authorization: `Bearer ${rig.gateway.key}` };
+    return (await fetch(`${rig.gateway.url}/v1/files`, { headers })).status;
+  };
+  expect(await list()).toBe(404);
+  const wrong = await rig.admin.ask('PATCH', PATH, { settings: { files: 'yes' } });
+  expect(wrong).toMatchObject({ status: 400, json: { error: { member: 'settings.files' } } });
+  for (const [files, status] of [
+    ['on', 200],
+    ['off', 404],
+  ] as const) {
+    expect((await rig.admin.ask('PATCH', PATH, { settings: { files } })).status).toBe(200);
+    expect(await list()).toBe(status);
+  }
+  expect((await rig.admin.ask('PATCH', PATH, { settings: {} })).status).toBe(200);
+});
+
 describe('another address', () => {
   test('needs the credential again: without it nothing changes, and nothing is sent there', async () => {
     const before = await find();

@@ -193,6 +193,18 @@ describe('a file', () => {
       expect((await ask('POST', 'messages', { key, body, headers: ANTHROPIC })).status).toBe(status);
   });
 
+  test('that a tool of Anthropic made is downloaded by its workspace, and is in no list', async () => {
+    const body = { model: 'c', max_tokens: 5, messages: [{ role: 'user', content: 'draw' }] };
+    const { bytes } = await ask('POST', 'messages', { body, headers: ANTHROPIC });
+    const id = /file_made_\d+/.exec(bytes.toString())?.[0];
+    const path = `files/${id}/content`;
+    expect((await ask('GET', path, { key: keys.colleague, headers: ANTHROPIC })).status).toBe(200);
+    for (const key of [keys.workspace, keys.account]) {
+      expect((await ask('GET', path, { key, headers: ANTHROPIC })).status).toBe(404);
+    }
+    expect((await ask('GET', 'files', { headers: ANTHROPIC })).bytes.toString()).not.toContain(id ?? '');
+  });
+
   test('is unknown once it has expired', async () => {
     upstream.next = { expires_at: Math.floor(Date.now() / 1_000) - 5 };
     const id = await upload();

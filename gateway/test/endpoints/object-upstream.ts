@@ -54,7 +54,16 @@ export function startObjectUpstream(): ObjectUpstream {
     if (collection === 'messages') {
       const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn' };
       const usage = { input_tokens: 11, output_tokens: 3 };
-      return Response.json({ ...head, content: [{ type: 'text', text: 'Hello' }], stop_sequence: null, usage });
+      // Code ran in a container, and made a file there.
+      count += 1;
+      const file = { type: 'bash_code_execution_output', file_id: `file_made_${count}` };
+      const result = { type: 'bash_code_execution_result', stdout: '', stderr: '', return_code: 0, content: [file] };
+      const content = [
+        { type: 'bash_code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: result },
+        { type: 'text', text: 'Hello' },
+      ];
+      const container = { id: `container_${count}`, expires_at: '2030-01-01T00:00:00Z' };
+      return Response.json({ ...head, content, stop_sequence: null, container, usage });
     }
     if (collection === 'chat') {
       const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
