@@ -8,6 +8,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
+import { queryOf } from '../lib/url-query.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { replyAsArray } from './gemini-array.ts';
 import { type DescribeModel, visibleModels } from './models-endpoint.ts';
@@ -68,11 +69,6 @@ function asksForEvents(query: URLSearchParams): boolean {
 /** Google's SDKs also take `models/NAME`. */
 function bareName(name: string): string {
   return name.startsWith('models/') ? name.slice('models/'.length) : name;
-}
-
-function queryOf({ url }: Request): URLSearchParams {
-  const at = url.indexOf('?');
-  return new URLSearchParams(at === -1 ? '' : url.slice(at + 1));
 }
 
 /** Addresses get into logs on the way. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from './make-key.ts';
 import { type StoredUpstream, startStoredUpstream } from './stored-upstream.ts';
+import { head, sendWire } from './wire.ts';
 
 let upstream: StoredUpstream;
 let gateway: RunningGateway;
@@ -174,4 +175,12 @@ test('the answer of a host that keeps nothing is not stored here', async () => {
   const { json } = await ask('POST', 'responses', keys.own, { model: 'translated', input: 'hi' });
   expect(json.store).toBe(false);
   expect((await ask('GET', `responses/${json.id}`)).status).toBe(404);
+});
+
+test.each(['[', 'a b', '', ':::', '%zz'])('a host header that no URL has is none of its concern: %p', async (host) => {
+  for (const path of ['/v1/responses/resp_none', '/v1/files/file-none', '/v1beta/models/none']) {
+    const lines = [`host: ${host}`, `authorization: Bearer ${keys.own}`];
+    const answer = await sendWire(gateway.url, head(`GET ${path}?x HTTP/1.1`, lines));
+    expect([path, answer?.status]).toEqual([path, path.includes('beta') ? 404 : 400]);
+  }
 });

@@ -3,6 +3,7 @@
  * of files and conversations, Anthropic's of files (2026-11-23); other-endpoints.md, 3.8.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import { queryOf } from '../../lib/url-query.ts';
 import type { Collection, ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { StoredKind } from '../../protocols/stored/stored-references.ts';
 
@@ -86,7 +87,8 @@ const ID = /^\w[\w.-]{0,255}$/;
  * Reads a request; `rest` is the path below the collection. Throws CallFailure `not_found`, `method_not_allowed` or
  * `invalid_request` for a member of the query.
  */
-export function readAskedObject({ method, url }: Request, collection: Collection, rest: string): AskedObject {
+export function readAskedObject(request: Request, collection: Collection, rest: string): AskedObject {
+  const { method } = request;
   const segments = rest === '' ? [] : rest.split('/');
   const [id = ''] = segments;
   const ids = segments.filter((_, index) => index % 2 === 0);
@@ -101,7 +103,7 @@ export function readAskedObject({ method, url }: Request, collection: Collection
     const message = `${method.slice(0, 20)} is not allowed for this path; use ${allow}`;
     throw new CallFailure('method_not_allowed', message, { allow });
   }
-  const query = readQuery(new URL(url).searchParams, route.query ?? []);
+  const query = readQuery(queryOf(request), route.query ?? []);
   const path = segments.map((segment) => `/${segment}`).join('');
   const object = { method: route.method, collection, path, query: query.toString() };
   return { act: route.act, id, object, isWhole: segments.length === 1, query };

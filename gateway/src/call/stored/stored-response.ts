@@ -6,6 +6,7 @@
 import type { Admission } from '../../admission/admission.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
+import { queryOf } from '../../lib/url-query.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
@@ -66,7 +67,8 @@ const ROUTES: ReadonlyMap<string, readonly ObjectRequest['method'][]> = new Map(
 const PASSED: ReadonlySet<string> = new Set(['include', 'include[]', 'limit', 'order', 'after', 'before', 'beta']);
 const ID = /^[\w.-]{1,256}$/;
 
-function readRequest({ method, url }: Request, rest: string): StoredRequest {
+function readRequest(request: Request, rest: string): StoredRequest {
+  const { method } = request;
   const [id = '', below = '', ...more] = rest.split('/');
   const methods = more.length > 0 || !ID.test(id) ? undefined : ROUTES.get(below);
   if (methods === undefined) throw missing();
@@ -78,8 +80,7 @@ function readRequest({ method, url }: Request, rest: string): StoredRequest {
     });
   }
   const query = new URLSearchParams();
-  const start = url.indexOf('?');
-  for (const [name, value] of new URLSearchParams(start === -1 ? '' : url.slice(start))) {
+  for (const [name, value] of queryOf(request)) {
     if (name === 'stream' && value === 'false') continue;
     if (name === 'stream' || name === 'starting_after')
       throw invalidRequest(`${name}: a stored response is not streamed here; leave it out`, name);
