@@ -1,6 +1,5 @@
 /**
- * Reads the query of a request's URL. Never as a `URL`: of an HTTP/1.0 request or one with an odd `host` it is none, and its
- * constructor would throw.
+ * Reads the query of a request's URL. The constructor of `URL` would throw where the `host` is missing or odd.
  */
 export function queryOf({ url }: { readonly url: string }): URLSearchParams {
   const at = url.indexOf('?');

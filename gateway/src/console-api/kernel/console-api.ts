@@ -11,6 +11,7 @@ import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
+import { queryOf } from '../../lib/url-query.ts';
 import { isOfWholeAccount, OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
@@ -175,7 +176,7 @@ function requirePerson(actor: Actor): void {
 
 function readQuery(row: RouteRow, request: Request): unknown {
   if (row.query === undefined) return undefined;
-  const given = Object.fromEntries(new URL(request.url).searchParams);
+  const given = Object.fromEntries(queryOf(request));
   return parsed(row.query, given);
 }
 
