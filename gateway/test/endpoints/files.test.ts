@@ -180,6 +180,7 @@ describe('a file', () => {
       first_id: id,
       last_id: id,
       has_more: false,
+      next_page: null,
     });
     const unknown = await ask('GET', 'files/file_none', { headers: ANTHROPIC });
     expect([unknown.status, unknown.json.type, unknown.json.error.type]).toEqual([404, 'error', 'not_found_error']);
@@ -206,6 +207,9 @@ describe('a file', () => {
   });
 
   test('is unknown once it has expired', async () => {
+    upstream.next = { expires_at: new Date(Date.now() - 5_000).toISOString() };
+    const claude = await upload(keys.own, ANTHROPIC);
+    expect((await ask('GET', `files/${claude}`, { headers: ANTHROPIC })).status).toBe(404);
     upstream.next = { expires_at: Math.floor(Date.now() / 1_000) - 5 };
     const id = await upload();
     expect((await ask('GET', `files/${id}`)).status).toBe(404);
@@ -309,9 +313,13 @@ describe('the list', () => {
     expect(await list('limit=2')).toEqual([[three, two], true]);
     expect(await list(`after_id=${two}`)).toEqual([[one], false]);
     expect(await list(`before_id=${one}&limit=1`)).toEqual([[two], true]);
+    const { json } = await ask('GET', 'files?limit=1', { key, headers: ANTHROPIC });
+    expect(await list(`page=${json.next_page}`)).toEqual([[two, one], false]);
+    const others = `ids[]=file_none&ids[]=${await upload(keys.own, ANTHROPIC)}`;
+    expect(await list(`ids[]=${one}&ids[]=${three}&${others}`)).toEqual([[one, three], false]);
   });
 
-  test.each(['limit=0', 'limit=10001', 'limit=a', 'page=2'])('refuses %s', async (query) => {
+  test.each(['limit=0', 'limit=10001', 'limit=a', 'page=2', 'ids=a', 'lines=2'])('refuses %s', async (query) => {
     expect((await ask('GET', `files?${query}`)).status).toBe(400);
   });
 });

@@ -109,9 +109,15 @@ function rowOf(
     credential: credentials[credential]?.name ?? 'default',
     tokens,
     request_id: requestId,
-    expires_at_ms: typeof expires_at === 'number' && expires_at > 0 ? Math.round(expires_at * 1_000) : NEVER_MS,
+    expires_at_ms: expiryOf(expires_at),
     object: text,
   };
+}
+
+/** OpenAI states seconds of Unix time, Anthropic a date. */
+function expiryOf(stated: unknown): number {
+  const ms = typeof stated === 'string' ? Date.parse(stated) : Math.round(Number(stated) * 1_000);
+  return ms > 0 ? ms : NEVER_MS;
 }
 
 /** Deletes an object without a row, because no workspace could use or delete it. */

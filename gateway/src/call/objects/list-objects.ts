@@ -1,5 +1,6 @@
 /** Lists the objects that a workspace created, from its rows: the provider's own list has those of all workspaces. */
 import { invalidRequest } from '../../errors/call-failure.ts';
+import type { StoredKind } from '../../protocols/stored/stored-references.ts';
 import type { StoredPage, StoredRow } from '../../store/ports/stored-state.ts';
 import type { Identified } from '../call.ts';
 import { findRows, keyOf } from '../stored/lead-to-stored.ts';
@@ -13,6 +14,14 @@ const LIMITS = {
   messages: { default: 20, most: 1_000 },
 } as const;
 
+/** Members of the query that only one of them has. */
+const OWN_QUERY = {
+  responses: ['order', 'after', 'purpose'],
+  messages: ['after_id', 'before_id', 'page', 'ids', 'ids[]'],
+} as const;
+
+type ListFormat = keyof typeof LIMITS;
+
 /** The reply as JSON, in the client's format. Throws CallFailure. */
 export async function listObjects(call: Identified, { object, query }: AskedObject): Promise<string> {
   const { deps, principal, protocol } = call;
@@ -20,6 +29,7 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   const providers = [...new Set(targetsWith(call, object.collection).map(({ upstream }) => upstream.provider))];
   if (providers.length === 0) throw noCollection(object.collection);
   const format = protocol.name === 'messages' ? 'messages' : 'responses';
+  refuseOthers(query, format);
   const limit = readLimit(query.get('limit'), LIMITS[format]);
   const before = query.get('before_id');
   const after = query.get('after') ?? query.get('after_id');
@@ -29,14 +39,39 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
     providers,
     purpose: query.get('purpose'),
     first: isOldestFirst ? 'oldest' : 'newest',
-    after: await cursorOf(call, before ?? after, object.collection),
+    // The page after another is named by the request that created the last row of it.
+    after: query.get('page') ?? (await cursorOf(call, before ?? after, object.collection)),
     limit: limit + 1,
   };
   const owner = { account: principal.account.id, workspace: principal.workspaceId };
+  const ids = [...query.getAll('ids'), ...query.getAll('ids[]')];
+  if (ids.length > 0) return renderList(await listNamed(call, kind, providers, ids), false, format);
   const found = await readSafely(() => deps.storedState.list(owner, page, Date.now()));
   const rows = found.slice(0, limit);
   if (before !== null) rows.reverse();
   return renderList(rows, found.length > limit, format);
+}
+
+function refuseOthers(query: URLSearchParams, format: ListFormat): void {
+  const others: readonly string[] = OWN_QUERY[format === 'responses' ? 'messages' : 'responses'];
+  const name = others.find((one) => query.has(one));
+  if (name !== undefined) throw invalidRequest(`${name}: found an unknown member of the query; leave it out`, name);
+}
+
+const IDS_MAX = 100;
+
+/** The rows of a list with these ids, in their order; others are left out. */
+async function listNamed(
+  call: Identified,
+  kind: StoredKind,
+  providers: readonly string[],
+  ids: readonly string[],
+): Promise<readonly StoredRow[]> {
+  if (ids.length > IDS_MAX) throw invalidRequest(`ids: found ${ids.length}; expected at most ${IDS_MAX}`, 'ids');
+  const named = ids.map((id) => ({ kind, id, path: 'ids' }) as const);
+  const rows = await findRows(call, named);
+  const found = named.flatMap((one) => rows.get(keyOf(one)) ?? []);
+  return [...new Set(found)].filter(({ object, provider }) => object !== null && providers.includes(provider));
 }
 
 function readLimit(text: string | null, limits: { readonly default: number; readonly most: number }): number {
@@ -63,8 +98,10 @@ async function cursorOf(
 }
 
 /** The objects are as the provider wrote them. */
-function renderList(rows: readonly StoredRow[], has_more: boolean, format: keyof typeof LIMITS): string {
-  const ends = { first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null, has_more };
+function renderList(rows: readonly StoredRow[], has_more: boolean, format: ListFormat): string {
+  const last = rows.at(-1);
+  const next = format === 'messages' ? { next_page: has_more ? (last?.request_id ?? null) : null } : {};
+  const ends = { first_id: rows[0]?.id ?? null, last_id: last?.id ?? null, has_more, ...next };
   const head = format === 'responses' ? '"object":"list",' : '';
   return `{${head}"data":[${rows.map(({ object }) => object).join(',')}],${JSON.stringify(ends).slice(1)}`;
 }

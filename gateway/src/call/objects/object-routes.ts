@@ -34,7 +34,8 @@ interface CollectionRoutes {
   readonly routes: readonly ObjectRoute[];
 }
 
-const OF_LIST = ['limit', 'order', 'after', 'purpose', 'after_id', 'before_id'];
+/** Of OpenAI and of Anthropic. */
+const OF_LIST = ['limit', 'order', 'after', 'purpose', 'after_id', 'before_id', 'page', 'ids', 'ids[]'];
 const OF_ITEMS = ['limit', 'order', 'after', 'include', 'include[]'];
 
 export const OBJECT_ROUTES: { readonly [collection in Collection]: CollectionRoutes } = {

@@ -43,7 +43,10 @@ function operation({ method, id, summary, schema, body, parameters = [] }: Opera
 
 const LIST_QUERY = [
   ['limit', 'From 1 to 10,000, the default; for clients of Anthropic from 1 to 1,000, default 20.'],
-  ['after', 'The id of a file: those that follow it in the list. For clients of Anthropic: after_id or before_id.'],
+  [
+    'after',
+    'The id of a file: those that follow it in the list. For clients of Anthropic: `page` (the `next_page` before), `after_id`, `before_id`, or `ids[]`.',
+  ],
   ['order', '`desc` (newest first, the default) or `asc`.'],
   ['purpose', 'Only files of this purpose.'],
 ] as const;
@@ -183,6 +186,7 @@ export const OBJECT_SCHEMAS: OpenapiPart = {
       has_more: FLAG,
       first_id: orNull(TEXT),
       last_id: orNull(TEXT),
+      'next_page?': orNull(TEXT),
     },
     'The files as the provider described them when they were uploaded.',
   ),
