@@ -134,10 +134,12 @@ function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean):
   return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
 }
 
+const NO_HEADERS = { headers: [] } as const;
+
 /** An answer in the client's format or a form of it, or any answer in one piece to a streamed call, which is no answer. */
 function readPassed(
   call: Held,
-  { head, body }: CollectedAnswer,
+  answer: CollectedAnswer,
   { protocol, renderAnswer }: UpstreamCall,
   reading: AnswerReading,
 ): ReadAnswer {
@@ -149,11 +151,11 @@ function readPassed(
   }
   if (call.facts.stream) return notAnswered(failureOfOnePiece(), facts);
   if (protocol.translates && isHollow(reading.facts)) return notAnswered(failureOfHollowAnswer(), facts);
-  const outcome = { status: 200, failure: null, facts: reading.facts } as const;
-  const rendered = renderAnswer === null ? body : renderAnswer(body);
-  const headers = rendered === body ? head.headers : [];
-  const reply = { head: { headers }, body: rendered, ...outcome };
-  return { kind: 'answered', reply: isText(call, { head, body }) ? { ...reply, isText: true } : reply };
+  const body = renderAnswer === null ? answer.body : renderAnswer(answer.body);
+  // The headers of a head are parsed each time they are read.
+  const head = body === answer.body ? answer.head : NO_HEADERS;
+  const reply = { head, body, status: 200, failure: null, facts: reading.facts, isText: isText(call, answer) };
+  return { kind: 'answered', reply };
 }
 
 function isHollow({ usage, finish_reason, outputBytes }: AnswerFacts): boolean {

@@ -206,7 +206,7 @@ const scratch: StoredReference[] = [];
 
 /** An empty list for the references of one request, the same for all: a check is synchronous, and most find none. */
 export function startReferences(): StoredReference[] {
-  scratch.length = 0;
+  if (scratch.length > 0) scratch.length = 0;
   return scratch;
 }
 
