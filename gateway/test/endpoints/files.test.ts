@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
+import { eventually } from '../harness/eventually.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
 import { FILE_BYTES, type ObjectUpstream, startObjectUpstream } from './object-upstream.ts';
@@ -392,6 +393,19 @@ describe('an answer of the provider', () => {
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('Not allowed')]);
     upstream.failWith = null;
     expect((await ask('GET', `files/${id}`)).status).toBe(200);
+  });
+
+  test('that refuses the operator alarms, with the name of the provider', async () => {
+    upstream.failWith = { status: 401, body: error('the account of this test is closed') };
+    const { headers } = await ask('POST', 'files', { body: formOf() });
+    const id = headers.get('x-request-id') ?? '';
+    const line = await eventually('an alarm', () =>
+      gateway
+        .stderr()
+        .split('\n')
+        .find((one) => one.includes(id) && one.includes('account of this test')),
+    );
+    expect(line).toContain('host: HTTP 401');
   });
 
   test('404 for a file means that it is gone: it is forgotten', async () => {

@@ -83,7 +83,7 @@ export async function readItems(
 
 const ID = /^\w[\w.-]{0,255}$/;
 /** Objects are names, sizes and times. */
-const OBJECT_BYTES_MAX = 64 * 1024;
+const OBJECT_BYTES_MAX = 16 * 1024;
 
 function rowOf(
   { principal, requestId }: Identified,

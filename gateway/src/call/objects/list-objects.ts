@@ -14,6 +14,9 @@ const LIMITS = {
   messages: { default: 20, most: 1_000 },
 } as const;
 
+/** A page has no more rows, whatever the limit: `has_more` says that others follow. It bounds the memory of a reply. */
+const ROWS_MAX = 1_000;
+
 /** Members of the query that only one of them has. */
 const OWN_QUERY = {
   responses: ['order', 'after', 'purpose'],
@@ -30,7 +33,7 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   if (providers.length === 0) throw noCollection(object.collection);
   const format = protocol.name === 'messages' ? 'messages' : 'responses';
   refuseOthers(query, format);
-  const limit = readLimit(query.get('limit'), LIMITS[format]);
+  const limit = Math.min(ROWS_MAX, readLimit(query.get('limit'), LIMITS[format]));
   const before = query.get('before_id');
   const after = query.get('after') ?? query.get('after_id');
   const isOldestFirst = before !== null || query.get('order') === 'asc';

@@ -42,7 +42,10 @@ function operation({ method, id, summary, schema, body, parameters = [] }: Opera
 }
 
 const LIST_QUERY = [
-  ['limit', 'From 1 to 10,000, the default; for clients of Anthropic from 1 to 1,000, default 20.'],
+  [
+    'limit',
+    'From 1 to 10,000, the default, but a page has at most 1,000 files; for clients of Anthropic from 1 to 1,000, default 20.',
+  ],
   [
     'after',
     'The id of a file: those that follow it in the list. For clients of Anthropic: `page` (the `next_page` before), `after_id`, `before_id`, or `ids[]`.',
