@@ -130,6 +130,17 @@ export class Admission {
     return released;
   }
 
+  /**
+   * Leaves what it holds of budgets and the balance to whoever settles the call later, and gives back its slots.
+   *
+   * @throws Error where it was settled or released before.
+   */
+  leave(nowMs: number): void | Promise<void> {
+    if (this.#ended) throw new Error(`call ${this.callId} has ended; it cannot be left`);
+    this.#ended = true;
+    return this.#store.detach(this.callId, nowMs);
+  }
+
   /** Gives everything back for a call without a result. Does nothing and returns false where the call has ended. */
   releaseUnlessSettled(nowMs: number): boolean | Promise<boolean> {
     return this.#ended ? false : this.settle(0n, 0, nowMs);

@@ -18,6 +18,7 @@ import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol
 import type { Candidate } from '../routing/choose/candidate.ts';
 import type { RoutedRequest } from '../routing/choose/routed-request.ts';
 import type { Route, Target } from '../routing/route.ts';
+import type { DetachedCall } from '../store/ports/ledger.ts';
 import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptCost, AttemptRecord } from '../store/ports/records.ts';
 import type { ExchangeListener, UpstreamMarks } from '../upstream/exchange.ts';
@@ -113,6 +114,11 @@ class Call {
   continues: string | null = null;
   /** The response that is kept with its end; null: none. */
   ended: EndedResponse | null = null;
+  /**
+   * The call as it is left, where its streamed answer goes on whatever becomes of the stream; resolves with null if its
+   * hold could not be detached. Null: the answer ends with the stream.
+   */
+  detached: Promise<DetachedCall | null> | null = null;
   /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null = null;
   /** Its place within the capacity of the process; null: not admitted. */

@@ -14,6 +14,7 @@ import type { CallRecorder } from '../store/ports/records.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
+import type { DetachedCalls } from './detached/detached-calls.ts';
 import type { Idempotency } from './idempotency/idempotency-run.ts';
 import type { BillingDeps } from './money/billing-deps.ts';
 import type { KeptReasoning, ReasoningMark } from './plan/kept-reasoning.ts';
@@ -64,6 +65,8 @@ export interface CallDeps {
   readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
   readonly storedState: StoredState;
+  /** Follows what goes on at providers without its client. */
+  readonly detached: DetachedCalls;
   readonly billing: BillingDeps;
   /** The states of targets and credentials. */
   readonly routing: RoutingState;

@@ -155,7 +155,7 @@ function passPrice(
   };
   // A typical call: text only, no reasoning requested.
   const hidesReasoning = target.hiddenReasoning === 'always';
-  const plain = { extras: undefined, priced: null, hidesReasoning, limit: null, canFold: true };
+  const plain = { extras: undefined, priced: null, hidesReasoning, limit: null, canFold: true, goesOn: false };
   const prepared = prepareClaim(deps.settings.config.defaults, deps.billing, { ...described, ...plain });
   if (prepared.price === null) pass('The model has no price, and none is needed');
   else pass(`The model costs ${priceWords(prepared.price)}`);

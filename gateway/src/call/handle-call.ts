@@ -40,7 +40,8 @@ export async function handleCall(
     if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
     const read = readCall(bytes, protocol, { limits, version: call.version, path, countOnly: false });
     const found = read instanceof Promise ? await read : read;
-    if (found.facts.stored === undefined) routeCall(call, found, null);
+    const { stored, background } = found.facts;
+    if (stored === undefined && background === undefined) routeCall(call, found, null);
     else {
       const led = await leadToStored(call, found);
       routeCall(call, led.read, led.route);

@@ -27,9 +27,18 @@ export type UsageSource = 'upstream' | 'partial' | 'counted' | 'checkpoint' | 'v
  * Anomalies in upstream's numbers, which count nevertheless. `sum`: the parts do not add up to the total; `cached`:
  * more cached tokens than the total that includes them; `reasoning`: more than the whole output; `inner_steps`: the
  * counters restart at each step of a server tool, so that they may be incomplete; `far_input`, `far_output`: far from our
- * own estimate; `other_model`: they are those of another model than the requested one.
+ * own estimate; `other_model`: they are those of another model than the requested one. `held_amount`: there are no such
+ * numbers; the amount that was held is charged.
  */
-export type UsageFlag = 'sum' | 'cached' | 'reasoning' | 'inner_steps' | 'far_input' | 'far_output' | 'other_model';
+export type UsageFlag =
+  | 'sum'
+  | 'cached'
+  | 'reasoning'
+  | 'inner_steps'
+  | 'far_input'
+  | 'far_output'
+  | 'other_model'
+  | 'held_amount';
 
 /** Counters as upstream reported them, with their anomalies. */
 export interface ReportedUsage {

@@ -67,7 +67,13 @@ export type AnswerReading =
       readonly message: string;
       readonly facts?: AnswerFacts | undefined;
     }
-  | { readonly kind: 'malformed'; readonly message: string; readonly facts?: AnswerFacts | undefined };
+  | {
+      readonly kind: 'malformed';
+      readonly message: string;
+      readonly facts?: AnswerFacts | undefined;
+      /** It is an answer that is still being made. */
+      readonly isUnfinished?: true;
+    };
 
 /**
  * How to handle one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it

@@ -29,6 +29,7 @@ const FLAG_TEXTS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], 
   far_input: 'input tokens differ greatly from our estimate',
   far_output: 'output tokens differ greatly from our estimate',
   other_model: 'another model than the requested one answered',
+  held_amount: 'the provider never reported usage: the reserved amount was charged',
 };
 
 interface CallSummaryProps {

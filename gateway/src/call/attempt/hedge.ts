@@ -80,7 +80,8 @@ export class Hedge {
 
 /** When another target may get the request too, on the `performance.now()` clock; Infinity: never. */
 export function hedgeAtMs(call: Held, { made }: Pick<CallTargets<LostRequest>['plan'], 'made'>, nowMs: number): number {
-  if (!call.route.routing.hedge || made !== 1) return Number.POSITIVE_INFINITY;
+  // What goes on in the background cannot be ended by leaving it.
+  if (!call.route.routing.hedge || made !== 1 || call.facts.background === true) return Number.POSITIVE_INFINITY;
   const { choice, routing } = call.deps;
   return nowMs + choice.hedging.begin(hedgedCall(call), routing, nowMs);
 }

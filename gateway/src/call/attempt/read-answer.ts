@@ -34,6 +34,8 @@ export interface Reply extends Outcome {
   readonly body: Buffer | string;
   /** The body is plain text. Absent: JSON. */
   readonly isText?: boolean;
+  /** The body is a response that goes on in the background. Absent: it is whole. */
+  readonly goesOn?: true;
 }
 
 /** An answer that the client may get. */
@@ -144,7 +146,11 @@ function readPassed(
   reading: AnswerReading,
 ): ReadAnswer {
   const { facts = null } = reading;
-  if (reading.kind === 'malformed') return notAnswered(invalid(reading.message), facts);
+  if (reading.kind === 'malformed') {
+    if (reading.isUnfinished !== true || call.facts.background !== true || call.facts.stream)
+      return notAnswered(invalid(reading.message), facts);
+    return { kind: 'answered', reply: { head, body, status: 200, failure: null, facts: null, goesOn: true } };
+  }
   if (reading.kind === 'error') {
     const words = scrubText(reading.message, call.target.upstream.secrets);
     return notAnswered(failureOfErrorWords(reading.type, reading.status, words), facts);

@@ -5,6 +5,7 @@ import { formatNanoUsd } from '../../billing/money.ts';
 import type { AttemptOutcome } from '../attempt/attempt.ts';
 import type { Reply } from '../attempt/read-answer.ts';
 import type { Held } from '../call.ts';
+import { detachCall, leaveCall, readId } from '../detached/detach-call.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
 import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
 import { settle, unrecorded } from '../money/settle.ts';
@@ -14,6 +15,7 @@ import { plainReply, streamReply } from './reply.ts';
 export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Response> {
   if (outcome.kind === 'stream') return deliverStream(call, outcome);
   const { reply } = outcome;
+  if (reply.goesOn === true) return deliverBegun(call, reply);
   try {
     await settle(call, reply);
   } catch (cause) {
@@ -22,6 +24,19 @@ export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Resp
   call.content?.answered(reply.body);
   const cost = call.charged === null ? null : formatNanoUsd(call.charged);
   const response = plainReply(call, reply.head, reply.body, reply.status, cost, reply.isText);
+  if (call.run !== null) await endRun(call, call.run, reply, response);
+  return response;
+}
+
+/** Answers with a response that goes on in the background, once its hold is sure to be settled whatever happens here. */
+async function deliverBegun(call: Held, reply: Reply): Promise<Response> {
+  try {
+    leaveCall(call, await detachCall(call, readId(reply.body)));
+  } catch (cause) {
+    throw unrecorded(cause);
+  }
+  call.content?.answered(reply.body);
+  const response = plainReply(call, reply.head, reply.body, 200, null);
   if (call.run !== null) await endRun(call, call.run, reply, response);
   return response;
 }

@@ -21,7 +21,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import type { CallDraft, Checkpoint, Ledger } from '../../store/ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedCall, DetachedJob, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { StoredByCall } from '../../store/ports/stored-state.ts';
@@ -182,6 +182,27 @@ export class CallMoney {
   async coverUnmetered(outputTokensMax: number | null): Promise<boolean> {
     const holdRequest = this.#holdRequest;
     return holdRequest === null || this.extend(holdUnmetered(holdRequest, this.#slice.outputTokens, outputTokensMax));
+  }
+
+  /** Output tokens that the hold covers. */
+  get heldTokens(): number {
+    return this.#slice.outputTokens;
+  }
+
+  /**
+   * Lets the hold outlive this process: what goes on at the provider is settled after a restart too. The call may still
+   * settle it. Rejects if it cannot be kept.
+   */
+  async detach(job: DetachedJob, stored: StoredByCall): Promise<DetachedCall> {
+    await this.whenSaved();
+    return this.#parts.ledger.detach({ call_id: this.#parts.admission.callId, job, stored });
+  }
+
+  /** Ends the call's part of a detached hold, which another settles. */
+  leave(): void {
+    if (this.#ended) throw new Error(`the money of call ${this.#parts.admission.callId} is settled already`);
+    this.#ended = true;
+    this.#parts.admission.leave(steadyNowMs());
   }
 
   /** The budget or balance that has no room for the slice; null: no longer known. */

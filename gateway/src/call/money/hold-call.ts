@@ -61,7 +61,8 @@ export function describeCall(call: Routed): ClaimedCall {
     priced: call.priced,
     hidesReasoning: mayHideReasoning(call),
     limit: sentLimit(facts, call.protocol.name, target),
-    canFold: call.protocol.cutReason !== null && facts.below === undefined,
+    canFold: call.protocol.cutReason !== null && facts.below === undefined && facts.background === undefined,
+    goesOn: facts.background === true,
   };
 }
 
@@ -152,6 +153,8 @@ interface ClaimedCall extends Pick<HoldRequest, 'inputTokens' | 'outputTokensMax
   readonly limit: SentLimit | null;
   /** A plain answer can be made of a stream, which can be metered. */
   readonly canFold: boolean;
+  /** It goes on without its client: it cannot be metered. */
+  readonly goesOn: boolean;
   readonly priced: PricedRequest | null;
 }
 
@@ -216,8 +219,9 @@ export function prepareClaim(
           priced: (list) => billing.priced(list, account.markUpPpm),
         });
   const price = prices?.requested ?? (listed === null ? null : billing.priced(listed, account.markUpPpm));
-  const mode = principal.holds ?? defaults.holds;
-  const trust = trustIn(called, billing, binding, price);
+  const mode = called.goesOn ? 'strict' : (principal.holds ?? defaults.holds);
+  const found = trustIn(called, billing, binding, price);
+  const trust = called.goesOn && found !== 'limit' ? 'nothing' : found;
   const basis = {
     called: limitedBy(called, trust),
     bound: { subjects, arrivedMs, binding },

@@ -36,7 +36,12 @@ export async function leadToStored(call: Identified, read: ReadCall): Promise<Le
   const { outline, facts } = read;
   setFacts(call, outline, facts);
   const route = chooseRoute(settings, principal, facts.model, protocol.name);
-  const native = route.targets.filter(({ upstream }) => speaks(upstream.protocols, protocol.name));
+  const isBackground = facts.background !== undefined;
+  const native = route.targets.filter(
+    ({ upstream }) => speaks(upstream.protocols, protocol.name) && (!isBackground || upstream.state.isKept),
+  );
+  const [first, ...others] = native;
+  if (isBackground && first === undefined) throw notInBackground();
   const { stored = [] } = facts;
   const rows = await findRows(call, stored);
   const kept = stored.flatMap((reference) => {
@@ -45,7 +50,8 @@ export async function leadToStored(call: Identified, read: ReadCall): Promise<Le
   });
   if (kept.length > 0) return leadExpanded(call, await expandRequest(call, read, kept));
   const named = stored.filter(({ kind }) => native.length > 0 || !TRANSLATED.has(kind));
-  if (named.length === 0) return { read, route: null };
+  if (named.length === 0)
+    return { read, route: isBackground && first !== undefined ? { ...route, targets: [first, ...others] } : null };
   const target = bestOf(native.flatMap((one) => leadTo(one, named, rows, principal.workspaceId)));
   if (target === null) throw refuse(named, rows, route, principal.workspaceId);
   const inputBytes = facts.inputBytes + tokensOf(rows.values()) * BYTES_PER_TOKEN;
@@ -54,7 +60,14 @@ export async function leadToStored(call: Identified, read: ReadCall): Promise<Le
 
 /** Leads to what else the request names. Nothing that is kept here is left in it. */
 async function leadExpanded(call: Identified, read: ReadCall): Promise<LedCall> {
-  return read.facts.stored === undefined ? { read, route: null } : leadToStored(call, read);
+  const { stored, background } = read.facts;
+  return stored === undefined && background === undefined ? { read, route: null } : leadToStored(call, read);
+}
+
+/** Only a target that keeps responses, in the client's format, can make one that is fetched later. */
+function notInBackground(): CallFailure {
+  const why = 'the model behind this name cannot answer in the background; leave it out, and stream';
+  return invalidRequest(`background: ${why}`, 'background');
 }
 
 export type Rows = ReadonlyMap<string, StoredRow>;

@@ -1,4 +1,5 @@
 /** Sends a request about a stored object to the provider that keeps it: one attempt, ended when the client leaves. */
+import type { Config } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { UpstreamRequest } from '../../providers/provider.ts';
@@ -12,50 +13,68 @@ import type { Interruptible } from '../deps.ts';
 const NO_BODY = new Uint8Array();
 
 /** What the provider gets beyond the address of the object. */
-export type ObjectContent = Partial<Pick<UpstreamRequest, 'protocol' | 'headers' | 'body' | 'form' | 'fresh'>>;
+export type ObjectContent = Partial<
+  Pick<UpstreamRequest, 'protocol' | 'operation' | 'headers' | 'body' | 'form' | 'fresh'>
+>;
+
+/** The call on whose behalf it is sent. */
+type Sender = Pick<Identified, 'requestId' | 'atMs'>;
 
 /** The request about an object, before it is sent. */
-export function requestAbout({ requestId, atMs }: Identified, object: ObjectRequest, content: ObjectContent) {
+export function requestAbout({ requestId, atMs }: Sender, object: ObjectRequest, content: ObjectContent) {
   const plain = { protocol: 'responses', operation: 'plain', headers: [], body: NO_BODY, answers: 1 } as const;
   return { ...plain, object, requestId, atMs, ...content };
 }
 
 /** Resolves with the provider's answer of any status. Rejects with CallFailure. */
-export function sendObjectRequest(
+export async function sendObjectRequest(
   call: Identified,
-  { upstream }: Target,
+  target: Target,
   credential: number,
   object: ObjectRequest,
   content: ObjectContent = {},
 ): Promise<CollectedAnswer> {
   const { request, deps, settings } = call;
-  const { limits } = settings.config;
-  const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
-  let tap: UpstreamTap | null = null;
-  const interrupt = (failure: CallFailure) => {
-    tap?.abort();
-    reject(failure);
-  };
-  const running: Interruptible = { interrupt };
-  const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
+  const stopping = new AbortController();
+  const running: Interruptible = { interrupt: (failure) => stopping.abort(failure) };
+  const leave = () => stopping.abort(new CallFailure('client_left', 'the client left before its answer was complete'));
   const handle = deps.openCalls.add(running);
   request.signal.addEventListener('abort', leave);
+  if (request.signal.aborted) leave();
+  try {
+    const sent = requestAbout(call, object, content);
+    return await requestObject(target, credential, sent, settings.config.limits, stopping.signal);
+  } finally {
+    deps.openCalls.remove(handle);
+    request.signal.removeEventListener('abort', leave);
+  }
+}
+
+/** The same for no client. Rejects with the signal's reason too. */
+export function requestObject(
+  { upstream }: Target,
+  credential: number,
+  sent: UpstreamRequest,
+  limits: Config['limits'],
+  signal: AbortSignal,
+): Promise<CollectedAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<CollectedAnswer>();
+  let tap: UpstreamTap | null = null;
+  const stop = () => {
+    tap?.abort();
+    reject(failureOf(signal.reason));
+  };
   const collector = new AnswerCollector(limits, {
     onEnough: () => tap?.abort(),
     onAnswer: resolve,
     onAnswerFailed: reject,
   });
+  signal.addEventListener('abort', stop);
   try {
-    if (request.signal.aborted) leave();
-    else {
-      const sent = requestAbout(call, object, content);
-      tap = upstream.openExchange(sent, credential, limits.responseBytesMax, collector);
-    }
+    if (signal.aborted) stop();
+    else tap = upstream.openExchange(sent, credential, limits.responseBytesMax, collector);
   } catch (cause) {
     reject(failureOf(cause));
   }
-  return promise.finally(() => {
-    deps.openCalls.remove(handle);
-    request.signal.removeEventListener('abort', leave);
-  });
+  return promise.finally(() => signal.removeEventListener('abort', stop));
 }

@@ -7,23 +7,27 @@ import type { Admission } from '../../admission/admission.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { queryOf } from '../../lib/url-query.ts';
+import { parseObject } from '../../protocols/json.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
+import { isFinished } from '../../protocols/responses/shared/usage.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
-import type { RouteTable, Target } from '../../routing/route.ts';
+import type { Target } from '../../routing/route.ts';
 import type { StateOwner, StoredRow } from '../../store/ports/stored-state.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
 import { isJsonObject, readOwnRefusal } from '../attempt/read-answer.ts';
 import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall } from '../call.ts';
 import { reportFailure } from '../deliver/refuse.ts';
-import { failureReply, plainReply } from '../deliver/reply.ts';
+import { failureReply, plainReply, streamReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { listInput } from './answer-kept.ts';
+import { findPlace } from './find-place.ts';
 import { KEPT_HERE } from './keep-response.ts';
 import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
+import { streamObject } from './stream-object.ts';
 
 /** Answers one request, also if a step fails. `rest`: the path after `/responses/`. */
 export async function answerStoredResponse(
@@ -34,7 +38,7 @@ export async function answerStoredResponse(
 ): Promise<Response> {
   const call = openCall(request, responsesClient, origin, deps);
   let admission: Admission | null = null;
-  let reply: Response;
+  let reply: Reply;
   try {
     identifyCaller(call);
     admit(call);
@@ -44,18 +48,26 @@ export async function answerStoredResponse(
     reply = await answer(call, asked);
   } catch (error) {
     reply = failureReply(reportFailure(call, error), responsesClient, call.requestId, call.rateLimitStatus);
-  } finally {
+  }
+  const release = () => {
     admission?.releaseUnlessSettled(steadyNowMs());
     releaseCall(call);
-  }
-  if (isIdentified(call)) reportUncharged(call, 'stored', reply.status);
-  return reply;
+  };
+  const { response, closed } = reply instanceof Response ? { response: reply, closed: null } : reply;
+  if (closed === null) release();
+  else void closed.then(release);
+  if (isIdentified(call)) reportUncharged(call, 'stored', response.status);
+  return response;
 }
+
+/** `closed`: resolves when the stream has ended. */
+type Reply = Response | { readonly response: Response; readonly closed: Promise<void> };
 
 /** A request about one response. */
 interface StoredRequest {
   readonly id: string;
   readonly object: ObjectRequest;
+  readonly isStream: boolean;
 }
 
 /** The methods of each path below a response, and the query members that go on to the provider. */
@@ -65,6 +77,8 @@ const ROUTES: ReadonlyMap<string, readonly ObjectRequest['method'][]> = new Map(
   ['input_items', ['GET']],
 ]);
 const PASSED: ReadonlySet<string> = new Set(['include', 'include[]', 'limit', 'order', 'after', 'before', 'beta']);
+/** Further members where a response is read: the rest of its stream, without padding. */
+const STREAMED: ReadonlySet<string> = new Set(['stream', 'starting_after', 'include_obfuscation']);
 const ID = /^[\w.-]{1,256}$/;
 
 function readRequest(request: Request, rest: string): StoredRequest {
@@ -82,9 +96,7 @@ function readRequest(request: Request, rest: string): StoredRequest {
   const query = new URLSearchParams();
   for (const [name, value] of queryOf(request)) {
     if (name === 'stream' && value === 'false') continue;
-    if (name === 'stream' || name === 'starting_after')
-      throw invalidRequest(`${name}: a stored response is not streamed here; leave it out`, name);
-    if (!PASSED.has(name))
+    if (!PASSED.has(name) && !(below === '' && method === 'GET' && STREAMED.has(name)))
       throw invalidRequest(
         `${name.slice(0, 80)}: found an unknown member of the query; leave it out`,
         name.slice(0, 80),
@@ -92,7 +104,16 @@ function readRequest(request: Request, rest: string): StoredRequest {
     query.append(name, value);
   }
   const path = below === '' ? `/${id}` : `/${id}/${below}`;
-  return { id, object: { method: known, path, query: query.toString() } };
+  return { id, object: { method: known, path, query: query.toString() }, isStream: asksForStream(query) };
+}
+
+function asksForStream(query: URLSearchParams): boolean {
+  const stream = query.get('stream');
+  if (stream !== null && stream !== 'true') throw invalidRequest('stream: expected true or false', 'stream');
+  const after = query.get('starting_after');
+  if (after !== null && (stream === null || !/^\d{1,15}$/.test(after)))
+    throw invalidRequest('starting_after: expected the number of an event, with stream=true', 'starting_after');
+  return stream !== null;
 }
 
 /** Of an unknown response, of one of another workspace, and of one whose provider is gone. */
@@ -100,14 +121,22 @@ function missing(): CallFailure {
   return new CallFailure('not_found', 'this response is not stored for this workspace', { closeConnection: false });
 }
 
-async function answer(call: Identified, { id, object }: StoredRequest): Promise<Response> {
+async function answer(call: Identified, { id, object, isStream }: StoredRequest): Promise<Reply> {
   const { deps, principal, settings } = call;
   const owner = { account: principal.account.id, workspace: principal.workspaceId };
   const row = await findResponse(call, owner, id);
-  if (row?.provider === KEPT_HERE) return answerHere(call, owner, row, { id, object });
+  if (row?.provider === KEPT_HERE) return answerHere(call, owner, row, { id, object, isStream });
   const place = row === null ? null : findPlace(settings.routes, row);
   if (row === null || place === null) throw missing();
-  const answered = await sendObjectRequest(call, place.target, place.credential, object);
+  const sent = isStream
+    ? await streamObject(call, place, object)
+    : await sendObjectRequest(call, place.target, place.credential, object);
+  if ('closed' in sent) {
+    const closed = sent.closed.then(() => deps.detached.wake(row.request_id));
+    return { response: streamReply(call, sent.body), closed };
+  }
+  const answered = 'answer' in sent ? sent.answer : sent;
+  const { path } = object;
   const { head, body } = answered;
   if (head.status === 404) {
     await forget(call, () => deps.storedState.forget(owner, row.request_id));
@@ -121,7 +150,13 @@ async function answer(call: Identified, { id, object }: StoredRequest): Promise<
   if (!isJsonObject(body)) {
     throw new CallFailure('upstream_malformed', 'the model provider answered with no JSON object');
   }
+  if (!path.endsWith('/input_items') && hasEnded(body)) deps.detached.wake(row.request_id);
   return plainReply(call, head, body, 200, null);
+}
+
+/** Whether a response object says that it goes on no more. */
+function hasEnded(body: Buffer): boolean {
+  return isFinished(parseObject(body.toString('utf8')) ?? {});
 }
 
 /** Answers for a response that is kept here. */
@@ -129,9 +164,10 @@ async function answerHere(
   call: Identified,
   owner: StateOwner,
   { request_id }: StoredRow,
-  { id, object }: StoredRequest,
+  { id, object, isStream }: StoredRequest,
 ): Promise<Response> {
   const { deps } = call;
+  if (isStream) throw invalidRequest('stream: a response that is kept here has ended; leave it out', 'stream');
   const conversation = await readSafely(() => deps.storedState.read(owner, request_id));
   if (conversation === null) throw missing();
   if (object.method === 'POST') throw invalidRequest('only responses that run in the background can be cancelled');
@@ -163,29 +199,6 @@ async function forget({ deps, requestId }: Identified, work: () => Promise<void>
   } catch (cause) {
     deps.log.fault(requestId, 'the row of a deleted response could not be deleted', cause);
   }
-}
-
-interface Place {
-  readonly target: Target;
-  /** Index of the credential that keeps the response. */
-  readonly credential: number;
-}
-
-/** Any target of the provider with the credential will do, best the one of the same model; null: no such target exists now. */
-function findPlace(routes: RouteTable, row: StoredRow): Place | null {
-  let found: Place | null = null;
-  for (const { targets } of routes.values()) {
-    for (const target of targets) {
-      const { upstream } = target;
-      if (upstream.provider !== row.provider || !upstream.state.isKept || !upstream.protocols.includes('responses'))
-        continue;
-      const credential = upstream.credentials.findIndex(({ name }) => name === row.credential);
-      if (credential === -1) continue;
-      if (upstream.model === row.model) return { target, credential };
-      found ??= { target, credential };
-    }
-  }
-  return found;
 }
 
 /** The provider's refusal of the request in its own words; any other trouble is thrown. */

@@ -4,6 +4,7 @@ import type { CallFailure } from '../../errors/call-failure.ts';
 import { BYTES } from '../../framing/bytes.ts';
 import type { Framing } from '../../framing/framing.ts';
 import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import type { DetachedCall } from '../../store/ports/ledger.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
@@ -17,8 +18,9 @@ import { scrub } from '../attempt/scrub.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
 import { alarm } from '../deliver/refuse.ts';
+import { detachCall, leaveCall } from '../detached/detach-call.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
-import { settle } from '../money/settle.ts';
+import { type Outcome, settle } from '../money/settle.ts';
 import { answerLimits } from './answer-limits.ts';
 import { ClientStream } from './client-stream.ts';
 import { MeteredBody } from './metered-body.ts';
@@ -80,7 +82,7 @@ export class CallStream {
         row?.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
         if (upstream !== undefined && observer !== undefined) countViolations(call, upstream, observer);
         const told = outcome.facts === null ? { ...outcome, facts: call.undelivered } : outcome;
-        const settled = settle(call, told);
+        const settled = call.detached === null ? settle(call, told) : endDetached(call, call.detached, told, observer);
         const kept = run === null ? settled : endStreamedRun(call, run, told, settled, last);
         // The last bytes go out after this.
         return kept.finally(() => call.origin.replyReady());
@@ -131,11 +133,50 @@ export class CallStream {
       framing,
       limits,
       client,
-      listener: relayListener,
+      listener: call.facts.background === undefined ? relayListener : detachAtStart(call, observer, relayListener),
       scrub: (bytes) => scrub(bytes, secrets),
     });
     const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
     return { relay, listener: new OnePieceAnswer(metered ?? relay, upstream, framing, limits) };
+  }
+}
+
+/** Detaches the hold of a response in the background as soon as the stream has told its id. */
+function detachAtStart(call: Held, observer: StreamObserver, listener: RelayListener): RelayListener {
+  return {
+    onHead: (head) => listener.onHead(head),
+    onBegun() {
+      listener.onBegun();
+      const { id } = observer.position ?? {};
+      if (id === undefined) return;
+      call.detached = detachCall(call, id).catch((cause: unknown) => {
+        call.deps.log.fault(call.requestId, 'a response in the background could not be detached', cause);
+        return null;
+      });
+    },
+    onEnough: () => listener.onEnough(),
+    onAnswer: (answer) => listener.onAnswer(answer),
+    onAnswerFailed: (failure) => listener.onAnswerFailed(failure),
+  };
+}
+
+/** Settles a response in the background whose stream came to its end; another one goes on without its client. */
+async function endDetached(
+  call: Held,
+  detached: Promise<DetachedCall | null>,
+  outcome: Outcome,
+  observer: StreamObserver | undefined,
+): Promise<void> {
+  const left = await detached;
+  const isOver = outcome.facts?.finish_reason != null || observer?.failure != null;
+  if (left === null) return settle(call, outcome);
+  if (!isOver) return leaveCall(call, left);
+  try {
+    await settle(call, outcome);
+  } catch (cause) {
+    // Its hold is still open: it is settled once the store takes it.
+    call.deps.detached.follow(left);
+    throw cause;
   }
 }
 

@@ -149,7 +149,9 @@ export const callView = z.object({
   usage_source: z.string(),
   /** Anomalies in the usage that the provider reported; it counts all the same. Absent: none. */
   usage_flags: z
-    .array(z.enum(['sum', 'cached', 'reasoning', 'inner_steps', 'far_input', 'far_output', 'other_model']))
+    .array(
+      z.enum(['sum', 'cached', 'reasoning', 'inner_steps', 'far_input', 'far_output', 'other_model', 'held_amount']),
+    )
     .optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),

@@ -92,6 +92,8 @@ export interface RequestFacts extends AskedModel {
   readonly extras: RequestExtras | undefined;
   /** The path of the endpoint below the format's own, which providers of the format have too; absent: the format's own. */
   readonly below?: string;
+  /** The answer is made although its client leaves, and is fetched later. Absent: it is not. */
+  readonly background?: true | undefined;
   /** Members that name other models or change the price; absent: none. */
   readonly priced?: PricedMembers | undefined;
   /** What it names that a provider keeps under the operator's account; absent: nothing. */

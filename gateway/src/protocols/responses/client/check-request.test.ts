@@ -189,10 +189,10 @@ describe('stored state', () => {
     expect(found?.map(({ id }) => id)).toEqual(['resp_1', 'vs_1', 'vs_2']);
   });
 
-  // Vector 19.
-  test('responses in the background are refused', () => {
-    const found = refusal({ background: true });
-    expect([found?.kind, found?.param]).toEqual(['invalid_request', 'background']);
+  test('a response in the background is noted, for its target must keep it', () => {
+    expect(check({ background: true }).background).toBe(true);
+    for (const background of [false, null]) expect(check({ background }).background).toBeUndefined();
+    expect(refusal({ background: 'yes' })?.param).toBe('background');
   });
 
   test('but members of that look pass elsewhere', () => {
@@ -225,7 +225,7 @@ describe('stored state', () => {
 });
 
 test.skipIf(RECORDED_REQUESTS === null)(
-  'recorded requests pass, except those in the background, and their stored state is found (needs the recordings)',
+  'recorded requests pass, and their stored state is found (needs the recordings)',
   () => {
     const found = new Set<string>();
     const refused = new Set<string>();
@@ -239,7 +239,7 @@ test.skipIf(RECORDED_REQUESTS === null)(
       }
     }
     // A stored prompt may name the model.
-    expect([...refused].sort()).toEqual(['background', 'model']);
+    expect([...refused].sort()).toEqual(['model']);
     expect([...found].sort()).toEqual([
       'conversation',
       'input[]',

@@ -29,7 +29,7 @@ import { parseRequest } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
-import { checkBackground, noteItem, noteStateMember } from './state-members.ts';
+import { noteItem, noteStateMember } from './state-members.ts';
 
 const MEDIA = new Set(['input_image', 'input_audio', 'input_file', 'computer_screenshot']);
 
@@ -45,7 +45,6 @@ export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
 };
 
 const CHECKS = memberChecks(CHECKED_MEMBERS, {
-  background: checkBackground,
   instructions: (node) => checkKind(node, 'instructions', ['string', 'null'], 'a string'),
   tools: (node, { limits }) => checkTools(node, limits),
   tool_choice: (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object'),
@@ -87,6 +86,7 @@ function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts
     mayChangeLimit: changesLimit,
     answers: 1,
     extras: findToolsAndMedia(tools, member(root, 'max_tool_calls'), media.parts),
+    background: member(root, 'background')?.kind === 'true' ? true : undefined,
     priced: findPricedMembers(members),
     stored: referencesOf(found),
   };

@@ -16,8 +16,9 @@ export const compactionClient: GenerationClient = {
   endpoints: [{ path: `/responses${PATH}`, countOnly: false }],
   checkRequest: (outline, context) => ({
     ...responsesClient.checkRequest(outline, context),
-    // It has no streams.
+    // It has no streams, and does not run in the background.
     stream: false,
+    background: undefined,
     below: PATH,
   }),
   parseRequest(outline, notes, asked) {

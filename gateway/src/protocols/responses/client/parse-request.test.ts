@@ -410,7 +410,7 @@ test.skipIf(RECORDED_REQUESTS === null)(
       }
     }
     expect(read).toBeGreaterThan(400);
-    // A compaction, and a policy that blocks.
-    expect([...refused.keys()].sort()).toEqual(['input[]', 'moderation']);
+    // One in the background, a compaction, and a policy that blocks.
+    expect([...refused.keys()].sort()).toEqual(['background', 'input[]', 'moderation']);
   },
 );

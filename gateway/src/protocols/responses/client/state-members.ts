@@ -3,9 +3,7 @@
  * formats share: earlier responses, conversations, prompts, items. Source: contract, 10.12; specification of the Responses
  * API, 0.8 and E.1.
  */
-import { invalidRequest } from '../../../errors/call-failure.ts';
 import { children, type JsonNode, member, memberName, stringValue } from '../../../wire/json-node.ts';
-import { checkBoolean } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
 import { findReferences, noteIds, type StoredKind, type StoredReference } from '../../stored/stored-references.ts';
 import { OWN_ID } from '../shared/response-object.ts';
@@ -24,13 +22,6 @@ export const CODE_OF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['prompt', 'unsupported_parameter'],
   ['background', 'unsupported_parameter'],
 ]);
-
-/** Throws CallFailure `invalid_request` for a response in the background. */
-export function checkBackground(node: JsonNode): void {
-  if (!checkBoolean(node, 'background')) return;
-  const why = 'responses cannot run in the background here; leave it out, and stream';
-  throw invalidRequest(`background: ${why}`, 'background');
-}
 
 /** Adds the references of a member of the body. */
 export function noteStateMember(node: JsonNode, name: string, found: StoredReference[]): void {

@@ -118,6 +118,11 @@ export function finishWordOf(response: JsonObject): string | null {
 /** Statuses of a response that has not ended. */
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress']);
 
+/** Whether a response object is not being made any more. */
+export function isFinished({ status }: JsonObject): boolean {
+  return !UNFINISHED.has(status);
+}
+
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
@@ -131,8 +136,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
     }
     return { kind: 'malformed', message: 'the answer has no output', facts: billed };
   }
-  if (UNFINISHED.has(body.status))
-    return { kind: 'malformed', message: 'the answer came before it was finished', facts: billed };
+  if (!isFinished(body))
+    return { kind: 'malformed', message: 'the answer came before it was finished', facts: billed, isUnfinished: true };
   return { kind: 'answer', facts };
 }
 

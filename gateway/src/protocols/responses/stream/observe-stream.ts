@@ -149,6 +149,8 @@ export class ResponsesStreamObserver implements StreamObserver {
     this.#model = asText(response.model) ?? this.#model;
     const { created_at } = response;
     const createdSeconds = typeof created_at === 'number' ? Math.floor(created_at) : 0;
+    // It is made whatever becomes of this stream: no other target may answer.
+    if (response.background === true) this.begun = true;
     this.#response ??= { id: asText(response.id) ?? '', createdSeconds, model: this.#model };
   }
 

@@ -15,6 +15,8 @@ export interface ChargedRecord {
   readonly priceVersion: string | null;
   /** Null: unpriced. */
   readonly cost: bigint | null;
+  /** The cost is the amount that was held, whatever the usage says. */
+  readonly isHeldAmount?: boolean;
 }
 
 /** What is known of a call's hold; both null for a hold from before the journal. */
@@ -76,7 +78,10 @@ export class CallsProof {
     if (disposed !== call.held)
       throw new LedgerInvariantError(`call ${call_id} held ${call.held}, its end disposes of ${disposed}`);
     if (record === null) throw new LedgerInvariantError(`call ${call_id} ended, and has no record`);
-    const problem = recordProblem(record, call.account, posted + call.writtenOff, this.recompute);
+    const problem =
+      record.isHeldAmount === true && record.cost !== null && record.cost !== call.held
+        ? `costs ${record.cost} nano-USD as the amount that was held, which is ${call.held}`
+        : recordProblem(record, call.account, posted + call.writtenOff, this.recompute);
     if (problem !== null) throw new LedgerInvariantError(`the record of call ${call_id} ${problem}`);
     this.running.delete(call_id);
     this.ended += 1;
@@ -124,7 +129,7 @@ function recomputeOr(recompute: RecomputeCost, usage: Usage, priceVersion: strin
 }
 
 function recordProblem(
-  { account, usage, usageSource, priceVersion, cost }: ChargedRecord,
+  { account, usage, usageSource, priceVersion, cost, isHeldAmount }: ChargedRecord,
   expectedAccount: string,
   settled: bigint,
   recompute: RecomputeCost,
@@ -135,6 +140,7 @@ function recordProblem(
   if (usageSource === 'void' || usageSource === 'cache') return null;
   if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
   if (cost === null) return `names the price ${priceVersion} and no cost`;
+  if (isHeldAmount === true) return null;
   const expected = recomputeOr(recompute, usage, priceVersion);
   if (typeof expected === 'string') return expected;
   return expected === cost ? null : `costs ${cost} nano-USD, its usage at ${priceVersion} costs ${expected}`;

@@ -30,6 +30,17 @@ function end(changes: Partial<EndFrame> = {}, record: Partial<CallRecord> = {}):
   };
 }
 
+/** The end of a call whose cost is the amount that was held, by its flag. */
+function heldEnd(cost: bigint): EndFrame {
+  const record = sampleRecord('a', { usage: usageOf(1), usage_flags: ['held_amount'], cost_nano_usd: `${cost}` });
+  return end({
+    record,
+    posted: cost < 30n ? cost : 30n,
+    released: cost < 30n ? 30n - cost : 0n,
+    writtenOff: cost < 30n ? 0n : cost - 30n,
+  });
+}
+
 /** What the proof says of the last frame; null: it is sound. All before it must be. */
 function problemOf(frames: readonly Frame[]): string | null {
   const proof = new FramesProof(new CallsProof(recompute), new Map<string, Balance>());
@@ -53,6 +64,7 @@ test('a sound call is accepted, with its hold before it or within its end', () =
   expect(problemOf([HOLD, end({}, { attempts: [lostAttempt('yes', 7), lostAttempt('maybe', 0)] })])).toBeNull();
   expect(problemOf([HOLD, { kind: 'checkpoint', call_id: 'a', usage: usageOf(1), cost: 2n }, end()])).toBeNull();
   expect(problemOf([HOLD, DETACH, end()])).toBeNull();
+  expect(problemOf([HOLD, DETACH, heldEnd(30n)])).toBeNull();
   expect(problemOf([TOPUP, { ...HOLD, prepaid: true }, { ...EXTEND, prepaid: true }])).toBeNull();
 });
 
@@ -65,6 +77,8 @@ describe('the proof of frames finds', () => {
   };
   const cases: readonly [what: string, frames: Frame[], words: string][] = [
     ['a detachment of a call that holds nothing', [DETACH], 'a detachment of call a, which holds nothing then'],
+    ['less than the held amount in its place', [HOLD, heldEnd(29n)], 'costs 29 nano-USD as the amount that was held'],
+    ['more than the held amount in its place', [HOLD, heldEnd(31n)], 'costs 31 nano-USD as the amount that was held'],
     ['a second detachment', [HOLD, DETACH, DETACH], 'a second detachment of call a'],
     ['another cost of an attempt', [HOLD, lost({ cost_nano_usd: '15' })], 'attempt 1 of call a costs 15 nano-USD, its'],
     ['an attempt whose usage is gone', [HOLD, lostWithout('usage')], 'lacks whether it was billed, its usage'],

@@ -76,13 +76,21 @@ export class FramesProof {
   }
 }
 
-function chargedOf({ account, usage, usage_source, price_version, cost_nano_usd }: CallRecord): ChargedRecord {
+function chargedOf({
+  account,
+  usage,
+  usage_source,
+  usage_flags,
+  price_version,
+  cost_nano_usd,
+}: CallRecord): ChargedRecord {
   return {
     account,
     usage,
     usageSource: usage_source,
     priceVersion: price_version,
     cost: cost_nano_usd === null ? null : BigInt(cost_nano_usd),
+    isHeldAmount: usage_flags?.includes('held_amount') === true,
   };
 }
 

@@ -1,0 +1,151 @@
+/**
+ * Passes on the stream of a stored response, from where its client left it: the provider's bytes as they come. Pauses the
+ * provider while the client does not read. Costs nothing: the call that made the response is settled by its job.
+ */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';
+import { failureOf, failureOfTransport } from '../attempt/upstream-outcome.ts';
+import type { Identified } from '../call.ts';
+import type { Interruptible } from '../deps.ts';
+import type { KeptPlace } from './find-place.ts';
+import { requestAbout } from './send-object-request.ts';
+
+export type ObjectAnswer =
+  | { readonly kind: 'answer'; readonly answer: CollectedAnswer }
+  /** `closed` resolves when nothing of it is left. */
+  | { readonly kind: 'stream'; readonly body: ReadableStream<Uint8Array>; readonly closed: Promise<void> };
+
+/** Resolves with a stream, or with an answer of any status in one piece. Rejects with CallFailure. */
+export function streamObject(call: Identified, place: KeptPlace, object: ObjectRequest): Promise<ObjectAnswer> {
+  return new ObjectStream(call).open(place, object);
+}
+
+class ObjectStream implements ExchangeListener, Interruptible {
+  readonly #call: Identified;
+  readonly #begun = Promise.withResolvers<ObjectAnswer>();
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #leave = () =>
+    this.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
+  #tap: UpstreamTap | null = null;
+  #collector: AnswerCollector | null = null;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  /** Runs while the client takes nothing. */
+  #stuck: Timer | null = null;
+  #isOver = false;
+
+  constructor(call: Identified) {
+    this.#call = call;
+  }
+
+  open(place: KeptPlace, object: ObjectRequest): Promise<ObjectAnswer> {
+    const { request, deps, settings } = this.#call;
+    const handle = deps.openCalls.add(this);
+    request.signal.addEventListener('abort', this.#leave);
+    void this.#closed.promise.then(() => {
+      deps.openCalls.remove(handle);
+      request.signal.removeEventListener('abort', this.#leave);
+    });
+    try {
+      if (request.signal.aborted) this.#leave();
+      else {
+        const { responseBytesMax } = settings.config.limits;
+        const sent = requestAbout(this.#call, object, { operation: 'stream' });
+        this.#tap = place.target.upstream.openExchange(sent, place.credential, responseBytesMax, this);
+      }
+    } catch (cause) {
+      this.#begun.reject(failureOf(cause));
+      this.#close();
+    }
+    return this.#begun.promise;
+  }
+
+  onHead(head: ResponseHead): void {
+    if (head.status === 200 && /^text\/event-stream/i.test(headerOf(head, 'content-type') ?? '')) {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#goOn(),
+        cancel: () => this.#leave(),
+      });
+      this.#begun.resolve({ kind: 'stream', body, closed: this.#closed.promise });
+      return;
+    }
+    this.#collector = new AnswerCollector(this.#call.settings.config.limits, {
+      onEnough: () => this.#tap?.abort(),
+      onAnswer: (answer) => {
+        this.#begun.resolve({ kind: 'answer', answer });
+        this.#close();
+      },
+      onAnswerFailed: (failure) => {
+        this.#begun.reject(failure);
+        this.#close();
+      },
+    });
+    this.#collector.onHead(head);
+  }
+
+  onBody(span: Uint8Array): void {
+    if (this.#collector !== null) this.#collector.onBody(span);
+    else if (this.#controller !== null && !this.#isOver) {
+      this.#controller.enqueue(span);
+      if ((this.#controller.desiredSize ?? 0) <= 0) this.#wait();
+    }
+  }
+
+  onEnd(): void {
+    if (this.#collector !== null) this.#collector.onEnd();
+    else this.#finish();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    if (this.#collector !== null) this.#collector.onFailure(failure);
+    else this.#fail(failureOfTransport(failure));
+  }
+
+  /** Ends it for the gateway, or because the client left. */
+  interrupt(failure: CallFailure): void {
+    this.#tap?.abort();
+    this.#fail(failure);
+  }
+
+  #fail(failure: CallFailure): void {
+    if (this.#isOver) return;
+    const { protocol, requestId } = this.#call;
+    if (failure.kind !== 'client_left') this.#controller?.enqueue(protocol.renderStreamError(failure, requestId));
+    this.#begun.reject(failure);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#close();
+    try {
+      this.#controller?.close();
+    } catch {
+      // The client has cancelled it.
+    }
+  }
+
+  #wait(): void {
+    this.#tap?.pause();
+    const { slowReaderTimeoutMs } = this.#call.settings.config.limits;
+    this.#stuck ??= setTimeout(this.#leave, slowReaderTimeoutMs);
+  }
+
+  #goOn(): void {
+    if (this.#stuck !== null) clearTimeout(this.#stuck);
+    this.#stuck = null;
+    this.#tap?.resume();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    if (this.#stuck !== null) clearTimeout(this.#stuck);
+    this.#closed.resolve();
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * Tests responses in the background (contract, 10.13): their hold outlives the request, they are settled once by whoever
+ * sees their end, and only their workspace reaches them.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
+import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { type BackgroundUpstream, startBackgroundUpstream } from './background-upstream.ts';
+import { control, createKey } from './make-key.ts';
+
+let upstream: BackgroundUpstream;
+let gateway: RunningGateway;
+let keys: Record<'own' | 'colleague' | 'workspace' | 'account', string>;
+
+beforeAll(async () => {
+  upstream = startBackgroundUpstream();
+  const price = { input: 1, output: 5, modifiers: { service_tier: { flex: 0.5 } } };
+  gateway = await startGateway({
+    config: {
+      providers: {
+        host: { kind: 'openai', base_url: upstream.url, api_key: 'credential' },
+        plain: { kind: 'openai-compatible', base_url: upstream.url, api_key: 'credential-plain' },
+      },
+      models: {
+        m: { targets: [{ provider: 'host' }], price },
+        translated: { targets: [{ provider: 'plain' }], price },
+      },
+    },
+  });
+  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
+  await control(gateway, 'accounts.create', { id: 'acme' });
+  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
+  const create = async (given: object) => (await createKey(gateway, given)).key;
+  keys = {
+    own: gateway.key,
+    colleague: await create({}),
+    workspace: await create({ workspace: 'team' }),
+    account: await create({ workspace: 'acme-main' }),
+  };
+}, 60_000);
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
+  readonly json: any;
+}
+
+function send(method: string, path: string, body?: object, key = keys.own, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${gateway.url}/v1/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+}
+
+async function ask(...given: Parameters<typeof send>): Promise<Answer> {
+  const response = await send(...given);
+  return { status: response.status, headers: response.headers, json: JSON.parse(await response.text()) };
+}
+
+const ASKED = { model: 'm', input: 'hi', background: true, max_output_tokens: 100 };
+
+async function begin(members: object = {}): Promise<{ id: string; requestId: string }> {
+  const { status, json, headers } = await ask('POST', 'responses', { ...ASKED, ...members });
+  expect([status, json.status]).toEqual([200, 'queued']);
+  return { id: json.id, requestId: headers.get('x-request-id') ?? '' };
+}
+
+async function recordsOf(requestId: string): Promise<CallLine[]> {
+  return (await gateway.calls()).filter(({ request_id }) => request_id === requestId);
+}
+
+/** The record of a call once it is settled. */
+function settled(requestId: string): Promise<CallLine> {
+  return eventually('a settlement', async () => (await recordsOf(requestId))[0] ?? null, 10_000);
+}
+
+describe('a response in the background', () => {
+  test('is settled with its usage when a client reads its end', async () => {
+    const { id, requestId } = await begin();
+    expect((await ask('GET', `responses/${id}`)).json.status).toBe('queued');
+    expect(await recordsOf(requestId)).toEqual([]);
+    upstream.become(id, 'completed');
+    expect((await ask('GET', `responses/${id}`)).json).toMatchObject({
+      status: 'completed',
+      usage: { total_tokens: 14 },
+    });
+    const record = await settled(requestId);
+    expect(record).toMatchObject({
+      protocol: 'responses',
+      model: 'm',
+      status: 200,
+      error: null,
+      finish_reason: 'completed',
+      usage: { input: 11, output: 3 },
+      usage_source: 'upstream',
+      cost_nano_usd: '26000',
+      attempts: [{ provider: 'host', status: 200 }],
+    });
+    // Its items may be named from then on.
+    const next = { model: 'm', input: [{ type: 'item_reference', id: `msg_${id}` }] };
+    const { status, json } = await ask('POST', 'responses', { ...next, background: true });
+    expect(status).toBe(200);
+    expect((await ask('POST', `responses/${json.id}/cancel`)).status).toBe(200);
+  });
+
+  test('is settled without a client, by polling', async () => {
+    const { id, requestId } = await begin();
+    upstream.become(id, 'completed');
+    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000', finish_reason: 'completed' });
+  });
+
+  test('is charged at the tier that answers', async () => {
+    const { id, requestId } = await begin();
+    upstream.ended = { service_tier: 'flex' };
+    upstream.become(id, 'completed');
+    await ask('GET', `responses/${id}`);
+    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '13000' });
+    upstream.ended = {};
+  });
+
+  test('read by two clients at once is settled once', async () => {
+    const { id, requestId } = await begin();
+    upstream.become(id, 'completed');
+    await Promise.all([keys.own, keys.colleague].map((key) => ask('GET', `responses/${id}`, undefined, key)));
+    await settled(requestId);
+    await ask('GET', `responses/${id}`);
+    expect(await recordsOf(requestId)).toHaveLength(1);
+  });
+
+  test('is cancelled at once, and charged for its input', async () => {
+    const { id, requestId } = await begin();
+    expect((await ask('POST', `responses/${id}/cancel`)).json.status).toBe('cancelled');
+    expect(await settled(requestId)).toMatchObject({
+      status: 200,
+      error: null,
+      finish_reason: 'cancelled',
+      usage: { output: 0 },
+      usage_source: 'counted',
+    });
+  });
+
+  test('that failed costs nothing, and its record says why', async () => {
+    const { id, requestId } = await begin();
+    upstream.become(id, 'failed');
+    expect((await ask('GET', `responses/${id}`)).json.status).toBe('failed');
+    expect(await settled(requestId)).toMatchObject({
+      error: 'upstream_failed',
+      reason: { kind: 'cut', upstream: { type: 'server_error', message: 'it broke' }, at_step: 'answer' },
+      usage_source: 'void',
+      cost_nano_usd: '0',
+    });
+  });
+
+  test('that was deleted before its end is charged at the held amount, and flagged', async () => {
+    const { id, requestId } = await begin();
+    expect((await ask('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
+    expect((await ask('GET', `responses/${id}`)).status).toBe(404);
+    const record = await settled(requestId);
+    expect(record).toMatchObject({ usage_flags: ['held_amount'], usage: { output: 100 }, error: 'upstream_failed' });
+    expect(Number(record.cost_nano_usd)).toBeGreaterThanOrEqual(500_000);
+  });
+
+  test('is unknown to other workspaces and accounts', async () => {
+    const { id, requestId } = await begin();
+    const before = upstream.served.length;
+    for (const key of [keys.workspace, keys.account]) {
+      for (const [method, path] of [
+        ['GET', id],
+        ['GET', `${id}?stream=true`],
+        ['GET', `${id}?stream=true&starting_after=1`],
+        ['POST', `${id}/cancel`],
+        ['DELETE', id],
+      ] as const) {
+        const { status, json } = await ask(method, `responses/${path}`, undefined, key);
+        const unknown = await ask(method, `responses/${path.replace(id, 'resp_none')}`, undefined, key);
+        expect([status, json]).toEqual([404, unknown.json]);
+      }
+    }
+    expect(upstream.served.slice(before).filter((line) => line !== `GET /v1/responses/${id}`)).toEqual([]);
+    upstream.become(id, 'completed');
+    await ask('GET', `responses/${id}`);
+    await settled(requestId);
+  });
+});
+
+// Vector 19.
+test('a model behind a provider that keeps nothing cannot answer in the background', async () => {
+  const before = upstream.served.length;
+  for (const stream of [false, true]) {
+    const { status, json } = await ask('POST', 'responses', { ...ASKED, model: 'translated', stream });
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'unsupported_parameter', 'background']);
+  }
+  expect(upstream.served).toHaveLength(before);
+});
+
+describe('a stream in the background', () => {
+  /** Reads a stream until the text appears in it. */
+  async function readUntil(response: Response, text: string): Promise<string> {
+    let read = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      read += decoder.decode(chunk, { stream: true });
+      if (read.includes(text)) break;
+    }
+    return read;
+  }
+
+  test('that comes to its end is settled as any other', async () => {
+    const response = await send('POST', 'responses', { ...ASKED, stream: true });
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const id = await eventually('the response', () => upstream.ids.at(-1) ?? null, 5_000);
+    upstream.become(id, 'completed');
+    expect(await response.text()).toContain('response.completed');
+    expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
+    expect(await recordsOf(requestId)).toHaveLength(1);
+  });
+
+  test('whose client leaves goes on, is resumed from an event, and is settled once', async () => {
+    const leaving = new AbortController();
+    const response = await send('POST', 'responses', { ...ASKED, stream: true }, keys.own, leaving.signal);
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const begun = await readUntil(response, 'response.queued');
+    leaving.abort();
+    const id = /"id":"(resp_\d+)"/.exec(begun)?.[1] ?? '';
+    const path = `responses/${id}?stream=true&starting_after=1`;
+    const resuming = send('GET', path);
+    await eventually('the request', () => upstream.served.includes(`GET /v1/${path}`) || null, 5_000);
+    expect(await recordsOf(requestId)).toEqual([]);
+    upstream.become(id, 'completed');
+    const resumed = await resuming;
+    expect([resumed.status, resumed.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const rest = await resumed.text();
+    expect([rest.includes('response.completed'), rest.includes('response.queued')]).toEqual([true, false]);
+    expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
+    expect(await recordsOf(requestId)).toHaveLength(1);
+  });
+});
+
+test('the query of a stream is checked', async () => {
+  const { id, requestId } = await begin();
+  for (const [query, param] of [
+    ['stream=yes', 'stream'],
+    ['starting_after=3', 'starting_after'],
+    ['stream=true&starting_after=x', 'starting_after'],
+  ]) {
+    const { status, json } = await ask('GET', `responses/${id}?${query}`);
+    expect([status, json.error.param]).toEqual([400, param]);
+  }
+  upstream.become(id, 'completed');
+  await ask('GET', `responses/${id}`);
+  await settled(requestId);
+});
+
+test('the ledger is proved with all of them, and nothing is held any more', async () => {
+  const [account] = await eventually(
+    'the last settlement',
+    async () => {
+      const { stdout } = await gateway.run('accounts', 'list', '--json');
+      const found = stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+      return found.every(({ held_nano_usd }) => held_nano_usd === '0') ? found : null;
+    },
+    10_000,
+  );
+  expect(account).toMatchObject({ held_nano_usd: '0' });
+  expect((await gateway.run('verify')).status).toBe(0);
+});
