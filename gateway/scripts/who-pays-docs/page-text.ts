@@ -59,6 +59,9 @@ export const NOTES = `## Details
 - **Broken answers can be free.** With \`broken_answers: free\` in the configuration, the operator pays the whole cost of an answer
   that broke off through no fault of the caller. Its record has usage and cost, and the ledger has the cost as \`absorb\`. A
   client that disconnects pays as before.
+- **A response in the background** is charged at its end, as the provider reports it, whether or not anyone fetches it, and over
+  restarts. If the provider does not end it within 48 hours, or it is deleted before its end, the amount that was held is charged,
+  and its record has the flag \`held_amount\`.
 - **A stream has a checkpoint** every 5 seconds or 2,000 output tokens. A crash loses at most that much of a charge.
 - **A plain request that is killed within its first milliseconds** may leave no record, and after a power failure one that was
   running for less than a fifth of a second. It costs nothing, and its client has no answer.

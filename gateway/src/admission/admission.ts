@@ -131,7 +131,7 @@ export class Admission {
   }
 
   /**
-   * Leaves what it holds of budgets and the balance to whoever settles the call later, and gives back its slots.
+   * Leaves its part of budgets and the balance to the later settlement of the call, and gives back its slots.
    *
    * @throws Error where it was settled or released before.
    */

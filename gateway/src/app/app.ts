@@ -8,9 +8,7 @@ import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity
 import { startOverloadWatch } from '../admission/overload.ts';
 import { probeProvider } from '../call/attempt/probe-provider.ts';
 import type { CallDeps } from '../call/deps.ts';
-import { DetachedPoller } from '../call/detached/detached-calls.ts';
-import { createResponseJob } from '../call/detached/poll-response.ts';
-import { settleDetached } from '../call/detached/settle-detached.ts';
+import { openPoller } from '../call/detached/open-poller.ts';
 import { createIdempotency, startSweeping } from '../call/idempotency/idempotency.ts';
 import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
 import { createReasoningSeal } from '../call/plan/reasoning-seal.ts';
@@ -214,22 +212,13 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       auditEntry: (event) => modelAuditEntryOf(event, Date.now()),
     });
     closers.push(remindDaily(models));
-    const callLog = createCallLog(log);
-    const poller = new DetachedPoller({
-      ledger: store.ledger,
-      kinds: { response: createResponseJob(() => deps) },
-      log: callLog,
-      settle: (call, end, nowMs) => settleDetached(deps, call, end, nowMs),
-      nowMs: Date.now,
-    });
-    closers.push(() => poller.stop());
     const deps: CallDeps = {
       settings: models.settings,
       directory,
       recorder: store.recorder,
       capacity: createCapacity(boundsOf(models.settings.config.limits, descriptors.callsMax)),
       spool: openSpool(dataDir),
-      log: callLog,
+      log: createCallLog(log),
       observer: telemetry.observer,
       sampleTrace: telemetry.sampleTrace,
       openCalls: new OpenSet(),
@@ -239,7 +228,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       storedState: openStoredState(masterKey.key, store.storedState),
-      detached: poller,
+      detached: openPoller(() => deps),
       billing: money.billing,
       routing,
       choice: new ChoiceState(routing),
@@ -287,7 +276,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
-    poller.start();
+    closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();

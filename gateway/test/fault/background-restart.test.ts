@@ -74,7 +74,7 @@ describe.each([
         first.signal(signal);
         await first.exited;
       } else await first.stop(true);
-      // Nobody has settled it, and a second process takes it over while it goes on.
+      // It is not settled, and a second process takes it over while it goes on.
       const second = await start(dataDir);
       expect((await second.calls()).map(({ request_id }) => request_id)).not.toContain(requestId);
       second.signal('SIGKILL');

@@ -1,6 +1,6 @@
 /**
- * Tests responses in the background (contract, 10.13): their hold outlives the request, they are settled once by whoever
- * sees their end, and only their workspace reaches them.
+ * Tests responses in the background (contract, 10.13): their hold outlives the request, they are settled once, with or
+ * without a client, and only their workspace reaches them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';

@@ -1,6 +1,6 @@
 /**
  * Leaves a call to its account whose response goes on at the provider in the background: its hold outlives the client and
- * the process, and whoever owns the account next settles it. Source: contract, 10.13.
+ * the process. Source: contract, 10.13.
  */
 import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
 import { CallFailure } from '../../errors/call-failure.ts';

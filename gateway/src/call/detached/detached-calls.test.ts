@@ -30,7 +30,7 @@ function open(left: readonly DetachedCall[] = []) {
     (_: string, ...words: unknown[]) =>
       void rig.reports.push(`${kind} ${words[0]}`);
   const poller = new DetachedPoller({
-    ledger: { readDetached: () => left },
+    readDetached: () => left,
     kinds: {
       response: {
         poll(call) {
@@ -39,7 +39,12 @@ function open(left: readonly DetachedCall[] = []) {
         },
       },
     },
-    log: { fault: report('fault'), alarm: report('alarm'), upstream: report('upstream'), unpriced: report('unpriced') },
+    log: () => ({
+      fault: report('fault'),
+      alarm: report('alarm'),
+      upstream: report('upstream'),
+      unpriced: report('unpriced'),
+    }),
     async settle(call, end) {
       await rig.settle();
       rig.settled.push([call.draft.request_id, end]);

@@ -3,13 +3,15 @@
  * over those of earlier processes at its start. Source: contract, 10.13.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { DetachedCall, Ledger } from '../../store/ports/ledger.ts';
+import type { DetachedCall } from '../../store/ports/ledger.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import type { CallLog } from '../call-log.ts';
 import { endAtHeldAmount, type JobEnd, type JobKinds, type JobState } from './job-kinds.ts';
 
 /** What calls and requests about stored objects tell of detached calls. */
 export interface DetachedCalls {
+  /** Takes over the calls that earlier processes detached. Returns the function that ends all polls. */
+  start(): () => Promise<void>;
   /** Follows a call that was detached now. */
   follow(call: DetachedCall): void;
   /** Asks for the job of a call at once, because it has ended; does nothing if the call is not followed. */
@@ -17,9 +19,9 @@ export interface DetachedCalls {
 }
 
 interface PollerParts {
-  readonly ledger: Pick<Ledger, 'readDetached'>;
+  readDetached(): readonly DetachedCall[];
   readonly kinds: JobKinds;
-  readonly log: CallLog;
+  log(): CallLog;
   /** Rejects where the store does not take the settlement. */
   settle(call: DetachedCall, end: JobEnd, nowMs: number): Promise<void>;
   /** Unix ms. */
@@ -54,10 +56,10 @@ export class DetachedPoller implements DetachedCalls {
     this.#parts = parts;
   }
 
-  /** Takes over the calls that earlier processes detached. */
-  start(): void {
-    for (const call of this.#parts.ledger.readDetached()) this.#add(call, this.#parts.nowMs());
+  start(): () => Promise<void> {
+    for (const call of this.#parts.readDetached()) this.#add(call, this.#parts.nowMs());
     this.pollDue();
+    return () => this.stop();
   }
 
   /** Ends all polls; the calls stay open. Resolves when nothing runs any more. */
@@ -161,7 +163,7 @@ export class DetachedPoller implements DetachedCalls {
     followed.trouble = trouble;
     const { draft, job } = followed.call;
     const what = `${job.kind} ${job.id}`;
-    const { log } = this.#parts;
+    const log = this.#parts.log();
     if (!(cause instanceof CallFailure)) log.fault(draft.request_id, `${what} could not be followed or settled`, cause);
     else if (isOperatorsFault(cause)) {
       log.alarm(draft.request_id, `${job.provider}: ${what} cannot be followed: ${String(cause.details.cause)}`);

@@ -34,7 +34,7 @@ export interface JobKind {
 
 export type JobKinds = { readonly [kind in DetachedJob['kind']]?: JobKind };
 
-/** The end of a job whose usage nobody will tell: the held amount is charged, and flagged. */
+/** The end of a job whose usage stays unknown: the held amount is charged, and flagged. */
 export function endAtHeldAmount({ amount, job }: DetachedCall, state: 'gone' | 'overdue'): JobEnd {
   const { held_tokens, price_version, model } = job;
   const error: FailureKind = state === 'gone' ? 'upstream_failed' : 'upstream_timeout';

@@ -21,6 +21,10 @@ const VERSIONS = ['2023-06-01', '2026-10-21'];
 const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
 const GEMINI_MODEL = parameter('model', 'path', 'The name of the model; it may begin with `models/`.', TEXT);
 const RESPONSE_ID = parameter('id', 'path', 'The id of a response of the workspace.', TEXT);
+const RESUMING = [
+  parameter('stream', 'query', 'The events of a response in the background, as they come.', { type: 'boolean' }),
+  parameter('starting_after', 'query', 'Of a stream: only events after this number.', { type: 'integer', minimum: 0 }),
+];
 const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) =>
   parameter(name, 'header', 'Protocol version; both names mean the same. Absent: 2023-06-01.', oneOf(...VERSIONS)),
 );
@@ -101,13 +105,19 @@ function post(operationId: string, summary: string, request: string, parameters:
 }
 
 /** A path of a stored response, without a body. */
-function storedResponse(method: string, operationId: string, summary: string, schema: string): OpenapiPart {
+function storedResponse(
+  method: string,
+  operationId: string,
+  summary: string,
+  schema: string,
+  ...parameters: OpenapiPart[]
+): OpenapiPart {
   const statuses = [...READ_STATUSES, '400', '422', '429'];
   const responses = {
     200: json(`${schema}.`, schema, V1_HEADERS),
     ...errors(statuses, 'ChatError', limitHeaders('responses')),
   };
-  return { [method]: { operationId, summary, tags: ['calls'], parameters: [RESPONSE_ID], responses } };
+  return { [method]: { operationId, summary, tags: ['calls'], parameters: [RESPONSE_ID, ...parameters], responses } };
 }
 
 /** A read-only path below `/v1`. */
@@ -189,7 +199,7 @@ const PATHS: OpenapiPart = {
     },
   ),
   '/v1/responses/{id}': {
-    ...storedResponse('get', 'getResponse', 'Get a response that the provider stores', 'Response'),
+    ...storedResponse('get', 'getResponse', 'Get a response that the provider stores', 'Response', ...RESUMING),
     ...storedResponse('delete', 'deleteResponse', 'Delete a response that the provider stores', 'ResponseDeletion'),
   },
   '/v1/responses/{id}/cancel': storedResponse('post', 'cancelResponse', 'Cancel a stored response', 'Response'),
