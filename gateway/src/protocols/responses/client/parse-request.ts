@@ -32,7 +32,7 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   },
   { member: 'previous_response_id', becomes: null, fate: 'refused', note: NOT_STORED },
   { member: 'conversation', becomes: null, fate: 'refused', note: NOT_STORED },
-  { member: 'background', becomes: null, fate: 'refused', note: 'only a provider that keeps responses can' },
+  { member: 'background', becomes: null, fate: 'refused', note: 'responses cannot run in the background here' },
   { member: 'prompt', becomes: null, fate: 'refused', note: NOT_STORED },
   { member: 'include', becomes: null, fate: 'dropped', note: 'the model behind this name has nothing of it' },
   { member: 'max_output_tokens', becomes: 'output_limit', fate: null, note: '' },
