@@ -149,7 +149,9 @@ function readPassed(
   if (reading.kind === 'malformed') {
     if (reading.isUnfinished !== true || call.facts.background !== true || call.facts.stream)
       return notAnswered(invalid(reading.message), facts);
-    return { kind: 'answered', reply: { head, body, status: 200, failure: null, facts: null, goesOn: true } };
+    const { head, body } = answer;
+    const reply = { head, body, status: 200, failure: null, facts: null, isText: false, goesOn: true } as const;
+    return { kind: 'answered', reply };
   }
   if (reading.kind === 'error') {
     const words = scrubText(reading.message, call.target.upstream.secrets);
