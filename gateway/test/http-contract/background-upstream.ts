@@ -17,7 +17,7 @@ export interface BackgroundUpstream {
   stop(): void;
 }
 
-export const USAGE = {
+const USAGE = {
   input_tokens: 11,
   input_tokens_details: { cached_tokens: 0 },
   output_tokens: 3,
