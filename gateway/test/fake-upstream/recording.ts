@@ -11,6 +11,7 @@ export type RecordedApi =
   | 'cohere-embed'
   | 'openai-audio'
   | 'openai-images'
+  | 'openai-files'
   | 'anthropic-messages'
   | 'gemini-generate'
   | 'bedrock-converse';

@@ -136,6 +136,12 @@ describe('a form', () => {
     expect((file?.end ?? 0) - (file?.start ?? 0)).toBe(value.length);
   });
 
+  test.each(['\r', '\r\n', '\r\n\r\n'])('may have %j after its end, in one piece or byte by byte', (after) => {
+    const body = Buffer.concat([one('Content-Disposition: form-data; name="a"'), raw(after)]);
+    const cuts = Array.from(body, (_, index) => index);
+    expect([read(body), read(body, cuts)].map((parts) => parts.length)).toEqual([1, 1]);
+  });
+
   test.each(['', '\r\n'])('may have %j before its first boundary', (before) => {
     expect(read(Buffer.concat([raw(before), form([field('a', 'b')])]))).toHaveLength(1);
   });
@@ -150,6 +156,7 @@ describe('a form is refused', () => {
     ['with another boundary', raw('--another one\r\n'), 'does not begin'],
     ['with text before', raw(`hello\r\n--${BOUNDARY}--`), 'does not begin'],
     ['with bytes after its end', Buffer.concat([one(named), raw('\r\nmore')]), 'after its closing'],
+    ['with many lines after its end', Buffer.concat([one(named), raw('\r\n\r\n\r\n')]), 'after its closing'],
     ['with a line that begins like a boundary', one(named, `x\r\n--${BOUNDARY}er`), 'begins like the boundary'],
     ['with a boundary after a lone LF', one(named, `x\n--${BOUNDARY}\r\ny`), 'begins like the boundary'],
     ['with a boundary after a lone CR', one(named, `x\r--${BOUNDARY}\r\ny`), 'begins like the boundary'],

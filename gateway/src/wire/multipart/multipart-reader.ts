@@ -25,6 +25,8 @@ const CR = 13;
 const LF = 10;
 const DASH = 45;
 const HEAD_END = Buffer.from('\r\n\r\n');
+/** Libraries write no line end, one, or two (form-data-encoder). */
+const EPILOGUE = HEAD_END;
 
 /**
  * `open`: before the first boundary; `delimited`: after one; `head` and `value` of a part; `closed`: after the last
@@ -161,7 +163,8 @@ export class MultipartReader {
   #readEpilogue(): boolean {
     const rest = this.#filled - this.#at;
     if (rest === 0) return false;
-    const isEnd = rest <= 2 && this.#window[this.#at] === CR && (rest === 1 || this.#window[this.#at + 1] === LF);
+    const end = this.#window.subarray(this.#at, this.#filled);
+    const isEnd = rest <= EPILOGUE.length && end.equals(EPILOGUE.subarray(0, rest));
     if (!isEnd) throw new MultipartError('it has bytes after its closing boundary');
     return false;
   }
