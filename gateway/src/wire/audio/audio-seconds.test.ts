@@ -156,3 +156,17 @@ describe('the duration of', () => {
     );
   });
 });
+
+test('headers within one span are one read', async () => {
+  // A segment of 900 empty elements, before which a file tells its duration.
+  const elements = Buffer.concat(Array.from({ length: 900 }, () => Buffer.from([0xec, 0x80])));
+  const head = [Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 0x80]), Buffer.from([0x18, 0x53, 0x80, 0x67, 0xff]), elements];
+  const file = Buffer.concat([...head, Buffer.alloc(200)]);
+  let reads = 0;
+  const read = async (offset: number) => {
+    reads += 1;
+    return file.subarray(offset);
+  };
+  expect(await readAudioSeconds({ length: file.length, read }, 0, file.length)).toBeNull();
+  expect(reads).toBe(1);
+});
