@@ -219,3 +219,19 @@ describe.skipIf(recordings.length === 0)('recorded completions (needs the record
     }
   });
 });
+
+test('a model that a request names in addition needs the same right, and nothing is sent without it', async () => {
+  const made = await rig.gateway.run('keys', 'create', '--name', 'narrow', '--models', 'listed', '--json');
+  const headers = { authorization: `Bearer ${JSON.parse(made.stdout).key}` };
+  const before = rig.upstream.served('coder').length;
+  const body = { model: 'listed', prompt: 'hello' };
+  for (const [models, status] of [
+    [['cut'], 403],
+    [['unheard-of'], 403],
+  ] as const) {
+    const refused = await rig.post('/v1/completions', { ...body, models }, headers);
+    expect([refused.status, refused.json.error.param]).toEqual([status, 'models.0']);
+  }
+  expect(rig.upstream.served('coder')).toHaveLength(before);
+  expect((await rig.post('/v1/completions', { ...body, models: ['coder'] }, headers)).status).toBe(200);
+});

@@ -109,6 +109,13 @@ test('12: the model that drew vectors is a run of its own, at the price of its o
   expect(record?.usage).toMatchObject({ input: 531, output: 2_364, reasoning: 400 });
 });
 
+test('a model that is to draw vectors must be served here', async () => {
+  rig.upstream.answer('gpt-image-2', { body: image({ usage: USAGE }) });
+  expect((await draw({ svg: { model: 'gpt-image-2' } })).status).toBe(200);
+  const refused = await draw({ svg: { model: 'gpt-4o' } });
+  expect([refused.status, refused.json.error.param]).toEqual([403, 'svg.model']);
+});
+
 test('a provider that states a cost and no tokens is priced by the image', async () => {
   rig.upstream.answer('dall-e-3', { body: image({ usage: { cost_in_usd_ticks: 200_000_000 } }) });
   expect(await rig.recordOf(await paint())).toMatchObject({ usage_source: 'counted', cost_nano_usd: '40000000' });

@@ -53,7 +53,7 @@ export function allowNamedModels(
   return { members, named };
 }
 
-function findSibling(siblings: readonly Sibling[], caller: ModelCaller, { name, path }: NamedModel): Sibling {
+function findSibling(siblings: readonly Sibling[], caller: ModelCaller, { name, path, role }: NamedModel): Sibling {
   const shown = JSON.stringify(name);
   const found = siblings.filter(({ target }) => target.upstream.model === name);
   if (found.length === 0) {
@@ -71,7 +71,9 @@ function findSibling(siblings: readonly Sibling[], caller: ModelCaller, { name, 
       { param: path },
     );
   }
-  const spoken = allowed.find(({ route }) => route.protocols.includes(caller.protocol));
+  // What draws vectors for a model of images answers no images itself.
+  const isHelper = caller.protocol === 'images' && role === 'beside';
+  const spoken = allowed.find(({ route }) => isHelper || route.protocols.includes(caller.protocol));
   if (spoken !== undefined) return spoken;
   throw new CallFailure('model_wrong_protocol', `${path}: the model ${shown} is not served on this endpoint`, {
     param: path,

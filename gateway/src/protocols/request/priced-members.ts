@@ -1,5 +1,5 @@
 /**
- * Parses the request members, in either format, that name other models or change the price of the answer. Checks no
+ * Parses the request members, of any format, that name other models or change the price of the answer. Checks no
  * permission and no price. Only a request sent unchanged can carry them: a translation carries only `service_tier`.
  */
 import { invalidRequest } from '../../errors/call-failure.ts';
@@ -38,7 +38,7 @@ const RUNS_MAX = 1_000;
  * By top-level member name. Sources: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback,
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool,
  * https://openrouter.ai/docs/guides/routing/model-fallbacks, https://console.groq.com/docs/compound (2026-11-22).
- * Providers share formats and mix members, so both formats have all of them.
+ * Providers share formats and mix members, so all formats have all of them.
  */
 const ROWS: ReadonlyMap<string, Read> = new Map<string, Read>([
   // Name a model.
@@ -53,6 +53,7 @@ const ROWS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['context_management', readInside],
   ['providerOptions', readInside],
   ['tools', readTools],
+  ['svg', readSvg],
   // Change the price to a known one.
   ['service_tier', readTier],
   ['speed', readTier],
@@ -165,6 +166,12 @@ function readTools(node: JsonNode, path: string, found: Found): void {
     const parameters = member(tool, 'parameters');
     if (parameters !== undefined) readInside(parameters, `${at}.parameters`, found);
   }
+}
+
+/** Of images: the model that draws vectors. */
+function readSvg(node: JsonNode, path: string, found: Found): void {
+  const model = member(node, 'model');
+  if (model !== undefined && model.kind !== 'null') add(found, named(model, `${path}.model`, 'beside'));
 }
 
 function readTier(node: JsonNode, path: string, found: Found): void {

@@ -3,10 +3,18 @@
  * each file its name, type, size and seconds. What depends on the model, upstream judges.
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
-import { type JsonNode, type JsonOutline, member, numberValue, stringValue } from '../../../wire/json-node.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
 import { requireMember } from '../../check-members.ts';
 import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { readSwitch } from '../../openai/form-values.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import { type CheckContext, checkText, type RequestFacts } from '../../request/request-facts.ts';
 
 const NO_TOOLS: ReadonlyMap<string, number> = new Map();
@@ -33,6 +41,7 @@ export function checkForm(outline: JsonOutline, { limits }: CheckContext, below:
     ...(isText ? { plainText: true as const } : {}),
     inputBytes: outline.bytes.length + seconds * BYTES_OF_A_SECOND,
     extras: { mediaInput: true, mediaOutput: false, toolRequests: NO_TOOLS, units: seconds === 0 ? {} : { seconds } },
+    priced: findPricedMembers(children(root)),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Checks requests for speech. What depends on the model, upstream judges. */
-import { type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { children, type JsonNode, type JsonOutline, member, memberName, stringValue } from '../../../wire/json-node.ts';
 import { bodyOf, modelOf } from '../../check-members.ts';
 import { DIRECT_FACTS } from '../../openai/direct-format.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import { type CheckContext, checkKind, checkText, type RequestFacts, refuse } from '../../request/request-facts.ts';
 import { noteVoice, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 
@@ -36,6 +37,8 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
     ...(stream ? {} : { binary: TYPES.get(formatOf(root)) ?? 'application/octet-stream' }),
     inputBytes: outline.bytes.length,
     extras: { mediaInput: false, mediaOutput: true, toolRequests: NO_TOOLS, units: { characters: codePoints(input) } },
+    // Its `speed` is that of the voice.
+    priced: findPricedMembers(children(root).filter((node) => memberName(node) !== 'speed')),
     stored: referencesOf(stored),
   };
 }

@@ -3,6 +3,7 @@ import { children, elements, type JsonNode, type JsonOutline, member, memberName
 import { bodyOf, givenNumber, modelOf } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
 import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   checkBoolean,
@@ -34,7 +35,8 @@ const BYTES_PER_TOKEN_ID = 4;
 function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFacts {
   const root = bodyOf(outline);
   let changesLimit = false;
-  for (const node of children(root)) {
+  const members = children(root);
+  for (const node of members) {
     const name = memberName(node);
     const type = Object.hasOwn(CHECKED_MEMBERS, name) ? CHECKED_MEMBERS[name] : undefined;
     if (type !== undefined) checkType(node, name, type);
@@ -59,6 +61,7 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
     mayChangeLimit: changesLimit,
     // Every candidate is billed, also those that `best_of` leaves out.
     answers: prompts.count * Math.max(givenNumber(root, 'n') ?? 1, givenNumber(root, 'best_of') ?? 1),
+    priced: findPricedMembers(members),
   };
 }
 

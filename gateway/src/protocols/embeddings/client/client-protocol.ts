@@ -1,8 +1,9 @@
 /** Assembles the half of the embeddings format that clients use, and checks its requests. */
-import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import { children, type JsonOutline, member } from '../../../wire/json-node.ts';
 import { bodyOf, modelOf } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
 import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   checkKind,
@@ -34,6 +35,7 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
     endUser: readEndUser(root, ['user']),
     inputBytes: tokenIds > 0 ? tokenIds * BYTES_PER_TOKEN_ID : outline.bytes.length,
     outputTokensMax: 0,
+    priced: findPricedMembers(children(root)),
   };
 }
 

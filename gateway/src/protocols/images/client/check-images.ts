@@ -3,10 +3,11 @@
  * the model, upstream judges. Source: specification of the other endpoints, 3.2.
  */
 import type { UnitUsage } from '../../../generation/usage.ts';
-import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { children, elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
 import { bodyOf } from '../../check-members.ts';
 import { DIRECT_FACTS } from '../../openai/direct-format.ts';
 import { readSwitch, readWhole } from '../../openai/form-values.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import { type CheckContext, checkText, type RequestFacts, readEndUser, refuse } from '../../request/request-facts.ts';
 import { findReferences, referencesOf, type StoredReference } from '../../stored/stored-references.ts';
 import { imageKind } from '../shared/read-answer.ts';
@@ -69,6 +70,7 @@ export function checkImages(
       toolRequests: NO_TOOLS,
       units: { images, ...kindOf(givenText(root, 'model'), givenText(root, 'size'), quality) },
     },
+    priced: findPricedMembers(children(root)),
     stored: referencesOf(stored),
   };
 }

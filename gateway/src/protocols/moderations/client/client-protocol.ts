@@ -1,8 +1,9 @@
 /** Assembles the half of the moderations format that clients use, and checks its requests. */
-import { elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
+import { children, elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
 import { bodyOf, requireMember } from '../../check-members.ts';
 import { DEFAULT_MODEL, type DirectClient } from '../../client-protocol.ts';
 import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   checkKind,
@@ -26,6 +27,7 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
     outputTokensMax: 0,
+    priced: findPricedMembers(children(root)),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Assembles the half of the ranking format that clients use (Cohere's, Jina's and Voyage's), and checks its requests. */
-import { type JsonOutline, member } from '../../../wire/json-node.ts';
+import { children, type JsonOutline, member } from '../../../wire/json-node.ts';
 import { bodyOf, modelOf, requireMember } from '../../check-members.ts';
 import type { DirectClient } from '../../client-protocol.ts';
 import { DIRECT_CLIENT, DIRECT_FACTS } from '../../openai/direct-format.ts';
+import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
   checkKind,
@@ -40,6 +41,7 @@ function checkRequest(outline: JsonOutline, { limits }: CheckContext): RequestFa
     // A model reads the query with each document.
     inputBytes: outline.bytes.length + (query.end - query.start) * (documents.length - 1),
     outputTokensMax: 0,
+    priced: findPricedMembers(children(root)),
     extras: {
       mediaInput: false,
       mediaOutput: false,
