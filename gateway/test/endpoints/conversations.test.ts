@@ -128,6 +128,20 @@ describe('a conversation', () => {
     expect((await ask('POST', 'responses', { model: 'n', input: 'hi', conversation: id })).status).toBe(400);
   });
 
+  test('that the provider no longer has is forgotten; an item that it does not have is not', async () => {
+    const id = await begin();
+    const body = JSON.stringify({ error: { message: `Item or conversation of ${id} not found.` } });
+    upstream.failWith = { status: 404, body };
+    const item = await ask('GET', `conversations/${id}/items/msg_1`);
+    expect([item.status, item.json.error.message]).toEqual([404, expect.stringContaining('Item or conversation')]);
+    upstream.failWith = null;
+    expect((await ask('GET', `conversations/${id}`)).status).toBe(200);
+    upstream.failWith = { status: 404, body };
+    expect((await ask('GET', `conversations/${id}`)).json.error.message).toContain('not stored for this workspace');
+    upstream.failWith = null;
+    expect((await ask('GET', `conversations/${id}`)).status).toBe(404);
+  });
+
   test('stays when a response of it is deleted', async () => {
     const id = await begin();
     const { json } = await ask('POST', 'responses', { model: 'm', input: 'hi', conversation: id });

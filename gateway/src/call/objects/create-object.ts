@@ -18,7 +18,7 @@ import { readForm } from '../upload/read-form.ts';
 import { sendForm } from '../upload/sent-form.ts';
 import { type ObjectPlace, placeForNew } from './choose-place.ts';
 import { exchangeObject, type ObjectAnswer } from './exchange-object.ts';
-import { type AskedObject, OBJECT_ROUTES } from './object-routes.ts';
+import { type AskedObject, isListed, OBJECT_ROUTES } from './object-routes.ts';
 
 /** A request whose body has arrived, and where it goes. */
 interface ReadyObject {
@@ -110,7 +110,7 @@ function rowOf(
     tokens,
     request_id: requestId,
     expires_at_ms: expiryOf(expires_at),
-    object: text,
+    object: isListed(object.collection) ? text : null,
   };
 }
 

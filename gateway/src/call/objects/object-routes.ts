@@ -70,6 +70,11 @@ export const OBJECT_ROUTES: { readonly [collection in Collection]: CollectionRou
   },
 };
 
+/** Whether its rows keep the objects, for lists. */
+export function isListed(collection: Collection): boolean {
+  return OBJECT_ROUTES[collection].routes.some(({ act }) => act === 'list');
+}
+
 /** A request to one of the routes. */
 export interface AskedObject {
   readonly act: Act;

@@ -8,7 +8,7 @@ import type { ObjectContent } from '../stored/send-object-request.ts';
 import { type ObjectPlace, placeOf } from './choose-place.ts';
 import { readItems } from './create-object.ts';
 import { exchangeObject, type ObjectAnswer } from './exchange-object.ts';
-import { type AskedObject, missingObject, OBJECT_ROUTES } from './object-routes.ts';
+import { type AskedObject, isListed, missingObject, OBJECT_ROUTES } from './object-routes.ts';
 
 /** An object of the workspace. */
 interface FoundObject {
@@ -57,7 +57,8 @@ export async function forgetGone(
 ): Promise<void> {
   if (head.status !== 404 || !isWhole) return;
   // Files that a tool made are in no list, and may be known to the provider under another path.
-  if (row.object !== null) await update(call, () => call.deps.storedState.remove(row, row.id));
+  const isCreated = row.object !== null || !isListed(object.collection);
+  if (isCreated) await update(call, () => call.deps.storedState.remove(row, row.id));
   throw missingObject(object.collection);
 }
 
