@@ -118,11 +118,12 @@ export interface OpaquePart {
 }
 
 /**
- * What a client carries sealed and sends back: reasoning, the data of the tool call after it, or the summary of an earlier
- * conversation.
+ * What a client carries sealed and sends back: reasoning, a part that its issuer wants back, the data of the tool call
+ * after it, or the summary of an earlier conversation.
  */
 export type SealedContent =
   | { readonly kind: 'reasoning'; readonly part: ReasoningPart }
+  | { readonly kind: 'part'; readonly part: OpaquePart }
   | { readonly kind: 'call_data'; readonly native: Native }
   | { readonly kind: 'summary'; readonly text: string };
 
@@ -133,6 +134,14 @@ interface Placed {
 
 export type Part = Placed &
   (TextPart | ReasoningPart | RefusalPart | ToolCallPart | ToolResultPart | MediaPart | DocumentPart | OpaquePart);
+
+/** Media that a model made, which no client's format can carry back. */
+export const MEDIA_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video']);
+
+/** The content to seal of a part that its issuer wants back; null: another part, or a medium. */
+export function sealedOf(part: OpaquePart): SealedContent | null {
+  return part.returns === true && !MEDIA_TYPES.has(part.type) ? { kind: 'part', part } : null;
+}
 
 /** The origin of parts that this gateway made itself. */
 const GATEWAY = 'gateway';

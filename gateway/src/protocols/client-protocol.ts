@@ -32,6 +32,8 @@ export interface AnswerContext {
   readonly estimatedInputTokens: number;
   /** The client did not ask for reasoning, and its format has no other way to leave it out; absent: it gets what there is. */
   readonly hidesReasoning?: true | undefined;
+  /** The client expects reasoning without text: it asked for reasoning, or has tools. Absent: it does not. */
+  readonly returnsReasoning?: boolean;
   /** From the request: by the name of a tool, how its calls are written; absent: by their names. */
   readonly callForms?: ReadonlyMap<string, CallForm> | undefined;
   /** The response is kept: its answer says so, and the whole response is handed over at its end. Absent: it is not. */
@@ -141,6 +143,8 @@ export interface GenerationClient extends ClientFormat {
   ): { readonly json: string; readonly finish_reason: string };
   /** The header by which clients opt in to features that only providers of the format have; absent: not named to the caller. */
   readonly betaHeader?: string;
+  /** Its answers have a place for what only the gateway reads when it comes back. */
+  readonly carriesSeals: boolean;
   /** The name by which the caller is told that earlier reasoning was left out. */
   readonly reasoningMember: string;
 }

@@ -122,7 +122,7 @@ describe('data that a host gave with a call', () => {
 
   test('data of a stream is stored, although it follows the call', () => {
     const kept = new KeptReasoning();
-    const hear = keepReasoningOf(kept, OWNER, () => 0);
+    const hear = keepReasoningOf(kept, OWNER, false, () => 0);
     hear({ kind: 'part_start', part: 0, opening: { kind: 'tool_call', id: 'a', name: 'f', tool: 'function' } });
     hear({ kind: 'arguments_delta', part: 0, text: '{"a":1}' });
     hear({ kind: 'part_end', part: 0 });
@@ -150,7 +150,7 @@ test('the oldest go when there are too many bytes', () => {
 
 test('a streamed answer is stored when it is complete, not before', () => {
   const kept = new KeptReasoning();
-  const hear = keepReasoningOf(kept, OWNER, () => 0);
+  const hear = keepReasoningOf(kept, OWNER, false, () => 0);
   hear({ kind: 'part_start', part: 0, opening: { kind: 'reasoning', redacted: false, issuer: 'messages' } });
   hear({ kind: 'text_delta', part: 0, text: 'h' });
   hear({ kind: 'text_delta', part: 0, text: 'm' });
@@ -161,4 +161,24 @@ test('a streamed answer is stored when it is complete, not before', () => {
   expect(replayed(kept, [call('a')])).toHaveLength(1);
   hear({ kind: 'finish', finish_reason: 'tool_calls', stop_sequence: null, reported: 'tool_use', explanation: null });
   expect(replayed(kept, [call('a')])?.[0]).toMatchObject({ kind: 'reasoning', text: 'hm', signature: 's' });
+});
+
+test('of a client that carries seals only data is stored that came when its call had begun', () => {
+  const host_data = { origin: 'chat', json: '{"call":{"a":1}}' };
+  for (const [isLate, restored] of [
+    [false, call('a')],
+    [true, { ...call('a'), host_data }],
+  ] as const) {
+    const kept = new KeptReasoning();
+    const hear = keepReasoningOf(kept, OWNER, true, () => 0);
+    const data = { kind: 'host_data', part: 1, native: host_data } as const;
+    hear({ kind: 'part_start', part: 0, opening: { kind: 'reasoning', redacted: false, issuer: 'responses' } });
+    hear({ kind: 'signature', part: 0, signature: '{}' });
+    hear({ kind: 'part_start', part: 1, opening: { kind: 'tool_call', id: 'a', name: 'f', tool: 'function' } });
+    if (!isLate) hear(data);
+    hear({ kind: 'arguments_delta', part: 1, text: '{"a":1}' });
+    if (isLate) hear(data);
+    hear({ kind: 'finish', finish_reason: 'tool_calls', stop_sequence: null, reported: 'x', explanation: null });
+    expect(replayed(kept, [call('a')])).toEqual([restored]);
+  }
 });

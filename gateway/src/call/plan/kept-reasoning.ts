@@ -1,7 +1,8 @@
 /**
- * Stores data that the client's format cannot carry and that its issuer wants back: signed reasoning, and data that
- * hosts attach to tool calls. Each piece is stored under its tool call and restored when the client replays that call.
- * Limited in number, bytes and time, and lost at a restart. Also marks unsigned reasoning with its issuer.
+ * Stores data that a client cannot carry and that its issuer wants back: for chat clients signed reasoning and data that
+ * hosts attach to tool calls, for the others data that came after its call was sent. Each piece is stored under its tool
+ * call and restored when the client replays that call. Limited in number, bytes and time, and lost at a restart. Also
+ * marks unsigned reasoning with its issuer. Wire reference, C.5.
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { GenerationEvent } from '../../generation/event.ts';
@@ -123,10 +124,14 @@ function sizeOf(part: KeptPart): number {
   return part.kind === 'opaque' ? part.native.json.length : part.text.length + (part.signature?.length ?? 0);
 }
 
-/** Collects from events what `keep` needs of an answer, and stores it once the answer is finished. */
-export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowMs: () => number) {
+/**
+ * Collects from events what `keep` needs of an answer, and stores it once the answer is finished. `seals`: the client
+ * carries the rest sealed, so only data is stored that came when its call had begun.
+ */
+export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, seals: boolean, nowMs: () => number) {
   const parts: Part[] = [];
   return (event: GenerationEvent): void => {
+    if (seals && !isUnsealed(event, parts)) return;
     switch (event.kind) {
       case 'part_start': {
         const { opening } = event;
@@ -143,9 +148,21 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowM
         extend(parts, event);
         return;
       case 'finish':
-        kept.keep(owner, parts, nowMs());
+        kept.keep(
+          owner,
+          parts.filter((part) => part !== undefined),
+          nowMs(),
+        );
     }
   };
+}
+
+/** Whether the event is part of a call, or brings data of one that has begun. */
+function isUnsealed(event: GenerationEvent, parts: readonly Part[]): boolean {
+  if (event.kind === 'part_start') return event.opening.kind === 'tool_call';
+  if (event.kind !== 'host_data') return event.kind === 'arguments_delta' || event.kind === 'finish';
+  const part = parts[event.part];
+  return part?.kind === 'tool_call' && part.arguments !== '';
 }
 
 function extend(

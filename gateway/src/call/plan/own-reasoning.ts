@@ -66,7 +66,7 @@ function judgeTurn({ parts, path }: Turn, judge: ReasoningJudge, notes: Translat
       kept.push(part);
     } else if (part.signature?.startsWith(SEAL_PREFIX)) {
       const content = judge.seal.open(judge.owner, part.signature);
-      if (content?.kind === 'reasoning') kept.push(content.part);
+      if (content?.kind === 'reasoning' || content?.kind === 'part') kept.push(content.part);
       else if (content?.kind === 'call_data') callData = content.native;
       else notes.drop(judge.member, 'it was sealed for another workspace, provider or model, or it was changed');
     } else if (isOwn(part, judge)) {

@@ -153,13 +153,14 @@ function planTranslation(call: Routed, upstream: UpstreamProtocol, folds: boolea
       wantsUsage: facts.wantsUsage,
       estimatedInputTokens,
       hidesReasoning: request.hidesReasoning,
+      returnsReasoning: request.tools.length > 0 || (request.reasoning !== null && request.reasoning.mode !== 'off'),
       callForms: request.callForms,
       keeping: keepingOf(call),
       sign: (text) => deps.reasoningMark.sign(owner.issuer, text),
       seal: (content) =>
         deps.reasoningSeal.seal(content.kind === 'summary' ? ownerOfSummary(sealOwner) : sealOwner, content),
     },
-    startListening: () => keepReasoningOf(deps.keptReasoning, owner, Date.now),
+    startListening: () => keepReasoningOf(deps.keptReasoning, owner, protocol.carriesSeals, Date.now),
   });
 }
 

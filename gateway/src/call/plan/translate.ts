@@ -10,7 +10,7 @@ import { restoreTools, unwrapOutputTool } from '../../generation/filters/restore
 import { splitThoughts } from '../../generation/filters/split-thoughts.ts';
 import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
 import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
-import type { Part } from '../../generation/part.ts';
+import { MEDIA_TYPES, type Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
 import { collectSummary } from '../../generation/summarize.ts';
 import type { UpstreamError } from '../../protocols/answer/error-body.ts';
@@ -98,9 +98,6 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   };
 }
 
-/** Generated media, which no client's format can express. */
-const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'video']);
-
 /**
  * Parts of the request that the answer does not honor and parts of the answer that cannot be carried, in the caller's
  * terms.
@@ -109,7 +106,7 @@ function lossesIn(generation: Generation, { named }: GenerationRequest, { extrac
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (generation.reported === 'compaction') losses.push('compaction');
   for (const part of generation.parts) {
-    if (part.kind === 'opaque' && MEDIA.has(part.type) && !losses.includes(part.type)) losses.push(part.type);
+    if (part.kind === 'opaque' && MEDIA_TYPES.has(part.type) && !losses.includes(part.type)) losses.push(part.type);
   }
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
   return losses;

@@ -11,6 +11,7 @@ const WAITING_PARTS_MAX = 1_000;
 const NONE: readonly GenerationEvent[] = [];
 
 type PartEvent = Extract<GenerationEvent, { kind: 'text_delta' | 'arguments_delta' | 'signature' | 'citation' }>;
+type DataEvent = Extract<GenerationEvent, { kind: 'host_data' }>;
 
 interface Lane {
   readonly opening: PartOpening;
@@ -24,6 +25,8 @@ interface Lane {
   /** Events received while waiting, with the text joined. `chars` is the size of all of them. */
   text: string;
   readonly rest: GenerationEvent[];
+  /** The provider's data of the part, which comes before its text. */
+  data: DataEvent | null;
   chars: number;
 }
 
@@ -47,6 +50,8 @@ export class PartSequencer implements EventFilter {
       case 'signature':
       case 'citation':
         return this.#pass(event);
+      case 'host_data':
+        return this.#passData(event);
       case 'part_start':
         return this.#start(event);
       case 'part_end':
@@ -73,6 +78,7 @@ export class PartSequencer implements EventFilter {
       ended: false,
       text: '',
       rest: [],
+      data: null,
       chars,
     };
     this.#lanes.set(part, lane);
@@ -95,6 +101,17 @@ export class PartSequencer implements EventFilter {
     }
     if (lane.state === 'live') return this.#waiting.length === 0 ? [event] : this.#advance([event]);
     this.#keep(lane, event);
+    return this.#waitingChars > WAITING_CHARS_MAX ? this.#overflow() : NONE;
+  }
+
+  /** Data may also come after the end of its part. */
+  #passData(event: DataEvent): readonly GenerationEvent[] {
+    const lane = this.#lanes.get(event.part);
+    if (lane?.state !== 'waiting') return [event];
+    const chars = event.native.json.length - (lane.data?.native.json.length ?? 0);
+    lane.data = event;
+    lane.chars += chars;
+    this.#waitingChars += chars;
     return this.#waitingChars > WAITING_CHARS_MAX ? this.#overflow() : NONE;
   }
 
@@ -140,6 +157,7 @@ export class PartSequencer implements EventFilter {
     lane.state = 'live';
     this.#live = lane;
     events.push(lane.started);
+    if (lane.data !== null) events.push(lane.data);
     const kind = lane.opening.kind === 'tool_call' ? 'arguments_delta' : 'text_delta';
     if (lane.text !== '') events.push({ kind, part: lane.part, text: lane.text });
     events.push(...lane.rest);

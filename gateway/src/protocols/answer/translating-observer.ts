@@ -145,6 +145,9 @@ export class TranslatingObserver implements StreamObserver {
         if (event.opening.kind === 'reasoning') this.#reasoningParts.add(event.part);
         if (isContent(event.opening)) this.begun = true;
         return;
+      case 'signature':
+        this.begun = true;
+        return;
       case 'start':
         this.#model = event.model;
         return;

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
 import { loopOverResponses } from '../../providers/tool-loop.ts';
+import { blocksOf } from '../message-blocks.ts';
 import { type Json, list, object } from '../wire-text.ts';
 
 const MODEL = 'gemini-3-harbor';
@@ -71,25 +72,6 @@ function chatMessageOf(stream: string): Json {
   return { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 }
 
-/** The blocks of a message from its events. */
-function messagesBlocksOf(stream: string): Json[] {
-  const blocks: Record<string, unknown>[] = [];
-  for (const event of dataOf(stream)) {
-    const index = Number(event.index);
-    if (event.type === 'content_block_start') blocks[index] = { ...object(event.content_block), json: '' };
-    if (event.type !== 'content_block_delta') continue;
-    const block = blocks[index] ?? {};
-    const delta = object(event.delta) ?? {};
-    if (delta.type === 'text_delta') block.text = `${block.text ?? ''}${delta.text}`;
-    if (delta.type === 'thinking_delta') block.thinking = `${block.thinking ?? ''}${delta.thinking}`;
-    if (delta.type === 'signature_delta') block.signature = delta.signature;
-    if (delta.type === 'input_json_delta') block.json = `${block.json}${delta.partial_json}`;
-  }
-  return blocks.map(({ json, ...block }) =>
-    block.type === 'tool_use' ? { ...block, input: JSON.parse(`${json}`) } : block,
-  );
-}
-
 const CHAT_TOOLS = [
   {
     type: 'function',
@@ -118,10 +100,14 @@ async function runMessagesLoop(stream: boolean): Promise<string> {
     const thinking = { type: 'enabled', budget_tokens: 4096 };
     const body = { model: MODEL, max_tokens: 8192, messages, tools: TOOLS, thinking, stream };
     const text = await send('/v1/messages', body);
-    const blocks = stream ? messagesBlocksOf(text) : list(JSON.parse(text).content).map((block) => object(block) ?? {});
+    const blocks = blocksOf(text);
     const calls = blocks.filter(({ type }) => type === 'tool_use');
     if (calls.length === 0) return String(blocks.find(({ type }) => type === 'text')?.text);
     expect(String(blocks[0]?.signature)).toStartWith('gw1.');
+    const sealed = blocks
+      .filter(({ type }) => type === 'redacted_thinking')
+      .map(({ data }) => String(data).slice(0, 4));
+    expect(sealed).toEqual(['gw2.']);
     const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'fog' }));
     messages.push({ role: 'assistant', content: blocks }, { role: 'user', content: results });
   }
@@ -155,7 +141,7 @@ describe.each([false, true])('ten turns with thinking, stream %p', (stream) => {
     expectNoRefusal();
   });
 
-  test('of a messages client get the signatures back from the gateway', async () => {
+  test('of a messages client that sends its blocks back need no stand-in', async () => {
     expect(await runMessagesLoop(stream)).toBe('The ferry leaves at noon.');
     expectNoRefusal();
   });

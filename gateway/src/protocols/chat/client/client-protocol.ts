@@ -148,6 +148,7 @@ export const chatClient: GenerationClient = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'length',
+  carriesSeals: false,
   reasoningMember: 'messages[].reasoning',
   statusOf,
   renderError,

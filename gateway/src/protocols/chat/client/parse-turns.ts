@@ -72,7 +72,7 @@ function parseThinkingBlock(block: JsonNode): ReasoningPart | null {
 /** An entry of `reasoning_details`. Null: unknown type. */
 function parseDetail(detail: JsonNode): ReasoningPart | null {
   const format = textOf(detail, 'format');
-  const issuer = format === '' || format.startsWith(ANTHROPIC_FORMAT) ? 'messages' : format;
+  const issuer = format === '' || format.startsWith(ANTHROPIC_FORMAT) ? 'messages' : null;
   switch (textOf(detail, 'type')) {
     case 'reasoning.text':
       return signed(textOf(detail, 'text'), textOf(detail, 'signature'), issuer);
@@ -103,7 +103,7 @@ function parseBlocks(
   return parts;
 }
 
-function signed(text: string, signature: string, issuer: string): ReasoningPart {
+function signed(text: string, signature: string, issuer: string | null): ReasoningPart {
   if (signature === '') return unsigned(text);
   return { kind: 'reasoning', text, signature, redacted: false, issuer };
 }
@@ -112,7 +112,7 @@ function unsigned(text: string): ReasoningPart {
   return { kind: 'reasoning', text, signature: null, redacted: false, issuer: null };
 }
 
-function redacted(bytes: string, issuer: string): ReasoningPart {
+function redacted(bytes: string, issuer: string | null): ReasoningPart {
   return { kind: 'reasoning', text: '', signature: bytes === '' ? null : bytes, redacted: true, issuer };
 }
 

@@ -65,8 +65,8 @@ export class AnswerReader {
   readonly queue = new EventQueue();
   /** Usage came, and no output after it. */
   isUsageFinal = false;
-  readonly #tools = new ToolCallReader(this.queue);
   readonly #data = new MessageData();
+  readonly #tools = new ToolCallReader(this.queue, this.#data);
   #answerId = '';
   #started = false;
   #hasChoice = false;
@@ -130,7 +130,7 @@ export class AnswerReader {
       return;
     }
     this.#endText();
-    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal', this.#data.members);
+    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal');
     const finish_reason = this.#finishReason(word);
     const stop_sequence = finish_reason === 'stop_sequence' ? this.#stopText : null;
     this.queue.add({ kind: 'finish', finish_reason, stop_sequence, reported: this.#reported, explanation: null });

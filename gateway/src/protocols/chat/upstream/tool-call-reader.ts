@@ -8,6 +8,7 @@ import { elementTexts, memberText, valueText } from '../../exact-json.ts';
 import { packHostData } from '../../host-data.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
+import type { MessageData } from '../shared/message-data.ts';
 import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
 
 const INDEX_MAX = 10_000;
@@ -25,6 +26,8 @@ interface Call {
   readonly arguments: ReportedArguments;
   /** The last `extra_content` received with the call. */
   extra: JsonObject | null;
+  /** The JSON of the provider's data that was told; null: none. */
+  told: JsonText | null;
   ended: boolean;
 }
 
@@ -36,6 +39,7 @@ interface Claim {
 
 export class ToolCallReader {
   readonly #queue: EventQueue;
+  readonly #data: MessageData;
   readonly #calls: Call[] = [];
   readonly #atIndex = new Map<number, Call>();
   readonly #atPosition = new Map<number, Call>();
@@ -43,8 +47,10 @@ export class ToolCallReader {
   readonly #idsGiven = new Set<string>();
   #legacy: Call | null = null;
 
-  constructor(queue: EventQueue) {
+  /** `data`: the provider's data on the message around the calls, as far as it came. */
+  constructor(queue: EventQueue, data: MessageData) {
     this.#queue = queue;
+    this.#data = data;
   }
 
   /** Whether any call has begun. */
@@ -76,29 +82,25 @@ export class ToolCallReader {
     if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
   }
 
-  /**
-   * Ends all calls. `cut`: the answer broke off, so a call without a name may be omitted. `message`: data on the
-   * message around the calls.
-   */
-  finish(cut: boolean, message: JsonObject | null): void {
-    this.#tellData(message);
+  /** Ends all calls. `cut`: the answer broke off, so a call without a name may be omitted. */
+  finish(cut: boolean): void {
+    const first = this.#calls.find(({ part }) => part !== null);
+    for (const call of this.#calls) this.#tellData(call, call === first);
     for (const call of this.#calls) {
       if (call.part !== null) this.#end(call);
       else if (!cut) this.#queue.refuse('upstream sent a tool call without a name');
     }
   }
 
-  /** The message's data goes with its first call. */
-  #tellData(message: JsonObject | null): void {
-    let around = message;
-    for (const { part, extra } of this.#calls) {
-      if (part === null) continue;
-      const call = extra === null ? null : { extra_content: extra };
-      if (call !== null || around !== null) {
-        this.#queue.add({ kind: 'host_data', part, native: packHostData({ call, message: around }) });
-      }
-      around = null;
-    }
+  /** Tells the provider's data of a call if there is more than before. The message's data goes with its first call. */
+  #tellData(call: Call, isFirst: boolean): void {
+    const { part, extra } = call;
+    const message = isFirst ? this.#data.members : null;
+    if (part === null || (extra === null && message === null)) return;
+    const native = packHostData({ call: extra === null ? null : { extra_content: extra }, message });
+    if (native.json === call.told) return;
+    call.told = native.json;
+    this.#queue.add({ kind: 'host_data', part, native });
   }
 
   #readFragment(
@@ -154,6 +156,7 @@ export class ToolCallReader {
       held: '',
       arguments: startArguments(tool),
       extra: null,
+      told: null,
       ended: false,
     };
     this.#calls.push(call);
@@ -185,7 +188,10 @@ export class ToolCallReader {
   #begin(call: Call, name: string, answerId: string): void {
     const id = call.id !== null && !this.#idsGiven.has(call.id) ? call.id : this.#mintId(answerId);
     this.#idsGiven.add(id);
+    const isFirst = !this.any;
     call.part = this.#queue.begin({ kind: 'tool_call', id, name, tool: call.tool });
+    // Clients get it before the call, where it is known by then.
+    this.#tellData(call, isFirst);
     this.#emit(call.part, call.arguments.push(call.held));
     call.held = '';
   }

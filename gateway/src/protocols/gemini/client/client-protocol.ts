@@ -25,6 +25,7 @@ export const geminiClient: GenerationClient = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'MAX_TOKENS',
+  carriesSeals: true,
   reasoningMember: 'contents[].parts[].thought',
   statusOf,
   renderError,

@@ -229,6 +229,7 @@ export const messagesClient: GenerationClient = {
   startStreamRenderer,
   renderAnswer,
   cutReason: 'max_tokens',
+  carriesSeals: true,
   reasoningMember: 'messages[].content[].thinking',
   statusOf,
   renderError,

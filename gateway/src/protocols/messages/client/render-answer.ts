@@ -2,7 +2,17 @@
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { type FinishReason, isCut } from '../../../generation/event.ts';
 import type { Generation } from '../../../generation/generation.ts';
-import type { Citation, JsonText, Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
+import {
+  type Citation,
+  type JsonText,
+  type Native,
+  type OpaquePart,
+  type Part,
+  type ReasoningPart,
+  sealedOf,
+  type TextPart,
+  type ToolCallPart,
+} from '../../../generation/part.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { checkArguments, keepWholeMembers } from '../../answer/call-arguments.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
@@ -44,40 +54,62 @@ function bytesOf(part: Generation['parts'][number]): number {
  */
 function renderBlocks(parts: readonly Part[], cut: boolean, context: AnswerContext): WritableJson[] {
   const takeId = startCallIds(context.id);
-  const blocks: WritableJson[] = [];
-  for (const part of parts) {
-    const block = renderBlock(part, cut, context, takeId);
-    if (block !== null) blocks.push(block);
-  }
-  return blocks;
+  return parts.flatMap((part) => renderPart(part, cut, context, takeId));
 }
 
-function renderBlock(
+function renderPart(
   part: Part,
   cut: boolean,
   context: AnswerContext,
   takeId: (id: string) => string,
-): WritableJson | null {
+): readonly WritableJson[] {
   switch (part.kind) {
     case 'text':
       return renderText(part);
     case 'refusal':
-      return part.text === '' ? null : { type: 'text', text: part.text };
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'reasoning':
       return renderReasoning(part, context);
-    case 'tool_call':
-      return { type: 'tool_use', id: takeId(part.id), name: part.name, input: new RawJson(renderInput(part, cut)) };
+    case 'tool_call': {
+      const { id, name, host_data } = part;
+      const call = { type: 'tool_use', id: takeId(id), name, input: new RawJson(renderInput(part, cut)) };
+      return host_data === undefined ? [call] : [renderCallData(host_data, context), call];
+    }
     case 'opaque':
-      return part.native.origin === 'messages' ? new RawJson(part.native.json) : null;
+      return renderOpaque(part, context);
     default:
       throw new Error(`a model's answer has no ${part.kind}`);
   }
 }
 
-function renderText({ text, citations }: TextPart): WritableJson | null {
+/** What the provider wants back with the call after it. */
+export function renderCallData(native: Native, context: AnswerContext): SealedBlock {
+  return { type: 'redacted_thinking', data: context.seal({ kind: 'call_data', native }) };
+}
+
+/** A block of another format goes back to its issuer sealed. */
+function renderOpaque(part: OpaquePart, context: AnswerContext): readonly WritableJson[] {
+  if (part.native.origin === 'messages') return [new RawJson(part.native.json)];
+  const sealed = sealOpaque(part, context);
+  return sealed === null ? [] : [sealed];
+}
+
+/** Null: the client gets nothing in place of the part. */
+export function sealOpaque(part: OpaquePart, context: AnswerContext): SealedBlock | null {
+  const content = context.returnsReasoning ? sealedOf(part) : null;
+  return content === null ? null : { type: 'redacted_thinking', data: context.seal(content) };
+}
+
+/** What only the gateway reads; clients send such blocks back as they are. */
+interface SealedBlock {
+  readonly type: 'redacted_thinking';
+  readonly data: string;
+}
+
+function renderText({ text, citations }: TextPart): readonly WritableJson[] {
   const rendered = citations.map(renderCitation).flatMap((json) => (json === null ? [] : [new RawJson(json)]));
-  if (text === '' && rendered.length === 0) return null;
-  return rendered.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: rendered };
+  if (text === '' && rendered.length === 0) return [];
+  return [rendered.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: rendered }];
 }
 
 /**
@@ -92,18 +124,23 @@ export function renderCitation(citation: Citation): JsonText | null {
   return writeJson({ type: 'search_result_location', cited_text: quote ?? '', source: url, title, ...place });
 }
 
+function renderReasoning(part: ReasoningPart, context: AnswerContext): readonly WritableJson[] {
+  const signature = shownSignature(part, context);
+  if (signature === null) return [];
+  if (part.redacted) return [{ type: 'redacted_thinking', data: signature }];
+  return [{ type: 'thinking', thinking: part.text, signature }];
+}
+
 /**
- * Only its issuer can read redacted thinking; all other thinking needs a non-empty signature, ours if there is no
- * other.
+ * The signature that the client gets with reasoning: one of this format as it is, any other sealed with its reasoning, ours
+ * where there is none, because it must not be empty. Null: the client gets nothing of the part.
  */
-function renderReasoning(
-  { text, signature, redacted, issuer }: ReasoningPart,
-  context: AnswerContext,
-): WritableJson | null {
-  const own = issuer === 'messages' ? signature : null;
-  if (redacted) return own === null ? null : { type: 'redacted_thinking', data: own };
-  if (text === '' && own === null) return null;
-  return { type: 'thinking', thinking: text, signature: own ?? context.sign(text) };
+export function shownSignature(part: ReasoningPart, context: AnswerContext): string | null {
+  const { text, signature, issuer } = part;
+  if (signature !== null && issuer === 'messages') return signature;
+  // A client that expects no reasoning may take the first block for the answer.
+  if (text === '' && (signature === null || !context.returnsReasoning)) return null;
+  return signature === null ? context.sign(text) : context.seal({ kind: 'reasoning', part });
 }
 
 function renderInput({ tool, name, arguments: text }: ToolCallPart, cut: boolean): string {

@@ -3,7 +3,7 @@
  * C.4.
  */
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
-import type { Citation, OpaquePart } from '../../../generation/part.ts';
+import type { Citation, Native, OpaquePart } from '../../../generation/part.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { PartSequencer } from '../../answer/sequence-parts.ts';
@@ -11,7 +11,16 @@ import type { AnswerContext, StreamRenderer } from '../../client-protocol.ts';
 import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
 import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
 import { endsInHalf } from '../upstream/parse-answer-block.ts';
-import { NOT_STOPPED, renderCitation, renderMessage, renderStop, startCallIds } from './render-answer.ts';
+import {
+  NOT_STOPPED,
+  renderCallData,
+  renderCitation,
+  renderMessage,
+  renderStop,
+  sealOpaque,
+  shownSignature,
+  startCallIds,
+} from './render-answer.ts';
 
 /** The beginning of a record that all events of one type share. */
 function recordHead(event: string): string {
@@ -54,6 +63,8 @@ class MessagesStreamRenderer implements StreamRenderer {
   readonly #sequencer = new PartSequencer();
   readonly #records = new CheckedRecords();
   readonly #blocks: StreamBlocks;
+  /** The part that began last. */
+  #part = -1;
   #finish: Extract<GenerationEvent, { kind: 'finish' }> | null = null;
   #usage: Usage | null = null;
 
@@ -82,7 +93,10 @@ class MessagesStreamRenderer implements StreamRenderer {
       case 'start':
         return this.#start(event.model);
       case 'part_start':
+        this.#part = event.part;
         return this.#blocks.begin(event.opening);
+      case 'host_data':
+        return event.part === this.#part ? this.#blocks.attach(event.native) : '';
       case 'part_end':
         return this.#blocks.end();
       case 'signature':
@@ -136,6 +150,9 @@ const DELTAS = {
   tool_use: { type: 'input_json_delta', member: 'partial_json' },
 } as const;
 
+type CallOpening = Extract<PartOpening, { kind: 'tool_call' }>;
+type ReasoningOpening = Extract<PartOpening, { kind: 'reasoning' }>;
+
 class StreamBlocks {
   /** Whether any block is a tool call. */
   callsTool = false;
@@ -144,6 +161,8 @@ class StreamBlocks {
   #index = -1;
   #opening: PartOpening = { kind: 'text' };
   #isOpen = false;
+  /** The open part is a call, and nothing of it has been written. */
+  #waits = false;
   /** The beginning of each delta record of the open block, and its grammar step. */
   #head = '';
   #step: MessagesStep = { kind: 'unknown' };
@@ -169,10 +188,16 @@ class StreamBlocks {
     this.#thinking = '';
     this.#signature = null;
     if (opening.kind === 'opaque') return this.#writeOpaque(opening.part);
-    if (opening.kind !== 'tool_call') return '';
-    this.callsTool = true;
-    const { name } = opening;
-    return this.#open('tool_use', { type: 'tool_use', id: this.#takeId(opening.id), name, input: {} });
+    this.#waits = opening.kind === 'tool_call';
+    this.callsTool ||= this.#waits;
+    return '';
+  }
+
+  /** What the issuer of a call wants back with it goes before it, sealed; nothing if the call was begun. */
+  attach(native: Native): string {
+    if (!this.#waits) return '';
+    const block = renderCallData(native, this.#context);
+    return this.#start(block.type, { ...block }) + this.#stop();
   }
 
   /** Renders a piece of the open part's text, thinking or arguments. */
@@ -213,19 +238,22 @@ class StreamBlocks {
     const half = this.#half === '' ? '' : this.#countAndWrite(this.#half);
     this.#half = '';
     const last = half + this.#finish(this.#opening);
-    if (!this.#isOpen) return last;
+    return this.#isOpen ? last + this.#stop() : last;
+  }
+
+  #stop(): string {
     this.#isOpen = false;
     const step = { kind: 'content_block_stop', index: this.#index } as const;
-    return last + this.#records.write(step, { index: this.#index });
+    return this.#records.write(step, { index: this.#index });
   }
 
   /** Completes the block before its stop. */
   #finish(opening: PartOpening): string {
-    if (opening.kind === 'reasoning')
-      return opening.redacted ? this.#writeRedacted(opening.issuer) : this.#writeSignature(opening.issuer);
+    if (opening.kind === 'reasoning') return this.#writeSignature(opening);
     if (opening.kind !== 'tool_call') return '';
-    if (opening.tool === 'custom') return this.#delta(this.#hasText ? '"}' : `${CUSTOM_INPUT_HEAD}"}`);
-    return this.#hasText ? '' : this.#delta('{}');
+    const opened = this.#openCall(opening);
+    if (opening.tool === 'custom') return opened + this.#delta(this.#hasText ? '"}' : `${CUSTOM_INPUT_HEAD}"}`);
+    return this.#hasText ? opened : opened + this.#delta('{}');
   }
 
   #countAndWrite(text: string): string {
@@ -248,7 +276,8 @@ class StreamBlocks {
       case 'tool_call': {
         const head = opening.tool === 'custom' && !this.#hasText ? CUSTOM_INPUT_HEAD : '';
         this.#hasText ||= text.trim() !== '' || opening.tool === 'custom';
-        return this.#delta(opening.tool === 'custom' ? head + JSON.stringify(text).slice(1, -1) : text);
+        const delta = opening.tool === 'custom' ? head + JSON.stringify(text).slice(1, -1) : text;
+        return this.#openCall(opening) + this.#delta(delta);
       }
       default:
         return '';
@@ -257,6 +286,13 @@ class StreamBlocks {
 
   #delta(text: string): string {
     return this.#records.pass(this.#step, `${this.#head}${JSON.stringify(text)}}}\n\n`);
+  }
+
+  /** A call begins with its first piece, so that its data can come before it. */
+  #openCall({ id, name }: CallOpening): string {
+    if (!this.#waits) return '';
+    this.#waits = false;
+    return this.#open('tool_use', { type: 'tool_use', id: this.#takeId(id), name, input: {} });
   }
 
   #openText(): string {
@@ -284,23 +320,21 @@ class StreamBlocks {
     );
   }
 
-  #writeSignature(issuer: string | null): string {
-    const own = issuer === 'messages' ? this.#signature : null;
-    if (!this.#isOpen && own === null) return '';
+  #writeSignature({ redacted, issuer }: ReasoningOpening): string {
+    const part = { kind: 'reasoning', text: this.#thinking, signature: this.#signature, redacted, issuer } as const;
+    const signature = shownSignature(part, this.#context);
+    if (signature === null) return '';
+    if (redacted) return this.#start('redacted_thinking', { type: 'redacted_thinking', data: signature });
     const opened = this.#isOpen ? '' : this.#openThinking();
-    const signature = own ?? this.#context.sign(this.#thinking);
     const delta = `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`;
     const step = { kind: 'content_block_delta', index: this.#index, delta: 'signature_delta' } as const;
     return opened + this.#records.pass(step, `${DELTA_HEAD},"index":${this.#index},"delta":${delta}}\n\n`);
   }
 
-  /** Only the issuer can read it; the issuer would refuse one from another source when it is sent back. */
-  #writeRedacted(issuer: string | null): string {
-    if (issuer !== 'messages' || this.#signature === null) return '';
-    return this.#start('redacted_thinking', { type: 'redacted_thinking', data: this.#signature });
-  }
-
-  #writeOpaque({ type, native }: OpaquePart): string {
-    return native.origin === 'messages' ? this.#start(type, new RawJson(inOneLine(native.json))) : '';
+  #writeOpaque(part: OpaquePart): string {
+    const { type, native } = part;
+    if (native.origin === 'messages') return this.#start(type, new RawJson(inOneLine(native.json)));
+    const sealed = sealOpaque(part, this.#context);
+    return sealed === null ? '' : this.#start(sealed.type, { ...sealed });
   }
 }

@@ -168,6 +168,7 @@ export const responsesClient: GenerationClient = {
   renderAnswer,
   cutReason: 'max_output_tokens',
   betaHeader: 'openai-beta',
+  carriesSeals: true,
   reasoningMember: 'input[].reasoning',
   statusOf,
   renderError,

@@ -1,6 +1,6 @@
 /** Builds the output items of a rendered response one after another, and writes the events of each. */
 import type { PartOpening } from '../../../generation/event.ts';
-import { type Citation, type Native, type SealedContent, summaryIn } from '../../../generation/part.ts';
+import { type Citation, type Native, type SealedContent, sealedOf, summaryIn } from '../../../generation/part.ts';
 import type { AnswerContext } from '../../client-protocol.ts';
 import { type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
@@ -130,10 +130,11 @@ export class OutputItems {
     const closed = this.close(false);
     this.#opening = opening;
     this.#waits = opening.kind === 'tool_call';
-    const summary = opening.kind === 'opaque' ? summaryIn(opening.part) : null;
-    return summary === null
-      ? closed
-      : closed + this.#writeSealed('compaction', 'cmp', { kind: 'summary', text: summary });
+    if (opening.kind !== 'opaque') return closed;
+    const summary = summaryIn(opening.part);
+    if (summary !== null) return closed + this.#writeSealed('compaction', 'cmp', { kind: 'summary', text: summary });
+    const content = sealedOf(opening.part);
+    return content === null ? closed : closed + this.#writeSealed('reasoning', FORMS.reasoning.prefix, content);
   }
 
   say(text: string): string {

@@ -32,8 +32,7 @@ describe('a stream', () => {
       usage: { input: 5, cache_read: 4, cache_write_5m: 1, output: 7, reasoning: 3 },
     });
     expect(generation.parts).toMatchObject([
-      { kind: 'reasoning', text: 'thinking', signature: null },
-      { kind: 'opaque', type: 'reasoning', returns: true, words: null },
+      { kind: 'reasoning', text: 'thinking', signature: expect.stringContaining('"sealed"'), issuer: 'responses' },
       { kind: 'text', text: 'Hello' },
       { kind: 'tool_call', id: 'call_2', name: 'look', tool: 'function', arguments: '{"a":1}' },
     ]);
@@ -45,7 +44,7 @@ describe('a stream', () => {
       /"item":\{"id":"rs_0"[^\n]*"encrypted_content":"sealed","summary":\[\{[^\n]*\}\]\}/,
       () => `"item":${written}`,
     );
-    expect(foldGeneration(parse(text)).parts[1]).toMatchObject({ native: { origin: 'responses', json: written } });
+    expect(foldGeneration(parse(text)).parts[0]).toMatchObject({ kind: 'reasoning', signature: written });
   });
 
   test('is the same as the whole response', () => {

@@ -12,6 +12,7 @@ import { errorOf, finishWordOf, readReportedUsage } from '../shared/usage.ts';
 import { ownText, partText } from '../stream/item-texts.ts';
 
 const NONE: readonly GenerationEvent[] = [];
+const REASONING = { kind: 'reasoning', redacted: false, issuer: 'responses' } as const;
 /** Between two summaries of one reasoning item. */
 const GAP = '\n\n';
 
@@ -146,16 +147,12 @@ class ResponseReader {
     const open = this.#itemAt(index);
     if (!open.hasText) this.#sayWhole(open, item);
     else if (item.type === 'message') this.#cite(open, item);
-    this.#endPart(open);
-    // Its issuer wants it back, as it was, with the calls after it.
+    // Its issuer wants it back, as it was: the whole item is the signature.
     if (item.type === 'reasoning' && asText(item.encrypted_content) !== null) {
-      const native = { origin: 'responses', json };
-      const part = this.#begin({
-        kind: 'opaque',
-        part: { kind: 'opaque', type: 'reasoning', native, words: null, returns: true },
-      });
-      this.#events.push({ kind: 'part_end', part });
+      open.part ??= this.#begin(REASONING);
+      this.#events.push({ kind: 'signature', part: open.part, signature: json });
     }
+    this.#endPart(open);
   }
 
   end(response: JsonObject): void {
@@ -206,7 +203,7 @@ class ResponseReader {
     const isNext = open.piece !== piece;
     if (isNext && kind !== 'reasoning') this.#endPart(open);
     const gap = isNext && open.part !== null ? GAP : '';
-    open.part ??= this.#begin(kind === 'reasoning' ? { kind, redacted: false, issuer: null } : { kind });
+    open.part ??= this.#begin(kind === 'reasoning' ? REASONING : { kind });
     open.piece = piece;
     open.hasText = true;
     this.#events.push({ kind: 'text_delta', part: open.part, text: gap + text });

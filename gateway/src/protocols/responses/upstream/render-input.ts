@@ -71,12 +71,18 @@ function renderResult(result: ToolResultPart, path: string, calls: Calls, contex
   return { type: form === 'custom' ? 'custom_tool_call_output' : 'function_call_output', call_id, output };
 }
 
-/** Texts that nothing separates are one message. */
+/** Texts that nothing separates are one message. Reasoning without the item that it led to is refused, so it is left out. */
 function renderAssistant(turn: Turn, calls: Calls, context: OpenaiContext): WritableJson[] {
   const items: WritableJson[] = [];
   let spoken: Draft[] = [];
+  let reasoning: RawJson | null = null;
+  const add = (item: WritableJson) => {
+    if (reasoning !== null) items.push(reasoning);
+    reasoning = null;
+    items.push(item);
+  };
   const flush = () => {
-    items.push(...message('assistant', spoken));
+    for (const item of message('assistant', spoken)) add(item);
     spoken = [];
   };
   for (const part of turn.parts) {
@@ -93,18 +99,18 @@ function renderAssistant(turn: Turn, calls: Calls, context: OpenaiContext): Writ
         dropMark(part, context);
         calls.set(part.id, part.tool);
         const call = { call_id: aliasText(part.id, CALL_ID_CHARS_MAX), name: upstreamName(part.name, context) };
-        if (part.tool === 'custom') items.push({ type: 'custom_tool_call', ...call, input: part.arguments });
-        else items.push({ type: 'function_call', ...call, arguments: part.arguments === '' ? '{}' : part.arguments });
+        if (part.tool === 'custom') add({ type: 'custom_tool_call', ...call, input: part.arguments });
+        else add({ type: 'function_call', ...call, arguments: part.arguments === '' ? '{}' : part.arguments });
         break;
       }
       case 'opaque':
-        if (part.native.origin === 'responses' && part.type === 'reasoning') {
-          flush();
-          items.push(new RawJson(part.native.json));
-        } else if (part.words !== null) spoken.push({ type: 'output_text', text: part.words });
+        if (part.words !== null) spoken.push({ type: 'output_text', text: part.words });
         break;
-      // Only sealed reasoning can be sent, which comes as its own item.
       case 'reasoning':
+        // Only an item that this format's parser read is sent: no client can write one.
+        if (part.issuer !== 'responses' || part.signature === null) break;
+        flush();
+        reasoning = new RawJson(part.signature);
         break;
       default:
         throw refuseMember(
