@@ -113,15 +113,17 @@ describe.each([false, true])('a tool loop of a messages client, stream %p', (str
 
 test('data that came after its call is kept by the gateway', async () => {
   const call = called('call_late', '0');
-  const records = [{ tool_calls: [{ index: 0, ...call }] }, { reasoning_details: DETAILS }, {}].map((delta, at) => {
-    const choices = [{ index: 0, delta, finish_reason: at === 2 ? 'tool_calls' : null }];
-    return `data: ${JSON.stringify({ id: 'gen-2', object: 'chat.completion.chunk', created: 1, model: MODELS.own, choices })}\n\n`;
-  });
+  const records = [{ tool_calls: [{ index: 0, ...call }] }, { reasoning_details: DETAILS.slice(1) }, {}].map(
+    (delta, at) => {
+      const choices = [{ index: 0, delta, finish_reason: at === 2 ? 'tool_calls' : null }];
+      return `data: ${JSON.stringify({ id: 'gen-2', object: 'chat.completion.chunk', created: 1, model: MODELS.own, choices })}\n\n`;
+    },
+  );
   pair.fake.script(MODELS.own, [{ records: [...records, 'data: [DONE]\n\n'] }, { say: { text: 'Done.' } }]);
   const first = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.own, { tools: TOOLS, stream: true }));
   const blocks = blocksOf(await first.text()) as unknown as Block[];
   expect(blocks.map(({ type }) => type)).toEqual(['tool_use']);
-  expect((await goOn(pair.gateway, historyOf(blocks))).reasoning_details).toEqual(DETAILS);
+  expect((await goOn(pair.gateway, historyOf(blocks))).reasoning_details).toEqual(DETAILS.slice(1));
 });
 
 describe('host data of one caller', () => {

@@ -111,7 +111,7 @@ describe('reasoning that comes back', () => {
     ];
     expect(reasoningOf({ reasoning_details })).toEqual([
       { kind: 'reasoning', text: 'sum', signature: null, redacted: false, issuer: null },
-      { kind: 'reasoning', text: '', signature: 'abc', redacted: true, issuer: 'openai-responses-v1' },
+      { kind: 'reasoning', text: '', signature: 'abc', redacted: true, issuer: null },
     ]);
   });
 

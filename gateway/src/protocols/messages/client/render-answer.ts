@@ -101,10 +101,7 @@ export function sealOpaque(part: OpaquePart, context: AnswerContext): SealedBloc
 }
 
 /** What only the gateway reads; clients send such blocks back as they are. */
-interface SealedBlock {
-  readonly type: 'redacted_thinking';
-  readonly data: string;
-}
+type SealedBlock = { readonly type: 'redacted_thinking'; readonly data: string };
 
 function renderText({ text, citations }: TextPart): readonly WritableJson[] {
   const rendered = citations.map(renderCitation).flatMap((json) => (json === null ? [] : [new RawJson(json)]));

@@ -109,7 +109,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('vector 3: two consecutive calls are two blocks, each sent as it arrives', () => {
+  test('vector 3: two consecutive calls are two blocks, each sent from its first piece on', () => {
     const events = [
       start,
       make.calls(0, 'a'),
@@ -122,11 +122,11 @@ describe('tool calls', () => {
     ];
     const { pieces } = rendered(events);
     expect(pieces.slice(1).map((piece) => told(piece))).toEqual([
-      [opens(0, tool('a'))],
-      [adds(0, json('{"x":'))],
+      [],
+      [opens(0, tool('a')), adds(0, json('{"x":'))],
       [adds(0, json('1}'))],
-      [stops(0), opens(1, tool('b'))],
-      [adds(1, json('{}'))],
+      [stops(0)],
+      [opens(1, tool('b')), adds(1, json('{}'))],
       [],
       [stops(1)],
     ]);
@@ -146,9 +146,9 @@ describe('tool calls', () => {
     ];
     const { pieces } = rendered(events);
     expect(pieces.slice(1).map((piece) => told(piece))).toEqual([
-      [opens(0, tool('a'))],
       [],
-      [adds(0, json('{"x":"}'))],
+      [],
+      [opens(0, tool('a')), adds(0, json('{"x":"}'))],
       [],
       [adds(0, json('"}')), stops(0), opens(1, tool('b')), adds(1, json('{"y"'))],
       [adds(1, json(':2}'))],
@@ -284,9 +284,9 @@ describe('reasoning', () => {
 
   test.each([
     ['messages', 'EqQ='],
-    [null, 'gw1.2'],
-    ['gemini', 'gw1.2'],
-  ])('keeps only a signature of its own format (%p)', (issuer, signature) => {
+    [null, 'gw2.'],
+    ['responses', 'gw2.'],
+  ])('keeps a signature of its own format, and seals others (%p)', (issuer, signature) => {
     const signed: GenerationEvent = { kind: 'signature', part: 0, signature: 'EqQ=' };
     const { content } = body([make.thinks(0, issuer), make.says(0, 'hm'), signed, ended(0), finish('stop')]);
     expect(content).toMatchObject([{ kind: 'reasoning', text: 'hm', signature }]);

@@ -197,7 +197,7 @@ class StreamBlocks {
   attach(native: Native): string {
     if (!this.#waits) return '';
     const block = renderCallData(native, this.#context);
-    return this.#start(block.type, { ...block }) + this.#stop();
+    return this.#start(block.type, block) + this.#stop();
   }
 
   /** Renders a piece of the open part's text, thinking or arguments. */
@@ -335,6 +335,6 @@ class StreamBlocks {
     const { type, native } = part;
     if (native.origin === 'messages') return this.#start(type, new RawJson(inOneLine(native.json)));
     const sealed = sealOpaque(part, this.#context);
-    return sealed === null ? '' : this.#start(sealed.type, { ...sealed });
+    return sealed === null ? '' : this.#start(sealed.type, sealed);
   }
 }

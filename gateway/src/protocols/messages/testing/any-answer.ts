@@ -39,6 +39,7 @@ const reasoning: fc.Arbitrary<Draft> = fc
   .map(([issuer, content, signature]) => {
     const own = issuer === null ? null : signature;
     const thought = content.join('');
+    const shown = own ?? (signature === null ? `gw1.${thought.length}` : 'gw2.');
     return {
       opening: () => ({ kind: 'reasoning', redacted: false, issuer }) as const,
       pieces: content,
@@ -49,7 +50,7 @@ const reasoning: fc.Arbitrary<Draft> = fc
           : {
               kind: 'reasoning',
               text: thought,
-              signature: own ?? `gw1.${thought.length}`,
+              signature: shown,
               redacted: false,
               issuer: 'messages',
             },
