@@ -129,8 +129,8 @@ function renderReasoning(part: ReasoningPart, context: AnswerContext): readonly 
 }
 
 /**
- * The signature that the client gets with reasoning: one of this format as it is, any other sealed with its reasoning, ours
- * where there is none, because it must not be empty. Null: the client gets nothing of the part.
+ * The signature that the client gets with reasoning: one of this format as it is, any other sealed with its reasoning; a
+ * mark of the gateway's for reasoning without one, because it must not be empty. Null: the client gets nothing of the part.
  */
 export function shownSignature(part: ReasoningPart, context: AnswerContext): string | null {
   const { text, signature, issuer } = part;
