@@ -116,6 +116,28 @@ describe('a response in the background', () => {
     expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000', finish_reason: 'completed' });
   });
 
+  test('is begun once for an idempotency key', async () => {
+    const headers = {
+      authorization: `Bearer ${keys.own}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'one',
+    };
+    const create = () => fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body: JSON.stringify(ASKED) });
+    const first = (await (await create()).json()) as { readonly id: string };
+    const again = await create();
+    expect(await again.json()).toEqual(first);
+    expect(upstream.ids.at(-1)).toBe(first.id);
+    expect((await ask('POST', `responses/${first.id}/cancel`)).status).toBe(200);
+  });
+
+  test('that the provider does not store is fetched and settled all the same', async () => {
+    const { id, requestId } = await begin({ store: false });
+    expect((await ask('GET', `responses/${id}`)).json).toMatchObject({ status: 'queued', store: false });
+    upstream.become(id, 'completed');
+    await ask('GET', `responses/${id}`);
+    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000' });
+  });
+
   test('is charged at the tier that answers', async () => {
     const { id, requestId } = await begin();
     upstream.ended = { service_tier: 'flex' };

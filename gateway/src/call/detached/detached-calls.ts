@@ -100,7 +100,7 @@ export class DetachedPoller implements DetachedCalls {
       this.#running.add(running);
       void running.finally(() => {
         this.#running.delete(running);
-        if (followed.dueMs <= this.#parts.nowMs()) this.pollDue();
+        this.pollDue();
       });
     }
   }

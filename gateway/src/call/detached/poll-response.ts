@@ -1,5 +1,5 @@
 /** Follows a response that a provider makes in the background, and reads its end: usage, price and outcome. */
-import { parsePriceVersion } from '../../billing/price.ts';
+import { parsePriceVersion, unpricedTools } from '../../billing/price.ts';
 import { chargedNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
@@ -23,6 +23,9 @@ import type { JobEnd, JobKind, JobState } from './job-kinds.ts';
 
 export type ResponseJobDeps = Pick<CallDeps, 'settings' | 'billing'>;
 
+/** A provider that does not answer must not keep the jobs of others waiting. */
+const POLL_MS_MAX = 30_000;
+
 /** `deps`: read at each poll. */
 export function createResponseJob(deps: () => ResponseJobDeps): JobKind {
   return { poll: (call, signal) => pollResponse(deps(), call, signal) };
@@ -39,7 +42,7 @@ async function pollResponse(deps: ResponseJobDeps, call: DetachedCall, signal: A
   }
   const sender = { requestId: draft.request_id, atMs: draft.at_ms };
   const object = { method: 'GET', path: `/${job.id}`, query: '' } as const;
-  const sent = requestAbout(sender, object, {});
+  const sent = { ...requestAbout(sender, object, {}), endMs: performance.now() + POLL_MS_MAX };
   const answer = await requestObject(place.target, place.credential, sent, config.limits, signal);
   const { head, body } = answer;
   // Any server may answer 404; the provider itself says it with an error.
@@ -66,7 +69,7 @@ function endOf(deps: ResponseJobDeps, call: DetachedCall, place: KeptPlace, read
     usage_flags:
       charge.source !== 'upstream' || facts === null || facts.usageFlags.length === 0 ? null : facts.usageFlags,
     price_version,
-    cost: costOf(charge, price_version),
+    cost: costOf(deps, call, charge, price_version),
     payer: charge.payer,
     stored: storedOf(call, facts, charge),
   };
@@ -112,9 +115,19 @@ function versionOf(
   return known ?? job.price_version;
 }
 
-function costOf({ source, usage }: Charge, version: string | null): bigint | null {
+/** Warns the operator of tools that ran without a known fee. */
+function costOf(
+  { billing }: ResponseJobDeps,
+  { draft, job }: DetachedCall,
+  { source, usage }: Charge,
+  version: string | null,
+): bigint | null {
   if (source === 'void') return 0n;
-  return version === null ? null : chargedNanoUsd(usage, parsePriceVersion(version), parsePriceVersion);
+  if (version === null) return null;
+  const price = parsePriceVersion(version);
+  const tools = usage.extras === undefined || price.fees === null ? [] : unpricedTools(usage.extras, price.fees);
+  if (tools.length > 0) billing.warnUnpriced(draft.model ?? job.model, tools);
+  return chargedNanoUsd(usage, price, parsePriceVersion);
 }
 
 /** Why it failed, if it did. A cancelled response has ended as its caller asked. */

@@ -5,7 +5,7 @@ import { outcomeOf } from '../contracts/store-rig.ts';
 import type { AccountBalance, Hold } from '../ports/ledger.ts';
 import { OutcomeUnknown, Unavailable } from '../ports/store-errors.ts';
 import { createMemoryLedger, type MemoryLedger } from '../testing/memory-ledger.ts';
-import { heldCall, settledCall, usageOf } from '../testing/sample-call.ts';
+import { heldCall, jobOf, settledCall, usageOf } from '../testing/sample-call.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 
 const MOVEMENT = { account: 'paid', note: null, at_ms: 1 };
@@ -209,6 +209,7 @@ interface Step {
     | 'settle'
     | 'checkpoint'
     | 'abandon'
+    | 'detach'
     | 'topup'
     | 'correct'
     | 'write'
@@ -223,7 +224,7 @@ interface Step {
 const STEPS: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     does: fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('extend', 'settle', 'settle', 'checkpoint', 'abandon') },
+      { weight: 8, arbitrary: fc.constantFrom('extend', 'settle', 'settle', 'checkpoint', 'abandon', 'detach') },
       { weight: 2, arbitrary: fc.constantFrom('topup', 'correct') },
       { weight: 4, arbitrary: fc.constantFrom('write', 'write', 'refuse', 'soon') },
       { weight: 1, arbitrary: fc.constant('restart') },
@@ -262,7 +263,8 @@ test('whatever the disk refuses, the durable frames are sound, and the balances 
     }),
     { numRuns: process.env.TOLLGATE_EXHAUSTIVE === '1' ? 5_000 : 300 },
   );
-  for (const kind of ['hold', 'extend', 'checkpoint', 'end', 'movement']) expect(seen[kind]).toBeGreaterThan(100);
+  for (const kind of ['hold', 'extend', 'checkpoint', 'detach', 'end', 'movement'])
+    expect(seen[kind]).toBeGreaterThan(100);
 }, 60_000);
 
 /** Plays a step on a call as its caller would, who learns of each outcome when it is certain. */
@@ -290,6 +292,8 @@ function runCall({ ledger }: MemoryLedger, open: Map<number, Known>, step: Step,
   } else if (step.does === 'settle') {
     const settlement = settledCall(known.id, { held: known.held, output: Number(amount), account: 'paid' });
     void outcomeOf(ledger.settle(settlement)).then((outcome) => outcome === 'kept' && forget());
+  } else if (step.does === 'detach') {
+    void outcomeOf(ledger.detach({ call_id: known.id, job: jobOf(known.id) }));
   } else if (step.does === 'checkpoint') {
     void outcomeOf(ledger.checkpoint({ call_id: known.id, usage: usageOf(Number(amount)), cost: 2n * amount }));
   } else {
