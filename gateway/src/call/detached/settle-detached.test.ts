@@ -1,4 +1,4 @@
-/** Tests that a detached call is settled within its caps, by whom it costs, and the same after a restart. */
+/** Tests that a detached call is settled once, within its caps, and the same after a restart. */
 import { expect, test } from 'bun:test';
 import { createMoneySeeds } from '../../admission/admission.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
