@@ -85,7 +85,7 @@ function allowAll(siblings: readonly Sibling[], { principal }: ModelCaller, path
   if (siblings.some(({ route }) => !mayUseModel(principal, route.names))) {
     throw new CallFailure(
       'model_forbidden',
-      `${path}: "default" lets the provider choose a model, and this API key may not use all of them. Name the models that it may use`,
+      `${path}: it lets the provider choose a model, and this API key may not use all of them. Name the models that it may use`,
       { param: path },
     );
   }

@@ -56,3 +56,23 @@ test('100,000 calls and their results are parsed in one pass', () => {
   expect(turns).toHaveLength(101);
   expect(cpuMs()).toBeLessThan(5_000);
 });
+
+test('a model that may answer in place of that of the path is found', () => {
+  const priced = (generationConfig: object) =>
+    checkRequest(outlineOf({ ...HELLO, generationConfig }), { ...CONTEXT, path: PATH }).priced;
+  const path = 'generationConfig.routingConfig.manualMode.modelName';
+  for (const config of [
+    { routingConfig: { manualMode: { modelName: 'dear' } } },
+    { routing_config: { manual_mode: { model_name: 'dear' } } },
+  ]) {
+    expect(priced(config)).toMatchObject({ models: [{ path, name: 'dear', role: 'instead' }], anyModel: null });
+  }
+  for (const config of [
+    { routingConfig: { autoMode: { modelRoutingPreference: 'PRIORITIZE_QUALITY' } } },
+    { modelSelectionConfig: { featureSelectionPreference: 'PRIORITIZE_QUALITY' } },
+    { model_config: { feature_selection_preference: 'PRIORITIZE_QUALITY' } },
+  ]) {
+    expect(priced(config)).toMatchObject({ models: [], anyModel: expect.stringMatching(/^generationConfig\./) });
+  }
+  expect([priced({}), priced({ routingConfig: null, modelConfig: {} })]).toEqual([undefined, undefined]);
+});

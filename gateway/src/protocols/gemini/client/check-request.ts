@@ -12,13 +12,14 @@ import {
   numberValue,
   stringValue,
 } from '../../../wire/json-node.ts';
-import { readObject } from '../../openai/read-member.ts';
+import { isVoid, readObject } from '../../openai/read-member.ts';
 import {
   type CheckContext,
   checkKind,
   checkType,
   type MediaTally,
   type MemberType,
+  type NamedModel,
   type PricedMembers,
   type RequestExtras,
   type RequestFacts,
@@ -70,7 +71,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     mayChangeLimit: false,
     answers: (config === undefined ? undefined : numberOf(config, 'candidateCount')) ?? 1,
     extras: findExtras(tools, config, media.parts),
-    priced: findPriced(root, tools),
+    priced: findPriced(root, tools, config),
     stored: referencesOf(found),
   };
 }
@@ -222,16 +223,51 @@ function findExtras(
 
 const STANDARD_TIERS: ReadonlySet<string> = new Set(['standard', 'unspecified', 'service_tier_unspecified']);
 
+/** Members of `generationConfig` by which Vertex AI lets another model answer. */
+const ROUTING = ['routingConfig', 'modelSelectionConfig', 'modelConfig'] as const;
+
+/** The models that may answer in place of that of the path. */
+function findOthers(config: JsonNode | undefined): Pick<PricedMembers, 'models' | 'anyModel'> {
+  const models: NamedModel[] = [];
+  let anyModel: string | null = null;
+  for (const member of ROUTING) {
+    const node = config === undefined ? undefined : given(config, member);
+    if (node === undefined || isVoid(node)) continue;
+    const path = `generationConfig.${member}`;
+    const manual = given(node, 'manualMode');
+    const named = manual === undefined ? undefined : given(manual, 'modelName');
+    const name = named === undefined ? undefined : stringValue(named);
+    if (name === undefined || given(node, 'autoMode') !== undefined) anyModel = path;
+    if (name !== undefined) {
+      models.push({
+        path: `${path}.manualMode.modelName`,
+        name,
+        role: 'instead',
+        tier: {},
+        outputTokensMax: null,
+        runs: 1,
+      });
+    }
+  }
+  return { models, anyModel };
+}
+
 /** Undefined: nothing changes the price. */
-function findPriced(root: JsonNode, tools: JsonNode | undefined): PricedMembers | undefined {
+function findPriced(
+  root: JsonNode,
+  tools: JsonNode | undefined,
+  config: JsonNode | undefined,
+): PricedMembers | undefined {
   const node = given(root, 'serviceTier');
   const word = node === undefined ? undefined : readTier(node);
   const tier: TierWords = word === undefined || STANDARD_TIERS.has(word) ? {} : { service_tier: word };
   const unpriced = [...kindsIn(tools)].flatMap(([path, kind]) =>
     FREE_TOOLS.has(kind) || SEARCHES.has(kind) ? [] : [path],
   );
-  if (unpriced.length === 0 && tier.service_tier === undefined) return undefined;
-  return { models: [], anyModel: null, tier, unpriced, retryToken: null };
+  const others = findOthers(config);
+  const isOne = others.models.length === 0 && others.anyModel === null;
+  if (isOne && unpriced.length === 0 && tier.service_tier === undefined) return undefined;
+  return { ...others, tier, unpriced, retryToken: null };
 }
 
 const TIER_CHARS_MAX = 40;
