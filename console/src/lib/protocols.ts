@@ -31,3 +31,11 @@ export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];
+
+/** What requests are recorded as: batches are not sent to one model. */
+export const RECORDED_TITLES: { readonly [protocol in Protocol | 'batches']: string } = {
+  ...PROTOCOL_TITLES,
+  batches: 'Batches',
+};
+
+export const RECORDED_CHOICES = Object.entries(RECORDED_TITLES) as [keyof typeof RECORDED_TITLES, string][];

@@ -80,6 +80,8 @@ export const DEFAULT_MODEL = '';
 /** What every format has. */
 interface ClientFormat {
   readonly name: ClientProtocolName;
+  /** What its records say instead of its name. Absent: the name. */
+  readonly recordedAs?: 'batches';
   readonly endpoints: readonly ClientEndpoint[];
   /** The path that messages name; absent: that of the first endpoint, below `/v1`. */
   readonly shownPath?: string;

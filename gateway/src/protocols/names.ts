@@ -50,6 +50,11 @@ export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = Object.entri
   row.client ? [name as ClientProtocolName] : [],
 );
 
+/** What the record of a call says: its client's format, or `batches` for requests that the provider answers later. */
+export type RecordedProtocol = ClientProtocolName | 'batches';
+
+export const RECORDED_PROTOCOLS: readonly RecordedProtocol[] = [...CLIENT_PROTOCOL_NAMES, 'batches'];
+
 /** Whether clients call the gateway in the format for generated answers. */
 export function isGenerationClient(name: ProtocolName): name is GenerationClientName {
   return PROTOCOLS[name].client && PROTOCOLS[name].family === 'generation';

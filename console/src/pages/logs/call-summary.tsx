@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react';
 import { duration } from '../../lib/format.ts';
-import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
+import { RECORDED_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
 import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';
@@ -82,7 +82,7 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
           )}
         </Fact>
         <Fact name="Workspace">{call.workspace}</Fact>
-        <Fact name="Protocol">{`${PROTOCOL_TITLES[call.protocol]}${call.stream ? ', streamed' : ''}`}</Fact>
+        <Fact name="Protocol">{`${RECORDED_TITLES[call.protocol]}${call.stream ? ', streamed' : ''}`}</Fact>
         <Fact name="Finish reason">{call.finish_reason ?? 'None'}</Fact>
         {call.end_user !== null && <Fact name="End user">{call.end_user}</Fact>}
         {call.session !== null && <Fact name="Session">{call.session}</Fact>}

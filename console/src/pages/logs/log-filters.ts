@@ -3,7 +3,7 @@
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
-import { PROTOCOL_CHOICES } from '../../lib/protocols.ts';
+import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 
 const OUTCOMES = [
   ['ok', 'Successful'],
@@ -20,7 +20,7 @@ export const LOG_FILTERS = [
   { name: 'workspace', word: 'Workspace' },
   { name: 'end_user', word: 'End user', none: 'None' },
   { name: 'session', word: 'Session', none: 'None' },
-  { name: 'protocol', word: 'Protocol', only: PROTOCOL_CHOICES },
+  { name: 'protocol', word: 'Protocol', only: RECORDED_CHOICES },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
 ] as const;
 

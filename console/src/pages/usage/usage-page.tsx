@@ -8,7 +8,7 @@ import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_LABELS } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
-import { PROTOCOL_CHOICES } from '../../lib/protocols.ts';
+import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
@@ -87,7 +87,7 @@ export default function UsagePage() {
               name,
               word: DIMENSION_LABELS[name],
               ...(NONE_LABELS[name] === undefined ? {} : { none: NONE_LABELS[name] }),
-              ...(name === 'protocol' ? { only: PROTOCOL_CHOICES } : { known: knownValues(usage.data, view.by, name) }),
+              ...(name === 'protocol' ? { only: RECORDED_CHOICES } : { known: knownValues(usage.data, view.by, name) }),
             }))}
           />
           <div className="flex flex-wrap items-center gap-2 sm:ml-auto">

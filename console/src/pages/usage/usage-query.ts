@@ -3,7 +3,7 @@
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { filterChange, withoutQuery } from '../../filters/filters.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
-import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
+import { RECORDED_TITLES } from '../../lib/protocols.ts';
 import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type UsageReply } from './metrics.ts';
 
 export const DIMENSION_LABELS = {
@@ -82,7 +82,7 @@ export function pickedFilters(
 }
 
 function isProtocol(text: string | undefined): boolean {
-  return text !== undefined && Object.hasOwn(PROTOCOL_TITLES, text);
+  return text !== undefined && Object.hasOwn(RECORDED_TITLES, text);
 }
 
 /** The API's metric; latencies over time are of one percentile. */

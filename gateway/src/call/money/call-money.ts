@@ -20,6 +20,7 @@ import type { Payer } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
+import { DEFAULT_PROTOCOL } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { CallDraft, Checkpoint, DetachedCall, DetachedJob, Ledger } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
@@ -300,7 +301,7 @@ export class CallMoney {
         ? record
         : {
             ...record,
-            status: CLIENT_PROTOCOLS[record.protocol].statusOf(AWAY),
+            status: CLIENT_PROTOCOLS[record.protocol === 'batches' ? DEFAULT_PROTOCOL : record.protocol].statusOf(AWAY),
             error: AWAY.kind,
             reason: { kind: 'ours', message: AWAY.message, at_step: 'answer' },
           };

@@ -274,7 +274,7 @@ export function draftRecord(call: Identified, price_version: string | null): Cal
     end_user: redactKeys(facts?.endUser),
     session: redactKeys(call.session),
     trace_id: call.trace === null ? null : call.trace.traceId,
-    protocol: call.protocol.name,
+    protocol: call.protocol.recordedAs ?? call.protocol.name,
     model: redactKeys(facts?.model),
     served_model: redactKeys(target?.upstream.model),
     provider: target?.upstream.provider ?? null,

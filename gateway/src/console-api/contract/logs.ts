@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { UNITS } from '../../billing/unit-prices.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
-import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
+import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
 import { callFilters, cursor, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 
@@ -135,7 +135,7 @@ export const callView = z.object({
   session: z.string().nullable(),
   /** The W3C trace that the request is part of. Absent: none. */
   trace_id: z.string().optional(),
-  protocol: z.enum(CLIENT_PROTOCOL_NAMES),
+  protocol: z.enum(RECORDED_PROTOCOLS),
   model: z.string().nullable(),
   served_model: z.string().nullable(),
   provider: z.string().nullable(),

@@ -1,7 +1,7 @@
 /** Defines the shape of a row in the console API's route table, and the schemas that the routes share. */
 import { z } from 'zod';
 import type { Permission } from '../../people/roles.ts';
-import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
+import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 
 /**
  * `anyone`: no session is needed. `person`: any signed-in user, about themselves. A permission: a member of the
@@ -58,7 +58,7 @@ export const callFilters = {
   workspace: id.optional(),
   end_user: z.string().max(64).optional(),
   session: z.string().max(256).optional(),
-  protocol: z.enum(CLIENT_PROTOCOL_NAMES).optional(),
+  protocol: z.enum(RECORDED_PROTOCOLS).optional(),
   without,
 };
 /** Display names of the filtered key and member. Those without a name are omitted. */

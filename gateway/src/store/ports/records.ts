@@ -4,7 +4,7 @@
  */
 import type { Reason } from '../../errors/reason.ts';
 import type { Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
-import type { ClientProtocolName, UpstreamProtocolName } from '../../protocols/names.ts';
+import type { RecordedProtocol, UpstreamProtocolName } from '../../protocols/names.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
@@ -152,7 +152,7 @@ export interface CallRecord {
   readonly session: string | null;
   /** The W3C trace that the call is part of, 32 hex digits; null: none, or its record is from before 2026-11-23. */
   readonly trace_id: string | null;
-  readonly protocol: ClientProtocolName;
+  readonly protocol: RecordedProtocol;
   readonly model: string | null;
   readonly served_model: string | null;
   readonly provider: string | null;

@@ -2,7 +2,7 @@
  * Defines queries over past calls: usage sums, their reconciliation with the ledger, call lists and details. No call
  * waits for them, and every query has a time limit.
  */
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import type { RecordedProtocol } from '../../protocols/names.ts';
 import type { EntryKind } from './ledger.ts';
 import type { Billed, CallRecord } from './records.ts';
 
@@ -43,7 +43,7 @@ export interface CallCondition {
   readonly workspace: string | null;
   readonly end_user: string | null;
   readonly session: string | null;
-  readonly protocol: ClientProtocolName | null;
+  readonly protocol: RecordedProtocol | null;
 }
 
 /** The metric that ranks groups. */

@@ -5,7 +5,7 @@
 import type { Payer } from '../../billing/who-pays.ts';
 import type { CountRecord } from '../../call/call-observer.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import type { ClientProtocolName } from '../../protocols/names.ts';
+import type { RecordedProtocol } from '../../protocols/names.ts';
 import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
 import {
   ABSORBED,
@@ -29,7 +29,7 @@ export type NameVendor = (provider: string) => string;
 
 /** The protocol of a call, a token count, or a request about a stored object. */
 type Operation = (CallRecord | CountRecord)['protocol'];
-/** The conventions' word for what a call of a protocol does; they have none for the last two. */
+/** The conventions' word for what a call of a protocol does; they have none for the last three. */
 export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   chat: 'chat',
   messages: 'chat',
@@ -41,6 +41,7 @@ export const OPERATIONS: { readonly [protocol in Operation]: string } = {
   rerank: 'rerank',
   images: 'image_generation',
   audio: 'audio',
+  batches: 'batches',
   count_tokens: 'count_tokens',
   stored: 'stored',
 };
@@ -124,7 +125,7 @@ export class CallCounter {
     this.#refusals.add(index, 1);
   }
 
-  #countAttempt(attempt: AttemptRecord, protocol: ClientProtocolName): void {
+  #countAttempt(attempt: AttemptRecord, protocol: RecordedProtocol): void {
     const target = this.#targetOf(attempt, protocol);
     const { error, ttft_ms, billed, cost_nano_usd, wait_ms } = attempt;
     this.#attempts.add(this.#outcomeOf(target, attempt), 1);
@@ -226,7 +227,7 @@ export class CallCounter {
     return series;
   }
 
-  #targetOf({ provider, model, target = '' }: AttemptRecord, protocol: ClientProtocolName): TargetSeries {
+  #targetOf({ provider, model, target = '' }: AttemptRecord, protocol: RecordedProtocol): TargetSeries {
     let byModel = this.#targets.get(provider);
     if (byModel === undefined) {
       byModel = new Map();
