@@ -70,6 +70,25 @@ function notInBackground(): CallFailure {
   return invalidRequest(`background: ${why}`, 'background');
 }
 
+/**
+ * The tokens of what a request names that is stored. Throws as `leadToStored` unless the only target of the route keeps all
+ * of it with that credential.
+ */
+export async function tokensOfStored(
+  call: Identified,
+  named: readonly StoredReference[],
+  route: Route,
+  credential: string,
+): Promise<number> {
+  const { workspaceId } = call.principal;
+  const rows = await findRows(call, named);
+  const [led] = leadTo(route.targets[0], named, rows, workspaceId);
+  if (led === undefined || !led.upstream.credentials.some(({ name }) => name === credential)) {
+    throw refuse(named, rows, route, workspaceId);
+  }
+  return tokensOf(rows.values());
+}
+
 export type Rows = ReadonlyMap<string, StoredRow>;
 
 /** The key of a row in `Rows`. */

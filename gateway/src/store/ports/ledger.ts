@@ -2,7 +2,8 @@
  * Defines the ledger: immutable double-entry transfers, with one hold and one settlement per call; and how an account's
  * entries and statements are read. Every implementation passes the suites in `store/contracts/`.
  */
-import type { Usage } from '../../generation/usage.ts';
+import type { TierWords, Usage } from '../../generation/usage.ts';
+import type { ClientProtocolName, UpstreamProtocolName } from '../../protocols/names.ts';
 import type { NewAuditEntry } from './audit.ts';
 import type { AttemptRecord, CallRecord } from './records.ts';
 import type { StoredByCall } from './stored-state.ts';
@@ -65,6 +66,25 @@ export interface DetachedJob {
   readonly tier_prices?: { readonly [tier: string]: string };
   /** As in the record. */
   readonly attempts: readonly AttemptRecord[];
+  /** Of a batch only. */
+  readonly batch?: BatchTerms;
+}
+
+/** What the end of a batch is computed from. */
+export interface BatchTerms {
+  /** Of its requests and answers. */
+  readonly format: ClientProtocolName & UpstreamProtocolName;
+  /** The number of its requests. */
+  readonly requests: number;
+  /** The price of each model in each tier that an answer may state, with the account's mark-up. */
+  readonly prices: readonly {
+    /** The model's name at the provider. */
+    readonly model: string;
+    readonly tier: TierWords;
+    readonly version: string;
+  }[];
+  /** The catalogue's name of the provider; null: it has none. */
+  readonly vendor: string | null;
 }
 
 /** A call whose hold belongs to its account, until its job ends. The members are those of this moment. */
