@@ -62,6 +62,8 @@ export const NOTES = `## Details
 - **A response in the background** is charged at its end, as the provider reports it, whether or not anyone fetches it, and over
   restarts. If the provider does not end it within 48 hours, or it is deleted before its end, the amount that was held is charged,
   and its record has the flag \`held_amount\`.
+- **A batch** is charged the sum of its answers when it has ended, whatever ended it; errors and requests without an answer cost
+  nothing. The same 48 hours apply.
 - **A stream has a checkpoint** every 5 seconds or 2,000 output tokens. A crash loses at most that much of a charge.
 - **A plain request that is killed within its first milliseconds** may leave no record, and after a power failure one that was
   running for less than a fifth of a second. It costs nothing, and its client has no answer.

@@ -5,6 +5,8 @@ import { API_KEY, compatibleTraits, FILES, missingSecrets } from './openai-compa
 import type { RemoteKind } from './provider.ts';
 import { NO_QUIRKS } from './quirks.ts';
 
+const OBJECT_PATHS = { files: '/files', batches: '/messages/batches', conversations: null } as const;
+
 export const anthropic: RemoteKind = {
   name: 'anthropic',
   title: 'Anthropic',
@@ -14,7 +16,7 @@ export const anthropic: RemoteKind = {
   takes: ['base_url', 'timeouts'],
   secrets: [API_KEY],
   settings: [FILES],
-  objects: { format: 'messages', pathOf: (collection) => (collection === 'files' ? '/files' : null) },
+  objects: { format: 'messages', pathOf: (collection) => OBJECT_PATHS[collection] },
   framing: () => SSE,
   checkConfig: (given) => missingSecrets([API_KEY], given),
   chatTraits: compatibleTraits,

@@ -51,15 +51,15 @@ export const API_KEY: SecretMember = {
   mayBeNone: true,
 };
 
-/** Opens the routes of files to clients. */
+/** Opens the routes of files and batches to clients. */
 export const FILES: SettingMember = {
   name: 'files',
   title: 'Files',
   description:
-    '`on`: keys may upload files to it (`/v1/files`), which it keeps under your account; each belongs to the workspace that uploaded it. Default: `off`.',
+    '`on`: keys may upload files to it (`/v1/files`) and send it batches (`/v1/batches`, `/v1/messages/batches`), which it keeps under your account; each belongs to the workspace that created it. Default: `off`.',
   pattern: /^(?:off|on)$/,
   expected: 'on or off',
-  hint: 'On: clients may upload files, which the provider keeps under your account.',
+  hint: 'On: clients may upload files and send batches, which the provider keeps under your account.',
   options: ['off', 'on'],
 };
 
@@ -87,7 +87,7 @@ export const openaiCompatible: RemoteKind = {
   takes: ['preset', 'base_url', 'timeouts'],
   secrets: [API_KEY],
   settings: [FILES],
-  objects: { format: 'responses', pathOf: (collection) => (collection === 'files' ? '/files' : null) },
+  objects: { format: 'responses', pathOf: (collection) => (collection === 'conversations' ? null : `/${collection}`) },
   framing: () => SSE,
   checkConfig: (given) => (given.preset?.credentialVariables.length ? missingSecrets([API_KEY], given) : []),
   chatTraits: compatibleTraits,

@@ -89,6 +89,7 @@ function stateOf(provider: Provider, model: string, protocols: readonly Upstream
   const settings = provider.baseUrl === null ? {} : provider.settings;
   const isOn: { readonly [collection in Collection]: boolean } = {
     files: settings[FILES.name] === 'on',
+    batches: settings[FILES.name] === 'on',
     conversations: isKept && protocols.includes('responses'),
   };
   const creates = COLLECTIONS.filter((one) => isOn[one] && (paths?.pathOf(one, model, settings) ?? null) !== null);

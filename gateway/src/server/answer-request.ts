@@ -2,6 +2,8 @@
  * Routes one HTTP request: runs the checks common to all routes, finds the route, and sends the last-resort error
  * reply.
  */
+
+import { ANTHROPIC_BATCHES, createBatch, OPENAI_BATCHES } from '../call/batches/create-batch.ts';
 import type { CallOrigin } from '../call/call.ts';
 import { countCall } from '../call/count-call.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
@@ -11,8 +13,9 @@ import { answerObject } from '../call/objects/answer-object.ts';
 import { answerStoredResponse } from '../call/stored/stored-response.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import { CLIENTS } from '../protocols/registry.ts';
-import { COLLECTIONS, type Collection } from '../protocols/stored/shared-state.ts';
+import type { Collection } from '../protocols/stored/shared-state.ts';
 import type { ConsoleServer } from './console-files.ts';
 import { callGemini, GEMINI_BASES, isFromGoogleClient, listGeminiModels, showGeminiModel } from './gemini-paths.ts';
 import { type ReadKeyLimitStatus, showKey } from './key-endpoint.ts';
@@ -235,10 +238,13 @@ const modelPaths = (paths: string[], show: Answer): RouteRow => ({
   isCall: true,
 });
 
-/** The paths of objects that clients create at providers. */
-const objectPaths = (collection: Collection): RouteRow[] => {
-  const paths = aliases(`/${collection}`);
-  const answer: Answer = (request, origin, { deps }, rest) => answerObject(request, origin, deps, collection, rest);
+/** The paths of objects that clients create at providers. `batches`: the format of the requests that create those. */
+const objectPaths = (collection: Collection, path: string = `/${collection}`, batches?: ClientProtocol): RouteRow[] => {
+  const paths = aliases(path);
+  const answer: Answer = (request, origin, { deps }, rest) =>
+    batches !== undefined && rest === '' && request.method === 'POST'
+      ? createBatch(request, origin, deps, batches)
+      : answerObject(request, origin, deps, collection, rest, batches);
   return [page(['GET', 'POST'], paths, answer), below(['GET', 'POST', 'DELETE'], paths, answer)].map((row) => ({
     ...row,
     isCall: true,
@@ -297,7 +303,10 @@ const ROUTES: readonly RouteRow[] = [
   below(['GET', 'POST', 'DELETE'], aliases('/responses'), (request, origin, { deps }, rest) =>
     answerStoredResponse(request, origin, deps, rest),
   ),
-  ...COLLECTIONS.flatMap(objectPaths),
+  ...objectPaths('files'),
+  ...objectPaths('conversations'),
+  ...objectPaths('batches', '/batches', OPENAI_BATCHES),
+  ...objectPaths('batches', '/messages/batches', ANTHROPIC_BATCHES),
   page(['GET'], aliases('/key'), (request, origin, { deps, readKeyStanding }) =>
     showKey(request, origin, deps, readKeyStanding),
   ),

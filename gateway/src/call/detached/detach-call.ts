@@ -11,7 +11,7 @@ import { estimateInput } from '../money/usage-checks.ts';
 import { RESPONSES_KEPT_MS } from '../stored/stored-by.ts';
 
 /** Then the held amount is charged. */
-const DEADLINE_MS = 48 * 60 * 60 * 1000;
+export const DEADLINE_MS = 48 * 60 * 60 * 1000;
 /** It becomes part of the path of later requests. */
 const ID = /^[\w.-]{1,256}$/;
 

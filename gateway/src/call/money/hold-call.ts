@@ -97,7 +97,7 @@ function takeHold(
 }
 
 /** The failure of a call whose hold the ledger refuses although the limits admitted it. */
-class RefusedHold implements UnsavedHold {
+export class RefusedHold implements UnsavedHold {
   readonly #call: Routed;
   readonly #amount: NanoUsd;
 

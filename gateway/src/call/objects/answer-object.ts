@@ -9,6 +9,7 @@ import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { messagesClient } from '../../protocols/messages/client/client-protocol.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import type { Collection } from '../../protocols/stored/shared-state.ts';
+import { cancelBatch, currentObject } from '../batches/batch-object.ts';
 import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall } from '../call.ts';
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply } from '../deliver/reply.ts';
@@ -22,15 +23,15 @@ import { type AskedObject, readAskedObject } from './object-routes.ts';
 import { findObject, forgetGone, passObject } from './pass-object.ts';
 import { type StreamedContent, streamContent } from './stream-content.ts';
 
-/** Answers one request, also if a step fails. `rest`: the path below the collection. */
+/** Answers one request, also if a step fails. `rest`: the path below the collection. `client`: whose paths they are. */
 export async function answerObject(
   request: Request,
   origin: CallOrigin,
   deps: CallDeps,
   collection: Collection,
   rest: string,
+  client: ClientProtocol = clientOf(request.headers, collection),
 ): Promise<Response> {
-  const client = clientOf(request.headers, collection);
   const call = openCall(request, client, origin, deps);
   let admission: Admission | null = null;
   let answered: { readonly reply: Response; readonly ended: Promise<void> | null };
@@ -70,6 +71,11 @@ async function answer(call: Identified, asked: AskedObject) {
   if (act !== 'create' && act !== 'change') openPlace(call);
   if (act === 'list') return whole(plainReply(call, { headers: [] }, await listObjects(call, asked), 200, null));
   if (act === 'content') return answerContent(call, asked);
+  if (act === 'show' || act === 'cancel') {
+    const { row, place } = await findObject(call, asked);
+    if (act === 'cancel') return whole(replyOf(call, await cancelBatch(call, asked, row, place)));
+    return whole(plainReply(call, { headers: [] }, await currentObject(call, row, place), 200, null));
+  }
   return whole(replyOf(call, await (act === 'create' ? createObject : passObject)(call, asked)));
 }
 

@@ -9,7 +9,8 @@ import { type Identified, setTarget } from '../call.ts';
 import { type ObjectContent, sendObjectRequest } from '../stored/send-object-request.ts';
 import type { ObjectPlace } from './choose-place.ts';
 
-const UPSTREAMS = { responses: responsesUpstream, messages: messagesUpstream } as const;
+/** The format of each provider's objects. */
+export const UPSTREAMS = { responses: responsesUpstream, messages: messagesUpstream } as const;
 
 /** What the client gets. `failure`: the provider's refusal, in its own words; null: it did what was asked. */
 export interface ObjectAnswer extends Pick<CollectedAnswer, 'head' | 'body'> {

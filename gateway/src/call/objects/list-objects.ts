@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../errors/call-failure.ts';
 import type { StoredKind } from '../../protocols/stored/stored-references.ts';
 import type { StoredPage, StoredRow } from '../../store/ports/stored-state.ts';
+import { listedBatch } from '../batches/batch-object.ts';
 import type { Identified } from '../call.ts';
 import { findRows, keyOf } from '../stored/lead-to-stored.ts';
 import { readSafely } from '../stored/read-safely.ts';
@@ -25,6 +26,8 @@ const OWN_QUERY = {
 
 type ListFormat = keyof typeof LIMITS;
 
+const OF_BATCHES = { default: 20, most: 100 };
+
 /** The reply as JSON, in the client's format. Throws CallFailure. */
 export async function listObjects(call: Identified, { object, query }: AskedObject): Promise<string> {
   const { deps, principal, protocol } = call;
@@ -33,7 +36,8 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   if (providers.length === 0) throw noCollection(object.collection);
   const format = protocol.name === 'messages' ? 'messages' : 'responses';
   refuseOthers(query, format);
-  const limit = Math.min(ROWS_MAX, readLimit(query.get('limit'), LIMITS[format]));
+  const limits = kind === 'batch' && format === 'responses' ? OF_BATCHES : LIMITS[format];
+  const limit = Math.min(ROWS_MAX, readLimit(query.get('limit'), limits));
   const before = query.get('before_id');
   const after = query.get('after') ?? query.get('after_id');
   const isOldestFirst = before !== null || query.get('order') === 'asc';
@@ -52,7 +56,8 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   const found = await readSafely(() => deps.storedState.list(owner, page, Date.now()));
   const rows = found.slice(0, limit);
   if (before !== null) rows.reverse();
-  return renderList(rows, found.length > limit, format);
+  const shown = kind === 'batch' ? await Promise.all(rows.map((row) => listedBatch(call, row))) : rows;
+  return renderList(shown, found.length > limit, format);
 }
 
 function refuseOthers(query: URLSearchParams, format: ListFormat): void {

@@ -9,9 +9,9 @@ import type { StoredKind } from '../../protocols/stored/stored-references.ts';
 
 /**
  * `create` from a form or JSON; `list` from the rows; `pass` a request without a body; `change` with one; `content`: bytes;
- * `delete` the object and its row.
+ * `delete` the object and its row; `show` and `cancel` a batch.
  */
-type Act = 'create' | 'list' | 'pass' | 'change' | 'content' | 'delete';
+type Act = 'create' | 'list' | 'pass' | 'change' | 'content' | 'delete' | 'show' | 'cancel';
 
 interface ObjectRoute {
   readonly method: ObjectRequest['method'];
@@ -50,6 +50,19 @@ export const OBJECT_ROUTES: { readonly [collection in Collection]: CollectionRou
       { method: 'GET', path: '/ID', act: 'pass' },
       { method: 'DELETE', path: '/ID', act: 'delete' },
       { method: 'GET', path: '/ID/content', act: 'content' },
+    ],
+  },
+  batches: {
+    kind: 'batch',
+    noun: 'batch',
+    isForm: false,
+    advice: 'batches are off by default: the operator opens them with "files: on" at a provider',
+    routes: [
+      { method: 'GET', path: '', act: 'list', query: ['limit', 'after', 'after_id', 'before_id'] },
+      { method: 'GET', path: '/ID', act: 'show' },
+      { method: 'POST', path: '/ID/cancel', act: 'cancel' },
+      { method: 'DELETE', path: '/ID', act: 'delete' },
+      { method: 'GET', path: '/ID/results', act: 'content' },
     ],
   },
   conversations: {

@@ -1,6 +1,7 @@
 /** Passes a request about an existing object to the provider that keeps it, and keeps its row as the object is. */
 import type { StoredReference } from '../../protocols/stored/stored-references.ts';
 import type { StoredRow } from '../../store/ports/stored-state.ts';
+import { requireSettled } from '../batches/batch-object.ts';
 import type { Identified } from '../call.ts';
 import { estimateTokens } from '../money/usage-checks.ts';
 import { findRows, keyOf } from '../stored/lead-to-stored.ts';
@@ -19,13 +20,14 @@ interface FoundObject {
 /** The object that a request names; `others`: what else it names. Throws CallFailure. */
 export async function findObject(
   call: Identified,
-  { id, object: { collection } }: AskedObject,
+  { id, act, object: { collection } }: AskedObject,
   others: readonly StoredReference[] = [],
 ): Promise<FoundObject> {
   const own: StoredReference = { path: 'id', kind: OBJECT_ROUTES[collection].kind, id };
   const rows = await findRows(call, [own, ...others]);
   const row = rows.get(keyOf(own));
   if (row === undefined) throw missingObject(collection);
+  if (collection === 'batches' && (act === 'content' || act === 'delete')) requireSettled(call, row);
   return { row, place: placeOf(call, collection, own, others, rows) };
 }
 

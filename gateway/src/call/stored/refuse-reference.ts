@@ -19,6 +19,7 @@ const WORDS: { readonly [kind in StoredKind]: string } = {
   container: 'found a container that is not stored for this workspace; leave the id out for a new one',
   connector: 'found a connector that is not stored for this workspace; have the operator allow it',
   skill: 'found a skill that is not stored for this workspace; have the operator allow it',
+  batch: 'found a batch that is not stored for this workspace',
   cache: 'found a cache that is not stored for this workspace; send the content itself',
   voice: 'found a voice that is not stored for this workspace; name one of the provider, or have the operator allow it',
   address:

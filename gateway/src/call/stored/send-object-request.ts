@@ -26,21 +26,24 @@ export function requestAbout({ requestId, atMs }: Sender, object: ObjectRequest,
   return { ...plain, object, requestId, atMs, ...content };
 }
 
-/** Resolves with the provider's answer of any status. Rejects with CallFailure. */
+/**
+ * Resolves with the provider's answer of any status. `mayLeave`: a client that leaves ends it. Rejects with CallFailure.
+ */
 export async function sendObjectRequest(
   call: Identified,
   target: Target,
   credential: number,
   object: ObjectRequest,
   content: ObjectContent = {},
+  mayLeave = true,
 ): Promise<CollectedAnswer> {
   const { request, deps, settings } = call;
   const stopping = new AbortController();
   const running: Interruptible = { interrupt: (failure) => stopping.abort(failure) };
   const leave = () => stopping.abort(new CallFailure('client_left', 'the client left before its answer was complete'));
   const handle = deps.openCalls.add(running);
-  request.signal.addEventListener('abort', leave);
-  if (request.signal.aborted) leave();
+  if (mayLeave) request.signal.addEventListener('abort', leave);
+  if (mayLeave && request.signal.aborted) leave();
   try {
     const sent = requestAbout(call, object, content);
     return await requestObject(target, credential, sent, settings.config.limits, stopping.signal);

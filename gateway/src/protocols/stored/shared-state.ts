@@ -9,7 +9,7 @@ export interface SharedState {
 }
 
 /** The objects that clients create at providers, by the name of their path. */
-export const COLLECTIONS = ['files', 'conversations'] as const;
+export const COLLECTIONS = ['files', 'conversations', 'batches'] as const;
 export type Collection = (typeof COLLECTIONS)[number];
 
 /** Where a kind of provider has them. */

@@ -17,6 +17,7 @@ export type StoredKind =
   | 'skill'
   | 'cache'
   | 'voice'
+  | 'batch'
   /** An address instead of an id. */
   | 'address';
 

@@ -21,19 +21,25 @@ interface Operation {
   /** The schema of the body, and whether it is a form. */
   readonly body?: readonly [schema: string, isForm: boolean];
   readonly parameters?: readonly OpenapiPart[];
+  /** The format of its refusals. Absent: that of OpenAI. */
+  readonly format?: 'messages';
 }
 
 const BYTES_ANSWER = {
   'application/octet-stream': { schema: { ...TEXT, contentMediaType: 'application/octet-stream' } },
 };
 
-function operation({ method, id, summary, schema, body, parameters = [] }: Operation): OpenapiPart {
+export function operation({ method, id, summary, schema, body, parameters = [], format }: Operation): OpenapiPart {
   const statuses = body === undefined ? [...READ_STATUSES, '400', '422', '429'] : BODY_STATUSES;
   const answer =
     schema === null
       ? { description: 'The bytes of the file.', headers: V1_HEADERS, content: BYTES_ANSWER }
       : json(`${schema}.`, schema, V1_HEADERS);
-  const responses = { 200: answer, ...errors(statuses, 'ChatError', limitHeaders('responses')) };
+  const refusals =
+    format === 'messages'
+      ? errors(statuses, 'MessagesError', limitHeaders('messages'))
+      : errors(statuses, 'ChatError', limitHeaders('responses'));
+  const responses = { 200: answer, ...refusals };
   const shared = { operationId: id, summary, tags: ['calls'], parameters, responses };
   if (body === undefined) return { [method]: shared };
   const [name, isForm] = body;

@@ -2,6 +2,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
 import type { ClientProtocolName, GenerationClientName } from '../../protocols/names.ts';
+import { BATCH_PATHS, BATCH_SCHEMAS } from './batch-paths.ts';
 import { BODY_STATUSES, errors, json, parameter, READ_STATUSES } from './error-responses.ts';
 import { DRAWING, DRAWN, EDIT, FORM, MEDIA_SCHEMAS, SOUND, SPEECH, VARIATION, WRITTEN } from './media-contents.ts';
 import { OBJECT_PATHS, OBJECT_SCHEMAS } from './object-paths.ts';
@@ -210,6 +211,7 @@ const PATHS: OpenapiPart = {
     'ResponseItems',
   ),
   ...OBJECT_PATHS,
+  ...BATCH_PATHS,
   '/v1/messages': post(
     'createMessage',
     'Create a message',
@@ -342,7 +344,7 @@ async function renderWithoutServers(withConsole: boolean): Promise<Buffer<ArrayB
         },
       },
       headers: HEADERS,
-      schemas: { ...REQUEST_SCHEMAS, ...MEDIA_SCHEMAS, ...OBJECT_SCHEMAS, ...RESPONSE_SCHEMAS },
+      schemas: { ...REQUEST_SCHEMAS, ...MEDIA_SCHEMAS, ...OBJECT_SCHEMAS, ...BATCH_SCHEMAS, ...RESPONSE_SCHEMAS },
     },
   };
   return Buffer.from(JSON.stringify(document).slice(1));
