@@ -21,7 +21,7 @@ interface Details {
   readonly cause?: unknown;
   /** Whole seconds, 1 to 60. */
   readonly retryAfterSeconds?: number;
-  /** The upstream's status, if it is passed on (`upstream_rejected`: 400, 404, 413, 422); 426 for a refused upgrade. */
+  /** The upstream's status, if it is passed on (`upstream_rejected`: 400, 404, 413, 422); 426 for a refused upgrade; one on which an agent ends. */
   readonly status?: number;
   /** Requested and maximum tokens, if the upstream stated them: the error messages of a protocol need them. */
   readonly tokens?: TokenCounts;

@@ -168,6 +168,17 @@ describe.skipIf(program === null)(`Claude Code ${NEEDS_CLIENTS}`, () => {
         expectSuccess(await run(route, { ANTHROPIC_AUTH_TOKEN: '', ANTHROPIC_API_KEY: pair.gateway.key }));
       });
 
+      test('a spent budget ends the session at once, and it says why', async () => {
+        const words = ['--name', 'poor', '--budget-usd', '0.000001', '--json'];
+        const { key } = JSON.parse((await pair.gateway.run('keys', 'create', ...words)).stdout);
+        const { status, lines } = await run(route, { ANTHROPIC_AUTH_TOKEN: key });
+        expect([status, posts().map((call) => call.status)]).toEqual([1, [429]]);
+        expect(lines.at(-1)).toMatchObject({
+          is_error: true,
+          result: expect.stringContaining('budget of this API key'),
+        });
+      });
+
       test('a wrong key ends the session at once, without another attempt', async () => {
         const { status, lines } = await run(route, { ANTHROPIC_AUTH_TOKEN: 'tg_wrong' });
         expect(status).toBe(1);

@@ -53,3 +53,9 @@ export function findGeminiCli(): string | null {
   const program = join(MODULES, '@google/gemini-cli/bundle/gemini.js');
   return existsSync(program) ? program : null;
 }
+
+/** Returns the OpenCode binary for this platform. */
+export function findOpenCode(): string | null {
+  const program = join(MODULES, `opencode-${process.platform}-${process.arch}/bin/opencode`);
+  return existsSync(program) ? program : null;
+}

@@ -1,7 +1,9 @@
 /** Tests which agents get other words for a spent budget, and that all others get those of their format. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
+import { withAgentStatus } from './agent-stops.ts';
 import { failureReply } from './reply.ts';
 
 const reason = { kind: 'budget_spent', resets_at: '2026-11-24T00:00:00.000Z' } as const;
@@ -40,6 +42,47 @@ describe('a spent budget', () => {
       shown: null,
       error: { type: 'insufficient_quota', code: 'insufficient_quota' },
     });
+  });
+});
+
+describe('agents that take every 429 for a rate limit', () => {
+  const OPENCODE = 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14';
+  const AGENTS = [OPENCODE, 'QwenCode/0.15.10 (linux; x64)'];
+  const statusFor = (userAgent: string, protocol: ClientProtocol, failure = SPENT) =>
+    protocol.statusOf(
+      withAgentStatus({ request: { headers: new Headers({ 'user-agent': userAgent }) }, protocol }, failure),
+    );
+
+  test.each(AGENTS)('%s gets 402 for a spent budget in every format', (userAgent) => {
+    for (const protocol of Object.values(CLIENT_PROTOCOLS))
+      expect([protocol.name, statusFor(userAgent, protocol)]).toEqual([protocol.name, 402]);
+  });
+
+  test('no word of the body makes OpenCode ask again', async () => {
+    for (const protocol of Object.values(CLIENT_PROTOCOLS)) {
+      const call = { request: { headers: new Headers({ 'user-agent': OPENCODE }) }, protocol };
+      const reply = failureReply(withAgentStatus(call, SPENT), protocol, 'req_429_500', null, OPENCODE);
+      expect([reply.status, reply.headers.get('request-id')]).toEqual([402, 'req_429_500']);
+      // Its own patterns (1.18.33), as far as they can match here.
+      expect(await reply.text()).not.toMatch(
+        /429|50[0234]|rate.?limit|too many requests|exhausted|unavailable|try again/i,
+      );
+    }
+  });
+
+  test('others get 429', () => {
+    for (const userAgent of [
+      CODEX,
+      'claude-cli/2.1.329 (external, sdk-cli)',
+      'GeminiCLI-tui/0.61.0/demo',
+      'my-opencode/1',
+    ])
+      expect([userAgent, statusFor(userAgent, CLIENT_PROTOCOLS.chat)]).toEqual([userAgent, 429]);
+  });
+
+  test('a rate limit stays 429', () => {
+    for (const userAgent of AGENTS)
+      expect(statusFor(userAgent, CLIENT_PROTOCOLS.chat, new CallFailure('rate_limited', 'slow down'))).toBe(429);
   });
 });
 

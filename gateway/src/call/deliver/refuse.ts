@@ -3,11 +3,12 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type Arrived, type Identified, isIdentified } from '../call.ts';
 import { settle } from '../money/settle.ts';
+import { withAgentStatus } from './agent-stops.ts';
 import { failureReply, streamReply } from './reply.ts';
 
 /** Replies to a call that failed, and settles it if its caller is known. */
 export async function refuse(call: Arrived, error: unknown): Promise<Response> {
-  const failure = reportFailure(call, error);
+  const failure = withAgentStatus(call, reportFailure(call, error));
   const { protocol } = call;
   const asStream = call.facts?.stream === true && protocol.failsAsStream?.(failure) === true;
   const status = asStream ? 200 : protocol.statusOf(failure);

@@ -14,6 +14,7 @@ import { maskKeys } from '../../lib/secret.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { type Identified, isRouted, type Routed } from '../call.ts';
+import { withAgentStatus } from '../deliver/agent-stops.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { keepResponse, storedHere } from '../stored/keep-response.ts';
 import { storedBy } from '../stored/stored-by.ts';
@@ -158,11 +159,12 @@ function warnUnpriced({ route, deps }: Routed, usage: Usage, price: Price | null
  */
 export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRecord): Promise<void> {
   const { deps, protocol } = call;
-  call.content?.ended(protocol.statusOf(failure), failure.kind);
+  const status = protocol.statusOf(withAgentStatus(call, failure));
+  call.content?.ended(status, failure.kind);
   call.failure = failure;
   const refused: CallRecord = {
     ...record,
-    status: protocol.statusOf(failure),
+    status,
     error: failure.kind,
     reason: buildReason(call, failure.kind, false),
     usage: ZERO_USAGE,

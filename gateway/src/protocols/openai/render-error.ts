@@ -14,7 +14,9 @@ export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 export function renderError(failure: CallFailure, requestId: string): string {
   const [, type, code] = ERROR_WORDS[failure.kind];
   const message = describeFailure(failure, requestId, statusOf(failure));
-  return JSON.stringify({ error: { message, type, param: failure.details.param ?? null, code } });
+  return JSON.stringify({
+    error: { message, type, param: failure.details.param ?? null, code: failure.details.code ?? code },
+  });
 }
 
 /** The last record of a stream that failed: never followed by `[DONE]`. */

@@ -25,7 +25,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   429:
     'A limit of the key, its end user, workspace or account, or of the model (type `rate_limit_error`; requests and tokens per minute, concurrent requests): ' +
     'wait for `retry-after` seconds. Or a budget or the balance does not cover the request (chat `insufficient_quota`, messages `billing_error`), with ' +
-    '`x-should-retry: false`: waiting for seconds does not help. Or the provider has too many requests. Code `rate_limit_exceeded`.',
+    '`x-should-retry: false`: waiting for seconds does not help; OpenCode and Qwen Code get 402 instead. Or the provider has too many requests. Code `rate_limit_exceeded`.',
   431: 'The header block is too large.',
   500: 'Gateway or upstream failure, with the request id: also an account, model or price that the operator must correct. Code `internal_error`.',
   503: 'Draining, over capacity, or the gateway’s own store is not available.',

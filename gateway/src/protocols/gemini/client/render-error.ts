@@ -58,8 +58,11 @@ const WORDS: { readonly [kind in FailureKind]: Words } = {
   store_unavailable: UNAVAILABLE,
 };
 
-/** The words of upstream's statuses that are passed on. */
-const STATUS_WORDS: ReadonlyMap<number, string> = new Map([[404, 'NOT_FOUND']]);
+/** The words of statuses that a failure brings with it: upstream's, and the one on which an agent ends. */
+const STATUS_WORDS: ReadonlyMap<number, string> = new Map([
+  [402, 'FAILED_PRECONDITION'],
+  [404, 'NOT_FOUND'],
+]);
 
 /** The HTTP status of a failure: upstream's, if it is passed on. */
 export function statusOf({ kind, details }: CallFailure): number {
