@@ -1,5 +1,6 @@
 /** Defines a model of the catalogue: names, limits, capabilities and price. */
 import type { Price, PriceMember } from '../billing/price.ts';
+import type { WrittenUnits } from '../billing/unit-prices.ts';
 
 /**
  * Providers whose models the catalogue knows; a configured provider maps to one of these names by its kind or preset.
@@ -106,6 +107,8 @@ export interface SnapshotModel {
   readonly price: SnapshotRates;
   readonly tiers?: ReadonlyArray<SnapshotRates & { readonly above: number }>;
   readonly per_1000_requests?: { readonly [kind: string]: string };
+  /** USD per unit as decimal text. */
+  readonly per_unit?: WrittenUnits;
   readonly fees_beside?: readonly FeeBeside[];
   readonly messages?: {
     readonly sampling: boolean;

@@ -1,8 +1,8 @@
 /** Tests the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
-import { priceOfTier } from '../billing/price-book.ts';
-import { MEDIA_COUNTERS, type TierWords } from '../generation/usage.ts';
+import { costNanoUsd, priceOfTier } from '../billing/price-book.ts';
+import { MEDIA_COUNTERS, type TierWords, type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import { ENDPOINT_MODELS } from './endpoint-models.ts';
@@ -48,6 +48,34 @@ test('models of other endpoints have their vendor’s price, moderations none', 
     'catalog:2026-11-23/openai/text-embedding-3-small@0.02_0.02_0.02_0.02_0_0',
   );
   expect(versionOf('omni-moderation-2024-09-26')).toBe('catalog:2026-11-23/openai/omni-moderation-latest@0_0_0_0_0_0');
+});
+
+/** Nano-USD of the usage at the catalogue's price. */
+function costOf(id: string, usage: Partial<Usage>): bigint {
+  const price = findModel('openai', id)?.price;
+  if (price === undefined) throw new Error(`${id} has no price`);
+  return costNanoUsd({ ...ZERO_USAGE, ...usage }, price);
+}
+
+test.each<[string, Partial<Usage>, bigint]>([
+  // By hand from the vendor's pages, in USD per million tokens or per unit.
+  ['gpt-image-1-mini', { input: 50, output: 272, extras: { image_output: 272, images: 1 } }, 2_276_000n],
+  ['gpt-image-2', { input: 350, output: 1_000, extras: { image_input: 300, image_output: 1_000 } }, 32_650_000n],
+  ['gpt-image-2.6-sunburst', { input: 50, cache_read: 100, output: 10 }, 750_000n],
+  ['tts-1', { extras: { characters: 4_096 } }, 61_440_000n],
+  ['tts-1-hd', { extras: { characters: 3 } }, 90_000n],
+  ['gpt-4o-mini-tts-2025-12-15', { input: 14, output: 101, extras: { audio_output: 101, characters: 60 } }, 1_220_400n],
+  ['whisper-1', { extras: { seconds: 61 } }, 6_100_000n],
+  ['gpt-transcribe', { extras: { seconds: 60 } }, 4_500_000n],
+  ['gpt-4o-transcribe', { input: 34, output: 9, extras: { audio_input: 30, seconds: 3 } }, 280_000n],
+  ['gpt-4o-mini-transcribe', { input: 34, output: 9, extras: { audio_input: 30, seconds: 3 } }, 140_000n],
+])('%s costs what its vendor publishes', (id, usage, nanoUsd) => {
+  expect(costOf(id, usage)).toBe(nanoUsd);
+});
+
+test('no model of the list was shut down by its date', () => {
+  const { version, models } = ENDPOINT_MODELS;
+  expect(models.filter(({ shutdown }) => shutdown !== undefined && shutdown <= version)).toEqual([]);
 });
 
 describe('the snapshot', () => {

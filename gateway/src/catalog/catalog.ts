@@ -12,6 +12,7 @@ import {
   type PublishedPrice,
   parseFees,
 } from '../billing/price.ts';
+import { NO_UNITS, parseUnitPrices } from '../billing/unit-prices.ts';
 import { MEDIA_COUNTERS, type TierMember } from '../generation/usage.ts';
 import type {
   Catalog,
@@ -120,12 +121,14 @@ function parseModel(model: SnapshotModel, version: string): CatalogModel {
   };
 }
 
-function parsePrice({ provider, id, price, tiers = [], per_1000_requests }: SnapshotModel, version: string): Price {
+function parsePrice(model: SnapshotModel, version: string): Price {
+  const { provider, id, price, tiers = [], per_1000_requests, per_unit } = model;
   const filled = fillPrice(
     parseRates(price),
     `catalog:${version}/${provider}/${id}`,
     tiers.map(({ above, ...rates }) => ({ ...parseRates(rates), inputTokensAbove: above })),
     per_1000_requests === undefined ? NO_FEES : parseFees(per_1000_requests),
+    per_unit === undefined ? NO_UNITS : parseUnitPrices(per_unit),
   );
   const modifiers = findModifiers(provider, id);
   return modifiers === undefined ? filled : { ...filled, modifiers };

@@ -34,5 +34,9 @@ test('a host has its own forms, or completes with its chat models; one that spea
   expect(formatsOfModel(SPOKEN, voyage, 'voyage-4', null)).toEqual(['voyage_embeddings']);
   expect(formatsOfModel(SPOKEN, voyage, 'rerank-2.5', null)).toEqual(['voyage_rerank']);
   expect(formatsOfModel(SPOKEN, { completes: true }, 'llama', null)).toEqual(['chat', 'responses', 'completions']);
+  const mistral = { transcribes: /^voxtral/ };
+  expect(formatsOfModel(SPOKEN, mistral, 'voxtral-mini-latest', null)).toEqual(['chat', 'responses', 'audio']);
+  expect(formatsOfModel(SPOKEN, mistral, 'voxtral-mini-transcribe-2602', null)).toEqual(['audio']);
+  expect(formatsOfModel(SPOKEN, mistral, 'mistral-small-latest', null)).toEqual(['chat', 'responses']);
   expect(formatsOfModel(['messages'], {}, 'claude-embed', null)).toEqual(['messages']);
 });

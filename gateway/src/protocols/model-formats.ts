@@ -45,6 +45,8 @@ interface HostForms {
   readonly forms?: readonly UpstreamProtocolName[];
   /** Its generating models answer legacy completions too. Absent: they do not. */
   readonly completes?: boolean;
+  /** Its generating models that also transcribe. Absent: none. */
+  readonly transcribes?: RegExp;
 }
 
 /**
@@ -53,12 +55,13 @@ interface HostForms {
  */
 export function formatsOfModel(
   spoken: readonly UpstreamProtocolName[],
-  { forms = [], completes = false }: HostForms,
+  host: HostForms,
   model: string,
   endpoints: readonly ClientProtocolName[] | null,
 ): readonly UpstreamProtocolName[] {
+  const { forms = [] } = host;
   const isListed = endpoints !== null && endpoints.length < CLIENT_PROTOCOL_NAMES.length;
-  const families = isListed ? endpoints.map((name) => PROTOCOLS[name].family) : familiesOf(model, completes);
+  const families = isListed ? endpoints.map((name) => PROTOCOLS[name].family) : familiesOf(model, host);
   const known = forms.length === 0 ? spoken : withForms(spoken, forms);
   const found = known.filter((name) => families.includes(PROTOCOLS[name].family));
   return found.length === 0 ? known : found;
@@ -73,8 +76,9 @@ function withForms(
   return [...spoken.filter((name) => !replaced.includes(PROTOCOLS[name].family)), ...forms];
 }
 
-function familiesOf(model: string, completes: boolean): readonly Family[] {
+function familiesOf(model: string, { completes = false, transcribes }: HostForms): readonly Family[] {
   const named = BY_NAME.find(([, name]) => name.test(model))?.[0];
   if (named !== undefined) return [named];
-  return completes ? ['generation', 'completions'] : ['generation'];
+  const isHeard = transcribes?.test(model) === true;
+  return ['generation', ...(completes ? ['completions' as const] : []), ...(isHeard ? ['audio' as const] : [])];
 }

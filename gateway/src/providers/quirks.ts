@@ -20,6 +20,8 @@ export interface ProviderQuirks {
   readonly keepsState?: true;
   /** Its generating models answer legacy completions too. */
   readonly completes?: true;
+  /** Its generating models that also transcribe. */
+  readonly transcribes?: RegExp;
   /** Its own form of a format that is not translated, which it speaks instead. */
   readonly forms?: readonly UpstreamProtocolName[];
   /** It may answer with another model than the requested one, which its answers name: that one is charged. */

@@ -55,7 +55,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/price-book.ts',
   ],
   // A catalog entry carries a price.
-  catalog: [...FLOOR, 'billing/price.ts'],
+  catalog: [...FLOOR, 'billing/price.ts', 'billing/unit-prices.ts'],
   // A configuration holds providers of the registered kinds and the proxy that leads to them, and carries prices and
   // catalog entries.
   config: [...FLOOR, 'providers', 'upstream/egress-proxy.ts', 'billing/price.ts', 'catalog'],

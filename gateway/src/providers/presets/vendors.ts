@@ -74,9 +74,10 @@ export const VENDORS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
     // Tool call ids have nine letters and digits; a response prefix must be marked as such: wire reference D.3.
+    // Voxtral chats and transcribes: https://docs.mistral.ai/studio/audio/overview (2026-11-23)
     quirks: chatQuirks(
       { toolIds: 'nine', prefill: 'prefix', usageOption: false, top_k: false },
-      { streamUsage: 'always' },
+      { streamUsage: 'always', transcribes: /^voxtral/ },
     ),
   }),
   chatHost('DEEPSEEK_API_KEY', {
