@@ -3,6 +3,7 @@
  * request may go out twice, one retry of a stale idle connection. Knows no model wire format.
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { freeBytes } from '../lib/free-bytes.ts';
 import { type BodySource, type FeedListener, RequestFeed } from './body-source.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import {
@@ -67,6 +68,8 @@ export interface UpstreamTap extends UpstreamMarks {
   pause(): void;
   resume(): void;
   abort(): void;
+  /** From now on no span is used after `onBody` returns: the memory of each read is freed at once. Absent: it is not. */
+  freeReads?(): void;
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
@@ -112,6 +115,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
   #left = 0;
   #received = 0;
   #paused = false;
+  #freesReads = false;
 
   constructor(
     origin: Origin,
@@ -151,6 +155,10 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
     this.#paused = false;
     this.#touch(this.#limits.idleMs, performance.now());
     this.#connection?.socket.resume();
+  }
+
+  freeReads(): void {
+    this.#freesReads = true;
   }
 
   /** Cancels the exchange: upstream sees its connection closed at once. Nothing is called afterwards. */
@@ -211,6 +219,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
       if (!this.#paused) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
       this.#readBody(bytes, 0);
     }
+    if (this.#freesReads) freeBytes(bytes);
   }
 
   async #authorize(head: Promise<string>): Promise<void> {

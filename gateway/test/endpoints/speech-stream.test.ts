@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../harness/eventually.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 
 const CHUNK = 64 * 1024;
@@ -71,12 +72,13 @@ async function begin(signal?: AbortSignal) {
   const before = speaking.length;
   const replying = speak('tts-live', signal);
   const source = await eventually('the request', () => speaking[before] ?? null);
+  const sentMs = performance.now();
   source.write(Buffer.from('first'));
   const reply = await replying;
   const reader = reply.body?.getReader();
   if (reader === undefined) throw new Error('no body');
   const read = async () => Buffer.from((await reader.read()).value ?? []).toString();
-  return { reply, source, read, reader };
+  return { reply, source, sentMs, read, reader };
 }
 
 const recordOf = (reply: Response) =>
@@ -95,6 +97,18 @@ test('each chunk arrives before the next one is sent', async () => {
   source.end();
   expect((await reader.read()).done).toBe(true);
   expect(await recordOf(reply)).toMatchObject({ status: 200, error: null, cost_nano_usd: '60000' });
+});
+
+exhaustiveTest('7: the first byte arrives within 5 ms of the provider’s, in the best of ten', async () => {
+  const delaysMs: number[] = [];
+  for (let turn = 0; turn < 10; turn++) {
+    const { source, sentMs, read, reader } = await begin();
+    expect(await read()).toBe('first');
+    delaysMs.push(performance.now() - sentMs);
+    source.end();
+    expect((await reader.read()).done).toBe(true);
+  }
+  expect(Math.min(...delaysMs)).toBeLessThan(5);
 });
 
 test('7: a client that leaves ends the request at the provider at once, and pays for the characters', async () => {

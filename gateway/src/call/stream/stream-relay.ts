@@ -4,6 +4,7 @@
  * nothing.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
+import { BYTES } from '../../framing/bytes.ts';
 import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../../framing/framing.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
@@ -109,7 +110,11 @@ export class StreamRelay implements ExchangeListener, StreamSource {
   onHead(head: ResponseHead): void {
     this.#parts.listener.onHead(head);
     this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
-    if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) return;
+    if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) {
+      // Bytes without records are passed on within `onBody`, or copied.
+      if (this.#parts.framing === BYTES) this.#tap?.freeReads?.();
+      return;
+    }
     this.#collector = new AnswerCollector(this.#parts.limits, this.#parts.listener);
     this.#collector.onHead(head);
   }

@@ -14,8 +14,6 @@ const SEALED_BYTES = RECORD_BYTES + TAG_BYTES;
 /** Owner only, and never a file that another program made. */
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const MODE = 0o600;
-/** Half a megabyte. */
-const WRITING_MAX = 8;
 const CLOSED = 'the upload is closed';
 
 export class SealedFile {
@@ -24,11 +22,8 @@ export class SealedFile {
   /** The bytes after the last full record. */
   readonly #open = Buffer.allocUnsafeSlow(RECORD_BYTES);
   #openBytes = 0;
-  /** Records that are on their way to the disk. */
-  #writing = 0;
-  /** Resolves once none is; shared by all that wait. */
-  #written: PromiseWithResolvers<void> | null = null;
-  #failure: Error | null = null;
+  /** The record that is written. */
+  readonly #sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
   #records = 0;
   #isClosed = false;
   /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
@@ -50,27 +45,19 @@ export class SealedFile {
     return this.#records * RECORD_BYTES + this.#openBytes;
   }
 
-  /**
-   * Copies the bytes to the end; one call at a time. Waits only for a disk that falls behind: meanwhile the runtime reads on
-   * from the client, into larger buffers. Rejects with the system's error: then the file is unusable.
-   */
+  /** Copies the bytes to the end; one call at a time. Rejects with the system's error: then the file is unusable. */
   async append(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       const to = Math.min(bytes.length, from + RECORD_BYTES - this.#openBytes);
       this.#open.set(bytes.subarray(from, to), this.#openBytes);
       this.#openBytes += to - from;
       from = to;
-      if (this.#openBytes < RECORD_BYTES) continue;
-      this.#sealRecord();
-      if (this.#writing >= WRITING_MAX) await this.#untilWritten();
+      if (this.#openBytes === RECORD_BYTES) await this.#writeRecord();
     }
-    if (this.#failure !== null) throw this.#failure;
   }
 
   /** Some bytes from an offset below `length` on, at least one, in memory of their own. Rejects if they are not those that were written. */
   async read(offset: number): Promise<Buffer> {
-    while (this.#writing > 0) await this.#untilWritten();
-    if (this.#failure !== null) throw this.#failure;
     const record = Math.floor(offset / RECORD_BYTES);
     const within = offset % RECORD_BYTES;
     if (record === this.#records) return Buffer.copyBytesFrom(this.#open, within, this.#openBytes - within);
@@ -91,41 +78,21 @@ export class SealedFile {
     if (this.#pending === 0) closeSync(this.#file);
   }
 
-  #sealRecord(): void {
-    const record = this.#records;
-    const sealing = createCipheriv('aes-256-gcm', this.#key, nonceOf(record));
+  async #writeRecord(): Promise<void> {
+    const sealing = createCipheriv('aes-256-gcm', this.#key, nonceOf(this.#records));
     const bytes = sealing.update(this.#open);
     sealing.final();
-    const sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
+    const sealed = this.#sealed;
     sealed.set(bytes);
     sealed.set(sealing.getAuthTag(), RECORD_BYTES);
     freeBytes(bytes);
-    this.#records += 1;
-    this.#openBytes = 0;
-    this.#writing += 1;
-    this.#writeRecord(sealed, record * SEALED_BYTES)
-      .catch((error: unknown) => {
-        this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      })
-      .finally(() => {
-        freeBytes(sealed);
-        this.#writing -= 1;
-        if (this.#writing > 0) return;
-        this.#written?.resolve();
-        this.#written = null;
-      });
-  }
-
-  /** A write to a disk that is nearly full may be partial. */
-  async #writeRecord(sealed: Buffer, at: number): Promise<void> {
+    const at = this.#records * SEALED_BYTES;
+    // A write to a disk that is nearly full may be partial.
     for (let from = 0; from < SEALED_BYTES; ) {
       from += await this.#run((done) => write(this.#file, sealed, from, SEALED_BYTES - from, at + from, done));
     }
-  }
-
-  #untilWritten(): Promise<void> {
-    this.#written ??= Promise.withResolvers<void>();
-    return this.#written.promise;
+    this.#records += 1;
+    this.#openBytes = 0;
   }
 
   async #readSealed(record: number): Promise<Buffer> {
