@@ -53,7 +53,7 @@ interface Mp3Frame {
 }
 
 /** Layer III only; null: not the head of a frame. */
-export function parseMp3Frame(bytes: Buffer, at: number): Mp3Frame | null {
+export function parseMp3Frame(bytes: Uint8Array, at: number): Mp3Frame | null {
   if (bytes.length < at + 4 || bytes[at] !== 0xff) return null;
   const [, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4);
   const version = (second >> 3) & 3;

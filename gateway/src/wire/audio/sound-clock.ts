@@ -9,6 +9,8 @@ const PCM_BYTES_PER_SECOND = 48_000;
 /** Used where the format is unknown: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000;
 const HEAD_BYTES = 4;
+/** The first byte of each frame. */
+const FRAME_START = 0xff;
 const WAV_HEAD_BYTES = 44;
 
 export class SoundClock {
@@ -47,20 +49,36 @@ export class SoundClock {
     if (bytesPerSecond > 0) this.#bytesPerSecond = bytesPerSecond;
   }
 
+  /** Joins only the head of a frame that begins in the bytes before: a copy of each read would wait for the collector. */
   #readFrames(bytes: Uint8Array): void {
+    const before = this.#pending;
     let at = Math.min(this.#skip, bytes.length);
     this.#skip -= at;
-    if (at === bytes.length) return;
-    const rest = Buffer.concat([this.#pending, bytes.subarray(at)]);
-    for (at = 0; at + HEAD_BYTES <= rest.length; ) {
-      const frame = parseMp3Frame(rest, at);
-      if (frame === null) at += 1;
-      else {
+    if (before.length > 0) {
+      const joined = Buffer.concat([before, bytes.subarray(0, HEAD_BYTES)]);
+      at = this.#scan(joined, 0, before.length) - before.length;
+      if (at < 0) {
+        this.#pending = joined.subarray(at + before.length);
+        return;
+      }
+    }
+    at = this.#scan(bytes, at, bytes.length);
+    this.#skip = Math.max(0, at - bytes.length);
+    this.#pending = Buffer.from(bytes.subarray(at));
+  }
+
+  /** Adds up the frames that begin in `bytes[at, end)` and whose heads are complete. Returns where it stopped. */
+  #scan(bytes: Uint8Array, at: number, end: number): number {
+    while (at < end && at + HEAD_BYTES <= bytes.length) {
+      const frame = parseMp3Frame(bytes, at);
+      if (frame === null) {
+        const next = bytes.indexOf(FRAME_START, at + 1);
+        at = next === -1 ? end : Math.min(next, end);
+      } else {
         this.#frameSeconds += frame.samples / frame.sampleRate;
         at += frame.bytes;
       }
     }
-    this.#skip = Math.max(0, at - rest.length);
-    this.#pending = Buffer.from(rest.subarray(at));
+    return at;
   }
 }
