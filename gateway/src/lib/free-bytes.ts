@@ -7,3 +7,11 @@
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
+
+/**
+ * As `freeBytes`, for bytes that share their memory with nothing, although they do not use all of it: what a cipher returns
+ * has a byte to spare.
+ */
+export function freeMemory({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}

@@ -59,6 +59,19 @@ describe('an answer', () => {
     expect(peers).toHaveLength(1);
   });
 
+  test.each([true, false])('is freed as it is read, where its listener keeps nothing of it: %s', async (freesReads) => {
+    const { url } = serve((peer) => {
+      peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      setTimeout(() => peer.send('2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n'), 5);
+    });
+    const spans: Uint8Array[] = [];
+    const running = runExchange(url, { onBody: (_, span) => void spans.push(span) });
+    if (freesReads) running.exchange.freeReads();
+    expect(await running.end).toBe('end');
+    expect(running.body().toString()).toBe('hello');
+    expect(spans.map(({ length }) => length)).toEqual(freesReads ? [0, 0] : [2, 3]);
+  });
+
   test('without a length ends with its connection', async () => {
     const { url } = serve((peer) => {
       peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');

@@ -219,7 +219,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
       if (!this.#paused) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
       this.#readBody(bytes, 0);
     }
-    if (this.#freesReads) freeBytes(bytes);
+    if (this.#freesReads && this.#head !== null) freeBytes(bytes);
   }
 
   async #authorize(head: Promise<string>): Promise<void> {

@@ -1,6 +1,10 @@
-/** Tests that the gateway holds little of a 200 MB upload and of a 50 MB answer: by the memory of its process. */
+/**
+ * Tests that the gateway holds little of a 200 MB upload and of a 50 MB answer, the first time too: by the memory of its
+ * process, without the pages of its program.
+ */
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { BOUNDARY, FORM_END, partOf } from './audio-rig.ts';
@@ -10,97 +14,145 @@ const PIECE = Buffer.alloc(100_000, 'x');
 const UPLOAD_BYTES = 200 * MB;
 const ANSWER_BYTES = 50 * MB;
 const GROWTH_MAX = 8 * MB;
-/** The compiler, the collector and the runtime's pools take their memory once. */
-const WARM_UPS = 4;
+const LOOK_EVERY_MS = 5;
+const FORM_START = Buffer.concat([partOf('model', 'whisper-1'), partOf('file', '', 'a.wav').subarray(0, -2)]);
+const FORM_REST = Buffer.concat([Buffer.from('\r\n'), FORM_END]);
+const SPEECH = JSON.stringify({ model: 'tts-1', input: 'hi', voice: 'alloy' });
+const TRANSCRIPT = JSON.stringify({ text: 'hi', usage: { type: 'duration', seconds: 4 } });
 
-let gateway: RunningGateway;
-let upstream: ReturnType<typeof Bun.serve>;
+let upstream: Server;
 let receivedBytes = 0;
+let gateway: RunningGateway;
 
-beforeAll(async () => {
-  upstream = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    maxRequestBodySize: 2 ** 40,
-    async fetch(request) {
-      if (request.url.endsWith('/speech')) return new Response(soundOf(ANSWER_BYTES), { headers: { 'content-type': 'audio/pcm' } });
-      receivedBytes = 0;
-      for await (const chunk of request.body ?? []) receivedBytes += chunk.length;
-      return Response.json({ text: 'hi', usage: { type: 'duration', seconds: 4 } });
-    },
-  });
-  const lab = { kind: 'openai-compatible', base_url: `http://127.0.0.1:${upstream.port}/v1`, api_key: 'x' };
-  const price = { input: 0, output: 0, per_unit: { second: 0.0001, character: 0.000015 } };
-  const models = ['whisper-1', 'tts-1'].map((model) => [model, { targets: [{ provider: 'lab', model }], price }]);
-  gateway = await startGateway({ config: { providers: { lab }, models: Object.fromEntries(models) } });
-}, 60_000);
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop(true);
-});
+/** Writes as fast as the other side reads. */
+function pump(socket: Socket, pieces: Iterator<Buffer>): void {
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    if (socket.write(next.value)) continue;
+    socket.once('drain', () => pump(socket, pieces));
+    return;
+  }
+}
 
-function soundOf(bytes: number): ReadableStream {
-  let left = bytes;
-  return new ReadableStream({
-    pull(controller) {
-      controller.enqueue(PIECE);
-      left -= PIECE.length;
-      if (left <= 0) controller.close();
-    },
+function* repeat(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= PIECE.length) yield PIECE;
+}
+
+function* form(): Generator<Buffer> {
+  yield FORM_START;
+  yield* repeat(UPLOAD_BYTES);
+  yield FORM_REST;
+}
+
+/** Answers each request once it is complete. */
+function answerOn(socket: Socket): void {
+  let head = '';
+  let left = 0;
+  socket.on('error', () => undefined);
+  socket.on('data', (bytes) => {
+    if (left > 0) left -= bytes.length;
+    else {
+      head += bytes.toString('latin1');
+      const end = head.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      receivedBytes = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      left = receivedBytes - (head.length - end - 4);
+    }
+    if (left > 0) return;
+    const isSpeech = head.includes('/speech');
+    const [type, length] = isSpeech ? ['audio/mpeg', ANSWER_BYTES] : ['application/json', TRANSCRIPT.length];
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`);
+    if (isSpeech) pump(socket, repeat(ANSWER_BYTES));
+    else socket.write(TRANSCRIPT);
+    head = '';
   });
 }
 
-const residentBytes = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
+beforeAll(async () => {
+  upstream = createServer(answerOn);
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => void upstream.close());
 
-/** The most that the process grows while it serves the request. */
-async function growthOf(act: () => Promise<void>): Promise<number> {
-  const before = residentBytes();
-  let most = 0;
-  const timer = setInterval(() => {
-    most = Math.max(most, residentBytes() - before);
-  }, 5);
-  await act();
-  clearInterval(timer);
-  return most;
+async function start(): Promise<void> {
+  const { port } = upstream.address() as AddressInfo;
+  const lab = { kind: 'openai-compatible', base_url: `http://127.0.0.1:${port}/v1`, api_key: 'x' };
+  const models = ['whisper-1', 'tts-1'].map((model) => [
+    model,
+    { targets: [{ provider: 'lab', model }], price: 'free' },
+  ]);
+  gateway = await startGateway({ config: { providers: { lab }, models: Object.fromEntries(models) } });
+}
+
+/** Resolves with the head of the answer and its size, once the gateway closes the connection. */
+function ask(path: string, type: string, length: number, body: Iterator<Buffer>): Promise<[string, number]> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${gateway.key}\r\n`;
+  socket.write(`${head}content-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`);
+  pump(socket, body);
+  let status = '';
+  let bytes = 0;
+  socket.on('data', (read) => {
+    if (bytes === 0) status = read.toString('latin1', 0, 12);
+    bytes += read.length;
+  });
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('close', () => resolve([status, bytes]));
+  });
 }
 
 async function upload(): Promise<void> {
-  async function* send() {
-    yield partOf('model', 'whisper-1');
-    yield partOf('file', '', 'a.wav').subarray(0, -2);
-    for (let left = UPLOAD_BYTES; left > 0; left -= PIECE.length) yield PIECE;
-    yield Buffer.concat([Buffer.from('\r\n'), FORM_END]);
-  }
-  const reply = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-    body: send() as unknown as ReadableStream,
-  });
-  expect([reply.status, receivedBytes > UPLOAD_BYTES]).toEqual([200, true]);
+  const type = `multipart/form-data; boundary=${BOUNDARY}`;
+  const length = FORM_START.length + UPLOAD_BYTES + FORM_REST.length;
+  const [status] = await ask('/v1/audio/transcriptions', type, length, form());
+  expect([status, receivedBytes]).toEqual(['HTTP/1.1 200', length]);
 }
 
 async function speak(): Promise<void> {
-  const reply = await fetch(`${gateway.url}/v1/audio/speech`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'tts-1', input: 'hi', voice: 'alloy' }),
-  });
-  let bytes = 0;
-  for await (const chunk of reply.body ?? []) bytes += chunk.length;
-  expect([reply.status, bytes]).toEqual([200, ANSWER_BYTES]);
+  const body = [Buffer.from(SPEECH)].values();
+  const [status, bytes] = await ask('/v1/audio/speech', 'application/json', SPEECH.length, body);
+  expect([status, bytes > ANSWER_BYTES]).toEqual(['HTTP/1.1 200', true]);
 }
 
-for (const [name, act] of [
-  ['a 200 MB upload', upload],
-  ['a 50 MB answer', speak],
-] as const) {
-  exhaustiveTest(
-    `${name} grows the process by less than 8 MB`,
-    async () => {
-      for (let turn = 0; turn < WARM_UPS; turn++) await act();
-      const growths = [await growthOf(act), await growthOf(act), await growthOf(act)];
-      expect(Math.min(...growths)).toBeLessThan(GROWTH_MAX);
-    },
-    300_000,
-  );
+const heldBytes = () =>
+  Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+/** The most that the process grows while it serves the request. */
+async function growthOf(act: () => Promise<void>): Promise<number> {
+  const before = heldBytes();
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, heldBytes() - before);
+  }, LOOK_EVERY_MS);
+  await act();
+  clearInterval(timer);
+  return Math.max(most, heldBytes() - before);
+}
+
+const median = (numbers: number[]) => numbers.sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
+
+/** A busy machine delays the collector: the medians of three processes count. */
+if (process.platform === 'linux') {
+  for (const [name, act] of [
+    ['a 200 MB upload', upload],
+    ['a 50 MB answer', speak],
+  ] as const) {
+    exhaustiveTest(
+      `${name} grows the process by less than 8 MB, the first time and later`,
+      async () => {
+        const first: number[] = [];
+        const later: number[] = [];
+        for (let process = 0; process < 3; process++) {
+          await start();
+          first.push(await growthOf(act));
+          for (let turn = 0; turn < 3; turn++) later.push(await growthOf(act));
+          await gateway.stop();
+        }
+        expect(median(first)).toBeLessThan(GROWTH_MAX);
+        expect(median(later)).toBeLessThan(GROWTH_MAX);
+      },
+      300_000,
+    );
+  }
 }

@@ -3,9 +3,9 @@
  * AES-256-GCM by records, whose number is the nonce, so that none can be changed, moved or repeated.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, read, unlinkSync, write } from 'node:fs';
+import { closeSync, constants, openSync, read, unlinkSync, write, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { freeBytes } from '../../lib/free-bytes.ts';
+import { freeBytes, freeMemory } from '../../lib/free-bytes.ts';
 
 const RECORD_BYTES = 64 * 1024;
 const TAG_BYTES = 16;
@@ -14,10 +14,13 @@ const SEALED_BYTES = RECORD_BYTES + TAG_BYTES;
 /** Owner only, and never a file that another program made. */
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const MODE = 0o600;
+/** A record goes to the system's cache in 0.03 ms, unless the system makes writers wait for the disk. */
+const STALL_MS = 5;
 const CLOSED = 'the upload is closed';
 
 export class SealedFile {
   readonly #file: number;
+  readonly #stallMs: number;
   readonly #key = randomBytes(32);
   /** The bytes after the last full record. */
   readonly #open = Buffer.allocUnsafeSlow(RECORD_BYTES);
@@ -25,12 +28,15 @@ export class SealedFile {
   /** The record that is written. */
   readonly #sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
   #records = 0;
+  /** A write has stalled: the later ones must not hold up the thread. */
+  #isSlow = false;
   #isClosed = false;
   /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
   #pending = 0;
 
-  /** Creates the file in a folder. Throws the system's error. */
-  constructor(folder: string) {
+  /** Creates the file in a folder. Throws the system's error. `stallMs`: a write that takes longer has stalled. */
+  constructor(folder: string, stallMs = STALL_MS) {
+    this.#stallMs = stallMs;
     const path = join(folder, `upload-${randomBytes(16).toString('hex')}`);
     this.#file = openSync(path, FLAGS, MODE);
     try {
@@ -45,7 +51,11 @@ export class SealedFile {
     return this.#records * RECORD_BYTES + this.#openBytes;
   }
 
-  /** Copies the bytes to the end; one call at a time. Rejects with the system's error: then the file is unusable. */
+  /**
+   * Copies the bytes to the end; one call at a time. Writes at once while the system's cache has room: during each wait the
+   * runtime reads up to a megabyte more from the client, in larger buffers. Rejects with the system's error: then the file
+   * is unusable.
+   */
   async append(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       const to = Math.min(bytes.length, from + RECORD_BYTES - this.#openBytes);
@@ -56,11 +66,11 @@ export class SealedFile {
     }
   }
 
-  /** Some bytes from an offset below `length` on, at least one, in memory of their own. Rejects if they are not those that were written. */
+  /** Some bytes from an offset below `length` on, at least one, in memory of their own, for `freeMemory`. Rejects if they are not those that were written. */
   async read(offset: number): Promise<Buffer> {
     const record = Math.floor(offset / RECORD_BYTES);
     const within = offset % RECORD_BYTES;
-    if (record === this.#records) return Buffer.copyBytesFrom(this.#open, within, this.#openBytes - within);
+    if (record === this.#records) return ownCopy(this.#open.subarray(within, this.#openBytes));
     const sealed = await this.#readSealed(record);
     const opening = createDecipheriv('aes-256-gcm', this.#key, nonceOf(record));
     opening.setAuthTag(sealed.subarray(RECORD_BYTES));
@@ -85,14 +95,25 @@ export class SealedFile {
     const sealed = this.#sealed;
     sealed.set(bytes);
     sealed.set(sealing.getAuthTag(), RECORD_BYTES);
-    freeBytes(bytes);
+    freeMemory(bytes);
     const at = this.#records * SEALED_BYTES;
     // A write to a disk that is nearly full may be partial.
     for (let from = 0; from < SEALED_BYTES; ) {
-      from += await this.#run((done) => write(this.#file, sealed, from, SEALED_BYTES - from, at + from, done));
+      const rest = SEALED_BYTES - from;
+      from += this.#isSlow
+        ? await this.#run((done) => write(this.#file, sealed, from, rest, at + from, done))
+        : this.#writeNow(from, at + from);
     }
     this.#records += 1;
     this.#openBytes = 0;
+  }
+
+  #writeNow(from: number, at: number): number {
+    if (this.#isClosed) throw new Error(CLOSED);
+    const startMs = performance.now();
+    const bytes = writeSync(this.#file, this.#sealed, from, SEALED_BYTES - from, at);
+    this.#isSlow = performance.now() - startMs > this.#stallMs;
+    return bytes;
   }
 
   async #readSealed(record: number): Promise<Buffer> {
@@ -117,6 +138,13 @@ export class SealedFile {
       });
     });
   }
+}
+
+/** Not in the pool of short buffers: it may be freed. */
+function ownCopy(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 /** The number of the record: a key is used for one file, and each record is written once. */

@@ -138,7 +138,32 @@ describe('an upload', () => {
   });
 });
 
+test('what was read is freed, whatever part of a record it is', async () => {
+  const { body } = open();
+  await body.append(bytesOf(2 * MIB + 17));
+  for (const offset of [0, 5, 2 * MIB + 3]) {
+    const bytes = await body.read(offset);
+    expect(bytes.length).toBeGreaterThan(0);
+    body.free(bytes);
+    expect(bytes.length).toBe(0);
+  }
+  body.release();
+});
+
 describe('the sealed file', () => {
+  test('is written by other threads once a write has stalled', async () => {
+    const file = new SealedFile(folder, -1);
+    const given = bytesOf(5 * 64 * 1024 + 17);
+    for (let at = 0; at < given.length; at += 50_000) await file.append(given.subarray(at, at + 50_000));
+    const spans: Buffer[] = [];
+    for (let at = 0; at < file.length; at += spans.at(-1)?.length ?? 0) spans.push(await file.read(at));
+    expect(Buffer.concat(spans).equals(given)).toBe(true);
+    const pending = file.append(bytesOf(64 * 1024));
+    file.close();
+    expect(pending).rejects.toThrow('closed');
+    expect(file.append(bytesOf(64 * 1024))).rejects.toThrow('closed');
+  });
+
   test('is for its owner only', () => {
     const modes: number[] = [];
     const file = new SealedFile(folder);

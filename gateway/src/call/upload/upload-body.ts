@@ -5,7 +5,7 @@
 import { statfsSync } from 'node:fs';
 import type { BodyShare } from '../../admission/capacity.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import { freeBytes } from '../../lib/free-bytes.ts';
+import { freeBytes, freeMemory } from '../../lib/free-bytes.ts';
 import { SealedFile } from './sealed-file.ts';
 
 /** Longer uploads go to a file. */
@@ -90,7 +90,7 @@ export class UploadBody {
 
   /** Frees bytes that `read` gave, once nothing reads them. */
   free(bytes: Uint8Array): void {
-    if (this.#file !== null) freeBytes(bytes);
+    if (this.#file !== null) freeMemory(bytes);
   }
 
   /** Gives memory and disk back. Idempotent. */

@@ -33,7 +33,7 @@ export interface ExchangePlan {
   readonly body?: Uint8Array | BodySource;
   readonly publicOnly?: true;
   /** Called within `onBody`. */
-  readonly onBody?: (running: RunningExchange) => void;
+  readonly onBody?: (running: RunningExchange, span: Uint8Array) => void;
 }
 
 /** Starts an exchange with the server at `url`. */
@@ -64,7 +64,7 @@ export function runExchange(
       onBody(span) {
         spans.push(Buffer.from(span));
         bytes += span.length;
-        onBody?.(running);
+        onBody?.(running, span);
         for (const one of waiting.splice(0)) {
           if (bytes >= one.count) one.resolve();
           else waiting.push(one);
