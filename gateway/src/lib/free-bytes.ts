@@ -1,6 +1,6 @@
 /**
- * Gives memory back before the collector comes, which does not see how much hundreds of large buffers hold: an upload of
- * 200 MB grew the process by up to 90 MB without it (Bun 1.4.5, 2026-11-23).
+ * Gives memory back before the collector comes, which does not see how much hundreds of large buffers hold: without it an
+ * upload of 200 MB grew the process by up to 90 MB, an answer of 50 MB by 60 (Bun 1.4.5, 2026-11-23).
  */
 
 /** Frees bytes that nothing reads any more; they are empty afterwards. Bytes that share their memory are left alone. */

@@ -59,17 +59,22 @@ describe('an answer', () => {
     expect(peers).toHaveLength(1);
   });
 
-  test.each([true, false])('is freed as it is read, where its listener keeps nothing of it: %s', async (freesReads) => {
-    const { url } = serve((peer) => {
-      peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-      setTimeout(() => peer.send('2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n'), 5);
-    });
-    const spans: Uint8Array[] = [];
-    const running = runExchange(url, { onBody: (_, span) => void spans.push(span) });
-    if (freesReads) running.exchange.freeReads();
-    expect(await running.end).toBe('end');
-    expect(running.body().toString()).toBe('hello');
-    expect(spans.map(({ length }) => length)).toEqual(freesReads ? [0, 0] : [2, 3]);
+  test.each([
+    ['with a length', 'content-length: 5\r\n\r\n', 'hello'],
+    ['of one chunk', 'transfer-encoding: chunked\r\n\r\n', '5\r\nhello\r\n0\r\n\r\n'],
+    ['of two chunks', 'transfer-encoding: chunked\r\n\r\n', '2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n'],
+  ])('%s is freed as it is read, if its listener keeps nothing of it', async (_, head, body) => {
+    const { url } = serve((peer) => peer.send(`HTTP/1.1 200 OK\r\n${head}${body}`));
+    for (const freesReads of [true, false]) {
+      const spans: Uint8Array[] = [];
+      const running = runExchange(url, {
+        onHead: ({ exchange }) => (freesReads ? exchange.freeReads() : undefined),
+        onBody: (_, span) => void spans.push(span),
+      });
+      expect(await running.end).toBe('end');
+      expect(running.body().toString()).toBe('hello');
+      expect(spans.map(({ length }) => length)).toEqual([freesReads ? 0 : 5]);
+    }
   });
 
   test('without a length ends with its connection', async () => {

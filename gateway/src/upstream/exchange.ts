@@ -3,7 +3,7 @@
  * request may go out twice, one retry of a stale idle connection. Knows no model wire format.
  */
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
-import { freeBytes } from '../lib/free-bytes.ts';
+import { freeBytes, freeMemory } from '../lib/free-bytes.ts';
 import { type BodySource, type FeedListener, RequestFeed } from './body-source.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import {
@@ -346,7 +346,11 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
   #readChunked(bytes: Buffer, start: number): void {
     const chunked = this.#chunked;
     if (chunked === null) return;
-    const taken = chunked.push(bytes, start, (span) => this.#emit(span));
+    const taken = chunked.push(bytes, start, (span) => {
+      this.#emit(span);
+      // Of several chunks in one read it is a copy.
+      if (this.#freesReads && span.buffer !== bytes.buffer) freeMemory(span);
+    });
     if (this.#isOver()) return;
     if (typeof taken === 'string') this.#fail('malformed', taken);
     else if (chunked.done) this.#end(taken === bytes.length);

@@ -14,8 +14,9 @@ const SEALED_BYTES = RECORD_BYTES + TAG_BYTES;
 /** Owner only, and never a file that another program made. */
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const MODE = 0o600;
-/** A record goes to the system's cache in 0.03 ms, unless the system makes writers wait for the disk. */
+/** A record goes to the system's cache in 0.03 ms, unless the system makes writers wait for the disk: then each of them. */
 const STALL_MS = 5;
+const STALLS_MAX = 3;
 const CLOSED = 'the upload is closed';
 
 export class SealedFile {
@@ -28,8 +29,8 @@ export class SealedFile {
   /** The record that is written. */
   readonly #sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
   #records = 0;
-  /** A write has stalled: the later ones must not hold up the thread. */
-  #isSlow = false;
+  /** Writes in a row that stalled; from `STALLS_MAX` on they no longer hold up the thread. */
+  #stalls = 0;
   #isClosed = false;
   /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
   #pending = 0;
@@ -100,9 +101,10 @@ export class SealedFile {
     // A write to a disk that is nearly full may be partial.
     for (let from = 0; from < SEALED_BYTES; ) {
       const rest = SEALED_BYTES - from;
-      from += this.#isSlow
-        ? await this.#run((done) => write(this.#file, sealed, from, rest, at + from, done))
-        : this.#writeNow(from, at + from);
+      from +=
+        this.#stalls === STALLS_MAX
+          ? await this.#run((done) => write(this.#file, sealed, from, rest, at + from, done))
+          : this.#writeNow(from, at + from);
     }
     this.#records += 1;
     this.#openBytes = 0;
@@ -112,7 +114,7 @@ export class SealedFile {
     if (this.#isClosed) throw new Error(CLOSED);
     const startMs = performance.now();
     const bytes = writeSync(this.#file, this.#sealed, from, SEALED_BYTES - from, at);
-    this.#isSlow = performance.now() - startMs > this.#stallMs;
+    this.#stalls = performance.now() - startMs > this.#stallMs ? this.#stalls + 1 : 0;
     return bytes;
   }
 

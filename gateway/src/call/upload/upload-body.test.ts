@@ -151,7 +151,7 @@ test('what was read is freed, whatever part of a record it is', async () => {
 });
 
 describe('the sealed file', () => {
-  test('is written by other threads once a write has stalled', async () => {
+  test('is written by other threads once writes stall', async () => {
     const file = new SealedFile(folder, -1);
     const given = bytesOf(5 * 64 * 1024 + 17);
     for (let at = 0; at < given.length; at += 50_000) await file.append(given.subarray(at, at + 50_000));

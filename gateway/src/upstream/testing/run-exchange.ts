@@ -32,6 +32,8 @@ export interface ExchangePlan {
   readonly limits?: Partial<ExchangeLimits>;
   readonly body?: Uint8Array | BodySource;
   readonly publicOnly?: true;
+  /** Called within `onHead`. */
+  readonly onHead?: (running: RunningExchange) => void;
   /** Called within `onBody`. */
   readonly onBody?: (running: RunningExchange, span: Uint8Array) => void;
 }
@@ -39,7 +41,7 @@ export interface ExchangePlan {
 /** Starts an exchange with the server at `url`. */
 export function runExchange(
   url: string,
-  { limits = {}, body = Buffer.from('{}'), publicOnly, onBody }: ExchangePlan = {},
+  { limits = {}, body = Buffer.from('{}'), publicOnly, onHead, onBody }: ExchangePlan = {},
 ): RunningExchange {
   let head: ResponseHead | null = null;
   let endings = 0;
@@ -60,6 +62,7 @@ export function runExchange(
     {
       onHead(given) {
         head = given;
+        onHead?.(running);
       },
       onBody(span) {
         spans.push(Buffer.from(span));
