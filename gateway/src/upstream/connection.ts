@@ -143,6 +143,16 @@ export function noteClosed(connection: Connection, error: Error | null): void {
   else forget(connection);
 }
 
+/** Bun reports an exception of our own listener as a socket error; system errors have a code. */
+export function isOurFault(error: Error): boolean {
+  return !('code' in error);
+}
+
+/** The error in parentheses, for the end of a message; empty without one. */
+export function because(error: Error | null): string {
+  return error === null ? '' : ` (${error.message})`;
+}
+
 /** Bytes arrived on an unused connection: the peer sends out of turn and cannot be trusted with another exchange. */
 export function discard(connection: Connection): void {
   forget(connection);

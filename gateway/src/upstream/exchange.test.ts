@@ -68,7 +68,9 @@ describe('an answer', () => {
     for (const freesReads of [true, false]) {
       const spans: Uint8Array[] = [];
       const running = runExchange(url, {
-        onHead: ({ exchange }) => (freesReads ? exchange.freeReads() : undefined),
+        onHead({ exchange }) {
+          exchange.freesReads = freesReads;
+        },
         onBody: (_, span) => void spans.push(span),
       });
       expect(await running.end).toBe('end');

@@ -7,8 +7,10 @@ import { freeBytes, freeMemory } from '../lib/free-bytes.ts';
 import { type BodySource, type FeedListener, RequestFeed } from './body-source.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import {
+  because,
   type Connection,
   type ConnectionUser,
+  isOurFault,
   type Origin,
   returnIdle,
   takeIdle,
@@ -68,8 +70,8 @@ export interface UpstreamTap extends UpstreamMarks {
   pause(): void;
   resume(): void;
   abort(): void;
-  /** From now on no span is used after `onBody` returns: the memory of each read is freed at once. Absent: it is not. */
-  freeReads?(): void;
+  /** No span is used after `onBody` returns: from then on the memory of each read is freed at once. Absent: it is not. */
+  freesReads?: boolean;
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
@@ -94,6 +96,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
   sentAtMs = 0;
   headAtMs = 0;
   lastByteAtMs = 0;
+  freesReads = false;
   readonly #origin: Origin;
   readonly #body: Uint8Array | BodySource;
   readonly #limits: ExchangeLimits;
@@ -115,7 +118,6 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
   #left = 0;
   #received = 0;
   #paused = false;
-  #freesReads = false;
 
   constructor(
     origin: Origin,
@@ -155,10 +157,6 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
     this.#paused = false;
     this.#touch(this.#limits.idleMs, performance.now());
     this.#connection?.socket.resume();
-  }
-
-  freeReads(): void {
-    this.#freesReads = true;
   }
 
   /** Cancels the exchange: upstream sees its connection closed at once. Nothing is called afterwards. */
@@ -219,7 +217,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
       if (!this.#paused) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
       this.#readBody(bytes, 0);
     }
-    if (this.#freesReads && this.#head !== null) freeBytes(bytes);
+    if (this.freesReads && this.#head !== null) freeBytes(bytes);
   }
 
   async #authorize(head: Promise<string>): Promise<void> {
@@ -348,8 +346,7 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
     if (chunked === null) return;
     const taken = chunked.push(bytes, start, (span) => {
       this.#emit(span);
-      // Of several chunks in one read it is a copy.
-      if (this.#freesReads && span.buffer !== bytes.buffer) freeMemory(span);
+      if (this.freesReads && span.buffer !== bytes.buffer) freeMemory(span); // Joined from several chunks.
     });
     if (this.#isOver()) return;
     if (typeof taken === 'string') this.#fail('malformed', taken);
@@ -400,13 +397,4 @@ export class Exchange implements ConnectionUser, Deadline, FeedListener, Upstrea
       connection.socket.terminate();
     }
   }
-}
-
-/** Bun reports an exception of our own listener as a socket error; system errors have a code. */
-function isOurFault(error: Error): boolean {
-  return !('code' in error);
-}
-
-function because(error: Error | null): string {
-  return error === null ? '' : ` (${error.message})`;
 }

@@ -112,7 +112,7 @@ export class StreamRelay implements ExchangeListener, StreamSource {
     this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
     if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) {
       // Bytes without records are passed on within `onBody`, or copied.
-      if (this.#parts.framing === BYTES) this.#tap?.freeReads?.();
+      if (this.#tap !== null && this.#parts.framing === BYTES) this.#tap.freesReads = true;
       return;
     }
     this.#collector = new AnswerCollector(this.#parts.limits, this.#parts.listener);

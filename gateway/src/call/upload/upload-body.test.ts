@@ -138,7 +138,7 @@ describe('an upload', () => {
   });
 });
 
-test('what was read is freed, whatever part of a record it is', async () => {
+test('bytes that were read are freed, whatever part of a record they are', async () => {
   const { body } = open();
   await body.append(bytesOf(2 * MIB + 17));
   for (const offset of [0, 5, 2 * MIB + 3]) {
