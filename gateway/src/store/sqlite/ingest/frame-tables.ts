@@ -9,6 +9,7 @@ import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/
 import { auditValues, INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageFolder } from '../rollup/fold-usage.ts';
 import { summedOf } from '../rollup/tally.ts';
+import { storedRows } from '../stored/stored-rows.ts';
 import { openBalanceChanges } from './balance-changes.ts';
 import { Contradiction } from './contradiction.ts';
 import { openOpenHolds } from './open-holds.ts';
@@ -41,13 +42,6 @@ const INSERT_STORED_STATE = `INSERT INTO stored_state
     kind = excluded.kind, provider = excluded.provider, model = excluded.model, credential = excluded.credential,
     tokens = excluded.tokens, request_id = excluded.request_id, expires_at_ms = max(expires_at_ms, excluded.expires_at_ms)`;
 
-/** The tokens that a provider reads again for a thing of the kind; others have none in a prompt. */
-const TOKENS_OF: { readonly [kind: string]: (stored: StoredByCall) => number } = {
-  response: ({ tokens }) => tokens,
-  conversation: ({ tokens }) => tokens,
-  item: ({ output_tokens }) => output_tokens,
-};
-
 export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'take'>): FrameTables {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
   const insertMovement = database.prepare(INSERT_MOVEMENT);
@@ -62,10 +56,9 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     change.held += amount;
   }
 
-  function keepStored({ account, workspace, request_id }: CallDraft, stored: StoredByCall): void {
-    const { provider, model, credential, expires_at_ms, things } = stored;
-    for (const { kind, id } of things) {
-      const tokens = TOKENS_OF[kind]?.(stored) ?? 0;
+  function keepStored(call: CallDraft, stored: StoredByCall): void {
+    for (const row of storedRows(call, stored)) {
+      const { account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms } = row;
       insertStored.run(account, workspace, id, kind, provider, model, credential, tokens, request_id, expires_at_ms);
     }
   }

@@ -5,6 +5,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndFrame, Frame, MovementFrame } from '../../ports/journal.ts';
 import type { LedgerProof } from '../../ports/ledger.ts';
+import type { StoredByCall } from '../../ports/stored-state.ts';
 import { heldCall, jobOf, recompute, settledCall, usageOf } from '../../testing/sample-call.ts';
 import { SAMPLE_FRAMES } from '../../testing/sample-frames.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
@@ -38,6 +39,15 @@ function movement(of: 'topup' | 'correct', id: string, amount: bigint): Movement
   };
 }
 
+const CONTAINER = { kind: 'container', id: 'cntr_1' };
+const ANSWER = [{ kind: 'response', id: 'resp_b' }, { kind: 'item', id: 'msg_b' }, CONTAINER];
+
+/** What a call left at its provider. */
+function left(things: StoredByCall['things']): StoredByCall {
+  const place = { provider: 'openai', model: 'gpt-5-mini', credential: 'eu' };
+  return { ...place, tokens: 900, output_tokens: 40, expires_at_ms: 1_792_592_001_830, things };
+}
+
 /** Two epochs, five blocks. Ends calls a, b and d, refuses e, leaves c, which is detached, and f open. */
 const BLOCKS: readonly (readonly Frame[])[] = [
   [movement('topup', 'm1', 5_000n), hold('call-a', 100n)],
@@ -46,11 +56,20 @@ const BLOCKS: readonly (readonly Frame[])[] = [
     { kind: 'checkpoint', call_id: 'call-a', usage: usageOf(4), cost: 8n },
     end('call-a', 120n, 80, false),
   ],
-  [end('call-b', 50n, 7), { kind: 'refused', record: sampleRecord('call-e', { cost_nano_usd: null }) }],
-  [movement('correct', 'm2', -30n), end('call-d', 10n, 0), hold('call-c', 40n)],
+  [
+    { ...end('call-b', 50n, 7), stored: left(ANSWER) },
+    { kind: 'refused', record: sampleRecord('call-e', { cost_nano_usd: null }) },
+  ],
+  [movement('correct', 'm2', -30n), { ...end('call-d', 10n, 0), stored: left([CONTAINER]) }, hold('call-c', 40n)],
   [
     { kind: 'checkpoint', call_id: 'call-c', usage: usageOf(4), cost: 8n },
-    { kind: 'detach', call_id: 'call-c', at_ms: 8, job: jobOf('resp_c') },
+    {
+      kind: 'detach',
+      call_id: 'call-c',
+      at_ms: 8,
+      job: jobOf('resp_c'),
+      stored: left([{ kind: 'response', id: 'resp_c' }]),
+    },
     hold('call-f', 60n),
   ],
 ];
@@ -170,8 +189,42 @@ test('a change of any value of a balance, an open hold or the mark is found', ()
   expect(changeAll('stream', 'one', ['one']).length).toBeGreaterThan(50);
 }, 60_000);
 
+test('a change of any value of stored state that a call left is found', () => {
+  const skipped = ['request_id', 'expires_at_ms', 'object'];
+  expect(changeAll('stored_state', 'id', skipped).length).toBeGreaterThan(50);
+});
+
+test('stored state may expire later, be deleted, or be created by a client', () => {
+  const made = "('default', 'default', 'file_1', 'file', 'openai', 'm', 'eu', 0, 'req_made', 1, NULL)";
+  for (const statement of [
+    'UPDATE stored_state SET expires_at_ms = expires_at_ms + 1',
+    "DELETE FROM stored_state WHERE id = 'msg_b'",
+    `INSERT INTO stored_state VALUES ${made}`,
+  ]) {
+    expect(proofAfter(statement).problem).toBeNull();
+  }
+});
+
 describe('the proof also finds', () => {
   const cases: readonly [what: string, statements: string[], block: number | null, words: string][] = [
+    [
+      'stored state that expires too early',
+      ["UPDATE stored_state SET expires_at_ms = 1 WHERE id = 'resp_c'"],
+      null,
+      'response resp_c of call call-c has expires_at_ms 1, the frame has 1792592001830',
+    ],
+    [
+      'stored state of another call',
+      ["UPDATE stored_state SET request_id = 'call-d' WHERE id = 'resp_b'"],
+      4,
+      'call call-d left no response resp_b',
+    ],
+    [
+      'stored state of a call that left none',
+      ["UPDATE stored_state SET request_id = 'call-a' WHERE id = 'resp_b'"],
+      null,
+      '4 rows of stored state name a call, the journal has frames of 3',
+    ],
     ['a block taken out', ['DELETE FROM block WHERE seq = 3'], 3, 'block 3 is missing; the next is 4'],
     ['the first block taken out', ['DELETE FROM block WHERE seq = 1'], 1, 'block 1 is missing'],
     ['the last block taken out', ['DELETE FROM block WHERE seq = 5'], null, 'the mark is block 5, the last block'],
@@ -256,6 +309,7 @@ test('the end removed with all its traces is found by a noted block', () => {
   database.run('DELETE FROM block WHERE seq = 5');
   database.run("DELETE FROM open_hold WHERE call_id = 'call-f'");
   database.run("UPDATE open_hold SET checkpoint = NULL, job = NULL WHERE call_id = 'call-c'");
+  database.run("DELETE FROM stored_state WHERE id = 'resp_c'");
   database.run('UPDATE account_balance SET held = held - 60, available = available + 60');
   database.run('UPDATE stream SET seq = 4, head = (SELECT hash FROM block WHERE seq = 4)');
   database.close();

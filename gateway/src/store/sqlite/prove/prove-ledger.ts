@@ -88,6 +88,7 @@ function proveJournal(
     end = proveBlocks(readStoredBlocks(database), end, frames, rows, onBlock);
     proveMark(mark ?? end, end);
     proveCounts(database, rows.counts);
+    rows.finishState((call) => frames.calls.running.get(call)?.draft ?? null);
   } finally {
     rows.close();
   }

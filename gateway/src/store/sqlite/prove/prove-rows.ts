@@ -1,10 +1,14 @@
-/** Compares the tables with the frames that they were filled from: call records, movements and their audit entries. */
+/**
+ * Compares the tables with the frames that they were filled from: call records, movements and their audit entries, stored
+ * state.
+ */
 import type { Database } from 'bun:sqlite';
 import type { EndFrame, Frame, MovementFrame, RefusedFrame } from '../../ports/journal.ts';
 import { CALL_RECORD_COLUMNS, callRecordValues, renderAttempts } from '../ledger/call-record-row.ts';
 import { auditValues, SELECT_AUDIT_VALUES } from '../policy/audit-row.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import type { BlockRows } from './prove-blocks.ts';
+import { openStoredProof, type StoredProof } from './prove-stored.ts';
 
 type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
@@ -23,6 +27,8 @@ const movementOf = (kind: MovementFrame['of']) => `SELECT account, cast(amount A
 export interface RowsProof extends BlockRows {
   /** Rows that frames stand for so far. */
   readonly counts: { readonly records: number; readonly movements: number };
+  /** After the last block. @throws LedgerInvariantError */
+  finishState: StoredProof['finish'];
   close(): void;
 }
 
@@ -34,6 +40,7 @@ export function openRowsProof(database: Database): RowsProof {
     correct: database.prepare<Value[], [string]>(movementOf('correct')),
   };
   const audit = openCursor(database, SELECT_AUDIT_VALUES);
+  const state = openStoredProof(database);
   const counts = { records: 0, movements: 0 };
   /** The next record of the table; null: none is left. */
   let ahead = stored.next();
@@ -92,15 +99,17 @@ export function openRowsProof(database: Database): RowsProof {
     take(frame: Frame, held) {
       if (frame.kind === 'end' || frame.kind === 'refused') takeRecord(frame, held);
       else if (frame.kind === 'movement') takeMovement(frame);
+      if (frame.kind === 'end' || frame.kind === 'detach') state.take(frame);
     },
     finish() {
       const [stray] = records.keys();
       if (stray !== undefined)
         throw new LedgerInvariantError(`the record of call ${stray} names this block, which has no frame of it`);
     },
+    finishState: state.finish,
     close() {
       for (const statement of [readMovement.topup, readMovement.correct]) statement.finalize();
-      for (const cursor of [stored, audit]) cursor.close();
+      for (const cursor of [stored, audit, state]) cursor.close();
     },
   };
 }
