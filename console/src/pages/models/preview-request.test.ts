@@ -32,3 +32,15 @@ test('a pasted request is a JSON object', () => {
   expect(parseRequest('{"a":').fault).toContain('isn’t valid JSON');
   expect(parseRequest(`"${'x'.repeat(1_000_001)}"`).fault).toContain('less than 1 MB');
 });
+
+test.each([
+  ['embeddings', ['input']],
+  ['moderations', ['input']],
+  ['audio', ['input']],
+  ['completions', ['prompt']],
+  ['images', ['prompt']],
+  ['rerank', ['query', 'documents']],
+] as const)('a long request of %s has the members that its format requires', (protocol, members) => {
+  expect(Object.keys(buildRequest(protocol, { ...PLAIN, tokens: 2_000, hasTools: true }) ?? {})).toEqual([...members]);
+  expect(buildRequest(protocol, { ...PLAIN, hasTools: true })).toBeUndefined();
+});

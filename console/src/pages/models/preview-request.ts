@@ -41,7 +41,7 @@ const IMAGES: { readonly [protocol in Protocol]?: unknown } = {
 /** Undefined: a short request of text only, which is the preview's own default. */
 export function buildRequest(protocol: Protocol, { tokens, hasTools, hasImage }: PreviewChoices) {
   if (tokens === 0 && !hasTools && !hasImage) return undefined;
-  if (TOOLS[protocol] === undefined) return tokens === 0 ? undefined : { input: WORD.repeat(tokens) };
+  if (TOOLS[protocol] === undefined) return tokens === 0 ? undefined : plainRequest(protocol, WORD.repeat(tokens));
   const words = tokens === 0 ? 'Hello' : WORD.repeat(tokens);
   const tools = hasTools ? { tools: TOOLS[protocol] } : {};
   if (protocol === 'gemini') {
@@ -55,6 +55,12 @@ export function buildRequest(protocol: Protocol, { tokens, hasTools, hasImage }:
     ...(isResponses ? { input: turns, max_output_tokens: 256 } : { messages: turns, max_tokens: 256 }),
     ...tools,
   };
+}
+
+/** The members without which the other formats refuse a request. */
+function plainRequest(protocol: Protocol, words: string): PreviewBody {
+  if (protocol === 'rerank') return { query: 'Hello', documents: [words] };
+  return protocol === 'completions' || protocol === 'images' ? { prompt: words } : { input: words };
 }
 
 const PASTED_CHARS_MAX = 1_000_000;
