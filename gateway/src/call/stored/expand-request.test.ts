@@ -1,4 +1,4 @@
-/** Tests expand-request.ts: what many references to one kept response cost. What they mean: stored-here.test.ts. */
+/** Tests the cost of many references to one kept response; stored-here.test.ts has their meaning. */
 import { expect, test } from 'bun:test';
 import { startCpuClock } from '../../../test/harness/cpu-clock.ts';
 import { CallFailure } from '../../errors/call-failure.ts';

@@ -45,7 +45,7 @@ interface Element {
   readonly end: number;
 }
 
-/** From the segment's Info. What a browser records as it goes has none. */
+/** From the segment's Info. A browser's recording has no duration there. */
 export async function secondsOfWebm(file: AudioBytes): Promise<number | null> {
   const segment = await findElement(file, SEGMENT, 0, file.length);
   const info = segment === null ? null : await findElement(file, INFO, segment.start, segment.end);

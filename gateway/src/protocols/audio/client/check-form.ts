@@ -1,6 +1,6 @@
 /**
  * Checks the forms of transcriptions and translations, which the gateway reads as an object of their parts: texts, and of
- * each file its name, type, size and seconds. What depends on the model, upstream judges.
+ * each file its name, type, size and seconds. Upstream judges members that depend on the model.
  */
 import { invalidRequest } from '../../../errors/call-failure.ts';
 import {

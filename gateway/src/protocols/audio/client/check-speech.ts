@@ -1,4 +1,4 @@
-/** Checks requests for speech. What depends on the model, upstream judges. */
+/** Checks requests for speech. Upstream judges members that depend on the model. */
 import { children, type JsonNode, type JsonOutline, member, memberName, stringValue } from '../../../wire/json-node.ts';
 import { bodyOf, modelOf } from '../../check-members.ts';
 import { DIRECT_FACTS } from '../../openai/direct-format.ts';

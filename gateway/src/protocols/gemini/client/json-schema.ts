@@ -1,6 +1,6 @@
 /**
  * Converts Google's `Schema` (`parameters`, `responseSchema`) to JSON Schema: types in capitals, `nullable`, counts as
- * strings. What has no meaning for a model is left out. https://ai.google.dev/api/caching#Schema, read 2026-11-23.
+ * strings. Members without a meaning for a model are left out. https://ai.google.dev/api/caching#Schema, read 2026-11-23.
  */
 import type { JsonText } from '../../../generation/part.ts';
 import { children, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';

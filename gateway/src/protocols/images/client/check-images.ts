@@ -1,6 +1,6 @@
 /**
- * Checks requests for images, as JSON or as the description of a form, whose numbers and switches are texts. What depends on
- * the model, upstream judges. Source: specification of the other endpoints, 3.2.
+ * Checks requests for images, as JSON or as the description of a form, whose numbers and switches are texts. Upstream judges
+ * members that depend on the model. Source: specification of the other endpoints, 3.2.
  */
 import type { UnitUsage } from '../../../generation/usage.ts';
 import { children, elements, type JsonNode, type JsonOutline, member, stringValue } from '../../../wire/json-node.ts';
