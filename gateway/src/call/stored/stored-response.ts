@@ -27,7 +27,7 @@ import { findPlace } from './find-place.ts';
 import { KEPT_HERE } from './keep-response.ts';
 import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
-import { streamObject } from './stream-object.ts';
+import { eventsOf, streamObject } from './stream-object.ts';
 
 /** Answers one request, also if a step fails. `rest`: the path after `/responses/`. */
 export async function answerStoredResponse(
@@ -129,7 +129,7 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   const place = row === null ? null : findPlace(settings.routes, row);
   if (row === null || place === null) throw missing();
   const sent = isStream
-    ? await streamObject(call, place, object)
+    ? await streamObject(call, place, object, eventsOf(call))
     : await sendObjectRequest(call, place.target, place.credential, object);
   if ('closed' in sent) {
     const closed = sent.closed.then(() => deps.detached.wake(row.request_id));

@@ -1,6 +1,6 @@
 /**
- * Passes on the stream of a stored response, from where its client left it: the provider's bytes as they come. Pauses the
- * provider while the client does not read. Costs nothing: the call that made the response is settled by its job.
+ * Passes on the stream of a stored object, the events of a response or the bytes of a file: as they come from the provider,
+ * which is paused while the client does not read. Costs nothing: the call that made a response is settled by its job.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
@@ -12,21 +12,52 @@ import { failureOf, failureOfTransport } from '../attempt/upstream-outcome.ts';
 import type { Identified } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { KeptPlace } from './find-place.ts';
-import { requestAbout } from './send-object-request.ts';
+import { type ObjectContent, requestAbout } from './send-object-request.ts';
 
-export type ObjectAnswer =
+export type StreamedObject =
   | { readonly kind: 'answer'; readonly answer: CollectedAnswer }
-  /** `closed` resolves when nothing of it is left. */
-  | { readonly kind: 'stream'; readonly body: ReadableStream<Uint8Array>; readonly closed: Promise<void> };
+  | {
+      readonly kind: 'stream';
+      readonly head: ResponseHead;
+      readonly body: ReadableStream<Uint8Array>;
+      /** Resolves when nothing of it is left. */
+      readonly closed: Promise<void>;
+    };
+
+/** How a stream is asked for, recognized and broken off. */
+export interface StreamForm {
+  readonly content: ObjectContent;
+  readonly bytesMax: number;
+  /** Another answer is collected. */
+  isStream(head: ResponseHead): boolean;
+  /** The last bytes of a stream that fails; null: the connection to the client breaks. */
+  renderFailure(failure: CallFailure): Buffer | null;
+}
 
 /** Resolves with a stream, or with an answer of any status in one piece. Rejects with CallFailure. */
-export function streamObject(call: Identified, place: KeptPlace, object: ObjectRequest): Promise<ObjectAnswer> {
-  return new ObjectStream(call).open(place, object);
+export function streamObject(
+  call: Identified,
+  place: KeptPlace,
+  object: ObjectRequest,
+  form: StreamForm,
+): Promise<StreamedObject> {
+  return new ObjectStream(call, form).open(place, object);
+}
+
+/** The events of a stored response, from where its client left them. */
+export function eventsOf({ protocol, requestId, settings }: Identified): StreamForm {
+  return {
+    content: { operation: 'stream' },
+    bytesMax: settings.config.limits.responseBytesMax,
+    isStream: (head) => head.status === 200 && /^text\/event-stream/i.test(headerOf(head, 'content-type') ?? ''),
+    renderFailure: (failure) => protocol.renderStreamError(failure, requestId),
+  };
 }
 
 class ObjectStream implements ExchangeListener, Interruptible {
   readonly #call: Identified;
-  readonly #begun = Promise.withResolvers<ObjectAnswer>();
+  readonly #form: StreamForm;
+  readonly #begun = Promise.withResolvers<StreamedObject>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #leave = () =>
     this.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
@@ -37,12 +68,13 @@ class ObjectStream implements ExchangeListener, Interruptible {
   #stuck: Timer | null = null;
   #isOver = false;
 
-  constructor(call: Identified) {
+  constructor(call: Identified, form: StreamForm) {
     this.#call = call;
+    this.#form = form;
   }
 
-  open(place: KeptPlace, object: ObjectRequest): Promise<ObjectAnswer> {
-    const { request, deps, settings } = this.#call;
+  open(place: KeptPlace, object: ObjectRequest): Promise<StreamedObject> {
+    const { request, deps } = this.#call;
     const handle = deps.openCalls.add(this);
     request.signal.addEventListener('abort', this.#leave);
     void this.#closed.promise.then(() => {
@@ -52,9 +84,9 @@ class ObjectStream implements ExchangeListener, Interruptible {
     try {
       if (request.signal.aborted) this.#leave();
       else {
-        const { responseBytesMax } = settings.config.limits;
-        const sent = requestAbout(this.#call, object, { operation: 'stream' });
-        this.#tap = place.target.upstream.openExchange(sent, place.credential, responseBytesMax, this);
+        const { content, bytesMax } = this.#form;
+        const sent = requestAbout(this.#call, object, content);
+        this.#tap = place.target.upstream.openExchange(sent, place.credential, bytesMax, this);
       }
     } catch (cause) {
       this.#begun.reject(failureOf(cause));
@@ -64,7 +96,7 @@ class ObjectStream implements ExchangeListener, Interruptible {
   }
 
   onHead(head: ResponseHead): void {
-    if (head.status === 200 && /^text\/event-stream/i.test(headerOf(head, 'content-type') ?? '')) {
+    if (this.#form.isStream(head)) {
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => {
           this.#controller = controller;
@@ -72,7 +104,7 @@ class ObjectStream implements ExchangeListener, Interruptible {
         pull: () => this.#goOn(),
         cancel: () => this.#leave(),
       });
-      this.#begun.resolve({ kind: 'stream', body, closed: this.#closed.promise });
+      this.#begun.resolve({ kind: 'stream', head, body, closed: this.#closed.promise });
       return;
     }
     this.#collector = new AnswerCollector(this.#call.settings.config.limits, {
@@ -115,8 +147,11 @@ class ObjectStream implements ExchangeListener, Interruptible {
 
   #fail(failure: CallFailure): void {
     if (this.#isOver) return;
-    const { protocol, requestId } = this.#call;
-    if (failure.kind !== 'client_left') this.#controller?.enqueue(protocol.renderStreamError(failure, requestId));
+    if (failure.kind !== 'client_left' && this.#controller !== null) {
+      const last = this.#form.renderFailure(failure);
+      if (last === null) this.#controller.error(failure);
+      else this.#controller.enqueue(last);
+    }
     this.#begun.reject(failure);
     this.#finish();
   }
@@ -124,10 +159,11 @@ class ObjectStream implements ExchangeListener, Interruptible {
   #finish(): void {
     if (this.#isOver) return;
     this.#close();
+    this.#call.origin.replyReady();
     try {
       this.#controller?.close();
     } catch {
-      // The client has cancelled it.
+      // The client has cancelled it, or it was broken off.
     }
   }
 
