@@ -1,8 +1,8 @@
-"""Reads orders as lines of JSON, carries each out with OpenAI's Python SDK, and prints a line with its result."""
+"""Carries out orders with OpenAI's Python SDK."""
 import json
-import sys
 
 from openai import OpenAI
+from orders import serve
 from pydantic import BaseModel
 
 STEPS_MAX = 8
@@ -88,12 +88,4 @@ def fill_schema(order):
     return client_of(order).responses.parse(**params, text_format=Place).output_parsed.model_dump()
 
 
-ORDERS = {"ask": ask, "ask_streamed": ask_streamed, "run_tools": run_tools, "fill_schema": fill_schema}
-
-for line in sys.stdin:
-    order = json.loads(line)
-    try:
-        reply = {"result": ORDERS[order["name"]](order)}
-    except Exception as error:
-        reply = {"error": {"type": type(error).__name__, "code": getattr(error, "code", None), "message": str(error)}}
-    print(json.dumps(reply), flush=True)
+serve({"ask": ask, "ask_streamed": ask_streamed, "run_tools": run_tools, "fill_schema": fill_schema})

@@ -13,15 +13,30 @@ const clientsInstalled = existsSync(join(MODULES, 'ai/package.json'));
 export const NEEDS_CLIENTS = '(needs npm ci in gateway/test/clients)';
 
 /** A file of the clients' folder that exports drivers. */
-export type DriverFile = 'ai-sdk' | 'langchain' | 'openai-agents' | 'openai-sdk' | 'openai-python' | 'google-genai';
+export type DriverFile =
+  | 'ai-sdk'
+  | 'langchain'
+  | 'openai-agents'
+  | 'openai-sdk'
+  | 'openai-python'
+  | 'google-genai'
+  | 'google-genai-python';
+
+/** Packages of Python, by the files that use them. */
+const PYTHON_PACKAGES: { readonly [file in DriverFile]?: string } = {
+  'openai-python': 'openai',
+  'google-genai-python': 'google/genai',
+};
 
 /** Whether the packages of a driver are installed, and the words for its suite where they are not. */
 export function installationOf(file: DriverFile): { readonly isInstalled: boolean; readonly needs: string } {
-  if (file !== 'openai-python') return { isInstalled: clientsInstalled, needs: NEEDS_CLIENTS };
-  return {
-    isInstalled: existsSync(join(CLIENTS, '.venv/bin/python')),
-    needs: '(needs gateway/test/clients/.venv; see .ci/run)',
-  };
+  const name = PYTHON_PACKAGES[file];
+  if (name === undefined) return { isInstalled: clientsInstalled, needs: NEEDS_CLIENTS };
+  const libraries = join(CLIENTS, '.venv/lib');
+  const found = existsSync(libraries)
+    ? new Bun.Glob(`python*/site-packages/${name}/__init__.py`).scanSync({ cwd: libraries })
+    : [];
+  return { isInstalled: [...found].length > 0, needs: '(needs gateway/test/clients/.venv; see .ci/run)' };
 }
 
 /** Returns the drivers that a file of the clients' folder exports. */
