@@ -158,7 +158,10 @@ describe('the output', () => {
   async function* chunks(text: string) {
     yield Buffer.from(text);
   }
-  const readAll = async (protocol: 'chat' | 'messages' | 'embeddings', ...lines: unknown[]) => {
+  const readAll = async (
+    protocol: 'chat' | 'messages' | 'responses' | 'embeddings' | 'completions',
+    ...lines: unknown[]
+  ) => {
     const tally = startTally(new BatchSum(new KeptPrices(kept, null)));
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
     await readOutput(readLines(chunks(text), 1_000_000), UPSTREAM_PROTOCOLS[protocol], 100, tally);
@@ -200,6 +203,37 @@ describe('the output', () => {
       { custom_id: 'd', result: { type: 'expired' } },
     );
     expect(found).toMatchObject({ answers: 1, counted: 0, usage: { input: 8, cache_write_5m: 5, output: 2 } });
+  });
+
+  test.each([
+    [
+      'responses',
+      {
+        object: 'response',
+        status: 'completed',
+        model: 'small',
+        output: [],
+        usage: { input_tokens: 6, output_tokens: 2 },
+      },
+      { input: 6, output: 2 },
+    ],
+    [
+      'embeddings',
+      { object: 'list', model: 'small', data: [], usage: { prompt_tokens: 9, total_tokens: 9 } },
+      { input: 9 },
+    ],
+    [
+      'completions',
+      { model: 'small', choices: [{ text: 'a', index: 0 }], usage: { prompt_tokens: 3, completion_tokens: 1 } },
+      { input: 3, output: 1 },
+    ],
+  ] as const)('of %s is added up', async (protocol, body, usage) => {
+    const line = { custom_id: 'a', response: { status_code: 200, body }, error: null };
+    expect(await readAll(protocol, line, line)).toMatchObject({
+      answers: 2,
+      counted: 0,
+      usage: Object.fromEntries(Object.entries(usage).map(([name, count]) => [name, 2 * count])),
+    });
   });
 
   test('without usage, or unreadable, is estimated, never free', async () => {

@@ -88,8 +88,14 @@ export function requireSettled(call: Identified, row: StoredRow): void {
   if (isOpen(call, row)) throw invalidRequest('the batch has not ended yet; ask for it until it has');
 }
 
-/** The object as the client may see it now, in its own format. Throws CallFailure. */
-export async function currentObject(call: Identified, row: StoredRow, place: ObjectPlace): Promise<string> {
+/** The object as the client may see it now; asks the provider whether it has ended meanwhile. Throws CallFailure. */
+export function showBatch(call: Identified, row: StoredRow, place: ObjectPlace): Promise<string> {
+  call.deps.detached.wake(row.request_id);
+  return currentObject(call, row, place);
+}
+
+/** In the client's own format. Throws CallFailure. */
+async function currentObject(call: Identified, row: StoredRow, place: ObjectPlace): Promise<string> {
   if (row.object !== null && (isOpen(call, row) || readBatch(row.object).isEnded)) return shown(call, row.object);
   const about = { method: 'GET', collection: 'batches', path: `/${row.id}`, query: '' } as const;
   const answer = await exchangeObject(call, place, about);
@@ -124,7 +130,7 @@ export async function cancelBatch(
 /** A row that stays as it was is only out of date. */
 async function keep({ deps, requestId }: Identified, row: StoredRow, body: Buffer): Promise<void> {
   try {
-    await deps.storedState.add({ ...row, object: keptObject(body) });
+    await deps.storedState.add({ ...row, object: keptObject(body) ?? row.object });
   } catch (cause) {
     deps.log.fault(requestId, 'the row of a batch could not be changed', cause);
   }

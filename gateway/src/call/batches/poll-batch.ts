@@ -81,6 +81,7 @@ class BatchPoll {
   async #keep(body: Buffer): Promise<void> {
     const { draft, job } = this.#call;
     const object = keptObject(body);
+    if (object === null) return;
     try {
       const rows = await this.#deps.storedState.find(draft, [job.id], Date.now());
       const row = rows.find(({ kind }) => kind === 'batch');

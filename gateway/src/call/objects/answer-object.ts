@@ -9,7 +9,7 @@ import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import { messagesClient } from '../../protocols/messages/client/client-protocol.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import type { Collection } from '../../protocols/stored/shared-state.ts';
-import { cancelBatch, currentObject } from '../batches/batch-object.ts';
+import { cancelBatch, showBatch } from '../batches/batch-object.ts';
 import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall } from '../call.ts';
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply } from '../deliver/reply.ts';
@@ -74,7 +74,7 @@ async function answer(call: Identified, asked: AskedObject) {
   if (act === 'show' || act === 'cancel') {
     const { row, place } = await findObject(call, asked);
     if (act === 'cancel') return whole(replyOf(call, await cancelBatch(call, asked, row, place)));
-    return whole(plainReply(call, { headers: [] }, await currentObject(call, row, place), 200, null));
+    return whole(plainReply(call, { headers: [] }, await showBatch(call, row, place), 200, null));
   }
   return whole(replyOf(call, await (act === 'create' ? createObject : passObject)(call, asked)));
 }
