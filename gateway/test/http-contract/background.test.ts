@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
+import { openSocket } from '../harness/socket-client.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { type BackgroundUpstream, startBackgroundUpstream } from './background-upstream.ts';
 import { control, createKey } from './make-key.ts';
@@ -263,6 +264,20 @@ describe('a stream in the background', () => {
     expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
     expect(await recordsOf(requestId)).toHaveLength(1);
   });
+});
+
+test('over a WebSocket it goes on after the connection was closed', async () => {
+  const client = await openSocket(`${gateway.url}/v1/responses`, { authorization: `Bearer ${keys.own}` });
+  const known = new Set((await gateway.calls()).map(({ request_id }) => request_id));
+  client.send({ type: 'response.create', ...ASKED });
+  await client.until('response.queued');
+  client.socket.close();
+  await client.closed;
+  const id = upstream.ids.at(-1) ?? '';
+  upstream.become(id, 'completed');
+  const found = () => gateway.calls().then((calls) => calls.find(({ request_id }) => !known.has(request_id)) ?? null);
+  const record = await eventually('a settlement', found, 10_000);
+  expect(record).toMatchObject({ stream: true, cost_nano_usd: '26000', finish_reason: 'completed' });
 });
 
 test('the query of a stream is checked', async () => {
