@@ -7,24 +7,16 @@ import type { JsonObject } from '../../../src/protocols/json.ts';
 import { violationOf } from '../../../src/protocols/responses/testing/responses-stream.ts';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
 import { control, createKey } from '../../http-contract/make-key.ts';
-import { type Answer, ask, eventsIn, itemsOf, lastSent } from './rig.ts';
+import { type Answer, ask, configOf, eventsIn, itemsOf, lastSent, OF_EACH_FORMAT } from './rig.ts';
 
-const PRICE = { input: 1, output: 5 };
 const SUMMARY = 'They said hi, and the file is a.txt.';
 
-function configFor(fakeUrl: string): object {
-  const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
-  const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
-  return {
-    providers: {
-      anthropic: { kind: 'anthropic', ...base },
-      lab: { kind: 'openai-compatible', ...base },
-      openai: { kind: 'openai', ...base },
-    },
-    models: { m: target('anthropic', 'claude-a'), c: target('lab', 'lab-c'), r: target('openai', 'gpt-lab') },
-  };
-}
 const UPSTREAM = { m: 'claude-a', c: 'lab-c', r: 'gpt-lab' } as const;
+const configFor = configOf(OF_EACH_FORMAT, {
+  m: ['anthropic', UPSTREAM.m],
+  c: ['lab', UPSTREAM.c],
+  r: ['openai', UPSTREAM.r],
+});
 
 let pair: Pair;
 let foreign: string;

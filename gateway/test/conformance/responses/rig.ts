@@ -2,6 +2,32 @@
 import { asObject, type JsonObject } from '../../../src/protocols/json.ts';
 import { type Pair, sentTexts } from '../../harness/start-pair.ts';
 
+const PRICE = { input: 1, output: 5 };
+
+/** A configuration of providers at the fake upstream, and of models by their provider and name there. */
+export function configOf(
+  providers: Readonly<Record<string, object>>,
+  models: Readonly<Record<string, readonly [provider: string, model: string]>>,
+): (fakeUrl: string) => object {
+  return (fakeUrl) => {
+    const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
+    const targets = Object.entries(models).map(([name, [provider, model]]) => {
+      return [name, { targets: [{ provider, model }], price: PRICE }];
+    });
+    return {
+      providers: Object.fromEntries(Object.entries(providers).map(([name, one]) => [name, { ...one, ...base }])),
+      models: Object.fromEntries(targets),
+    };
+  };
+}
+
+/** A provider of each format. */
+export const OF_EACH_FORMAT = {
+  anthropic: { kind: 'anthropic' },
+  lab: { kind: 'openai-compatible' },
+  openai: { kind: 'openai' },
+} as const;
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

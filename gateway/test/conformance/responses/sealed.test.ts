@@ -8,30 +8,25 @@ import { violationOf } from '../../../src/protocols/responses/testing/responses-
 import { SIGNATURE } from '../../fake-upstream/answer/messages-answer.ts';
 import { type Pair, startPair } from '../../harness/start-pair.ts';
 import { control, createKey } from '../../http-contract/make-key.ts';
-import { type Answer, ask, droppedBy, itemsOf, lastSent } from './rig.ts';
+import { type Answer, ask, configOf, droppedBy, itemsOf, lastSent } from './rig.ts';
 
-const PRICE = { input: 1, output: 5 };
 const MEMBER = 'input[].reasoning';
 
-function configFor(fakeUrl: string): object {
-  const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
-  const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
-  return {
-    providers: {
-      anthropic: { kind: 'anthropic', ...base },
-      other: { kind: 'anthropic', ...base },
-      moonshot: { kind: 'openai-compatible', preset: 'moonshot', ...base },
-      openai: { kind: 'openai', ...base },
-    },
-    models: {
-      claude: target('anthropic', 'claude-a'),
-      'claude-other': target('other', 'claude-a'),
-      'claude-b': target('anthropic', 'claude-b'),
-      kimi: target('moonshot', 'kimi-k2'),
-      native: target('openai', 'gpt-lab'),
-    },
-  };
-}
+const configFor = configOf(
+  {
+    anthropic: { kind: 'anthropic' },
+    other: { kind: 'anthropic' },
+    moonshot: { kind: 'openai-compatible', preset: 'moonshot' },
+    openai: { kind: 'openai' },
+  },
+  {
+    claude: ['anthropic', 'claude-a'],
+    'claude-other': ['other', 'claude-a'],
+    'claude-b': ['anthropic', 'claude-b'],
+    kimi: ['moonshot', 'kimi-k2'],
+    native: ['openai', 'gpt-lab'],
+  },
+);
 
 let pair: Pair;
 let foreign: string;

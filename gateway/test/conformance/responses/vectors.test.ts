@@ -4,23 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, sentTexts, startPair } from '../../harness/start-pair.ts';
-import { type Answer, ask, droppedBy, lastSent } from './rig.ts';
+import { type Answer, ask, configOf, droppedBy, lastSent, OF_EACH_FORMAT } from './rig.ts';
 
-const PRICE = { input: 1, output: 5 };
-
-function configFor(fakeUrl: string): object {
-  const base = { base_url: `${fakeUrl}/v1`, api_key: 'lab-credential' };
-  const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
-  return {
-    providers: {
-      anthropic: { kind: 'anthropic', ...base },
-      lab: { kind: 'openai-compatible', ...base },
-      openai: { kind: 'openai', ...base },
-    },
-    models: { m: target('anthropic', 'm-ok'), c: target('lab', 'c-ok'), r: target('openai', 'r-ok') },
-  };
-}
 const UPSTREAM = { m: 'm-ok', c: 'c-ok', r: 'r-ok' } as const;
+const configFor = configOf(OF_EACH_FORMAT, {
+  m: ['anthropic', UPSTREAM.m],
+  c: ['lab', UPSTREAM.c],
+  r: ['openai', UPSTREAM.r],
+});
 
 let pair: Pair;
 beforeAll(async () => {
