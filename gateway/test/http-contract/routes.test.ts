@@ -95,7 +95,7 @@ describe('an unknown path is 404 in the format that it suggests', () => {
     ['/v1/v1/v1/chat/completions', 'chat', 'POST /v1/chat/completions'],
     ['/v1/engines/x/completions', 'chat', 'POST /v1/chat/completions'],
     ['/v1/messages/', 'messages', '/v1/messages'],
-    ['/v1/messages/batches', 'messages', '/v1/messages/batches'],
+    ['/v1/messages/unknown', 'messages', '/v1/messages/unknown'],
     ['/v1/messages/count_tokens/x', 'messages', '/v1/messages'],
     ['/messages/nothing', 'messages', '/messages/nothing'],
     ['/v1/models/', 'chat', '/v1/models/'],

@@ -44,8 +44,8 @@ export async function passObject(call: Identified, asked: AskedObject): Promise<
   const { storedState } = call.deps;
   if (asked.act === 'delete') await update(call, () => storedState.remove(row, row.id));
   if (read !== null) {
-    const tokens = row.tokens + estimateTokens(read.body.length);
-    await update(call, () => storedState.add({ ...row, tokens }));
+    const tokens = estimateTokens(read.body.length);
+    await update(call, () => storedState.addTokens(row, row.id, tokens));
   }
   return answer;
 }

@@ -13,6 +13,7 @@ function leakyStore(sealed: Uint8Array[]): Omit<StoredStateStore, 'sweep'> {
     find: async () => [],
     list: async () => [],
     add: async () => undefined,
+    addTokens: async () => undefined,
     remove: async () => undefined,
     forget: async () => undefined,
     async keep(_owner: StateOwner, _requestId, bytes) {

@@ -29,7 +29,8 @@ export interface Conversation {
 }
 
 /** What calls need of stored state. */
-export interface StoredState extends Pick<StoredStateStore, 'find' | 'add' | 'list' | 'remove' | 'forget'> {
+export interface StoredState
+  extends Pick<StoredStateStore, 'find' | 'add' | 'addTokens' | 'list' | 'remove' | 'forget'> {
   /** Resolves whether it is kept, durably. Rejects where the store fails. */
   keep(owner: StateOwner, requestId: string, conversation: Conversation, expiresAtMs: number): Promise<boolean>;
   /** Null: it is gone, or cannot be opened with this master key. Rejects where the store fails. */
@@ -74,6 +75,7 @@ export function openStoredState(masterKey: Secret, store: Omit<StoredStateStore,
   return {
     find: store.find,
     add: store.add,
+    addTokens: store.addTokens,
     list: store.list,
     remove: store.remove,
     forget: store.forget,

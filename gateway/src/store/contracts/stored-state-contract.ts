@@ -160,6 +160,20 @@ export function testStoredState(name: string, openRig: () => Promise<Rig>): void
       expect(await after.find(HERE, ['a1'], NOW)).toEqual([]);
     });
 
+    test('tokens are added to a row of the workspace only', async () => {
+      const rig = await open();
+      await end(rig, 'req_1', left({ things: [{ kind: 'conversation', id: 'conv_1' }] }));
+      const { storedState } = rig.store;
+      expect(await storedState.find(HERE, ['conv_1'], NOW)).toMatchObject([{ tokens: 900 }]);
+      await storedState.addTokens(HERE, 'conv_1', 20);
+      await storedState.addTokens({ ...HERE, workspace: 'team' }, 'conv_1', 1_000);
+      await storedState.addTokens({ ...HERE, account: 'acme' }, 'conv_1', 1_000);
+      await storedState.addTokens(HERE, 'conv_none', 1_000);
+      expect(await storedState.find(HERE, ['conv_1', 'conv_none'], NOW)).toMatchObject([
+        { tokens: 920, request_id: 'req_1' },
+      ]);
+    });
+
     test('a list is in the order of creation, by pages, and has what was asked for', async () => {
       const { storedState } = (await open()).store;
       for (const [id, requestId] of [

@@ -74,6 +74,8 @@ export interface StoredStateStore {
   readKept(owner: StateOwner, requestId: string): Promise<Uint8Array | null>;
   /** Writes a row, also in place of one. Durable when it resolves. */
   add(row: StoredRow): Promise<void>;
+  /** Adds to the tokens of the row of the workspace with this id, if it has one. Durable when it resolves. */
+  addTokens(owner: StateOwner, id: string, tokens: number): Promise<void>;
   /** The rows of the workspace that have an object, in the order of their creation. */
   list(owner: StateOwner, page: StoredPage, nowMs: number): Promise<readonly StoredRow[]>;
   /** Deletes the row of the workspace with this id. Durable when it resolves. */

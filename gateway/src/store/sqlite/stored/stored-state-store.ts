@@ -70,6 +70,13 @@ export function createStoredStateStore(
       const insert = queries.replaceInto('stored_state').values(row);
       return writer.write([statementOf(insert.compile(), null)]);
     },
+    addTokens({ account, workspace }, id, tokens) {
+      const update = queries
+        .updateTable('stored_state')
+        .set((row) => ({ tokens: row('tokens', '+', tokens) }))
+        .where((row) => row.and({ account, workspace, id }));
+      return writer.write([statementOf(update.compile(), null)]);
+    },
     list(owner, { kind, providers, purpose, first, after, limit }, nowMs) {
       const [order, beyond] = first === 'newest' ? (['desc', '<'] as const) : (['asc', '>'] as const);
       let rows = rowsOf(owner)
