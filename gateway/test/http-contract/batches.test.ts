@@ -19,7 +19,7 @@ const keys: Record<'own' | 'workspace' | 'account' | 'limited', string> = {
 /** USD per million tokens: nano-dollars are thousandths of these numbers. */
 const PRICE = { input: 2, output: 8, modifiers: { service_tier: { batch: 0.5 } } };
 
-function configFor(url: string): object {
+function configFor(url: string) {
   const base = { base_url: url, timeouts: { total: '10s' } };
   const keyed = (name: string) => ({ ...base, api_key: `credential-${name}` });
   const target = (provider: string, model: string) => ({ targets: [{ provider, model }], price: PRICE });
@@ -348,13 +348,17 @@ describe('a batch that runs while the process', () => {
         else await first.stop(true);
         await first.exited;
         upstream.end(created.json.id, { status: 'completed', output: [answerOf('a', 10, 4), answerOf('b', 1, 1)] });
+        // The next version takes no new batches.
+        if (end === 'is replaced') Object.assign(config.providers.host, { files: 'off' });
         const second = await startGateway({ config, dataDir: first.dataDir });
         gateway = second;
         expect(await settled(created, 'batches', second)).toMatchObject({
           ...{ protocol: 'batches', cost_nano_usd: '31000', finish_reason: 'completed' },
         });
         expect(await second.calls('--request-id', created.requestId)).toHaveLength(1);
-        expect((await send('GET', `batches/${created.json.id}`)).json.status).toBe('completed');
+        if (end === 'is killed') {
+          expect((await send('GET', `batches/${created.json.id}`)).json.status).toBe('completed');
+        }
         const verified = await second.run('verify');
         expect([verified.status, verified.stderr]).toEqual([0, '']);
         await second.stop();

@@ -71,7 +71,7 @@ export function keptObject(body: Buffer | string): string | null {
 }
 
 function isOpen({ deps }: Identified, { request_id }: StoredRow): boolean {
-  return deps.billing.ledger.readDetached().some(({ draft }) => draft.request_id === request_id);
+  return deps.detached.isOpen(request_id);
 }
 
 /**

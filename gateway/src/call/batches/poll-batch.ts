@@ -53,10 +53,11 @@ class BatchPoll {
     const { routes, config } = this.#deps.settings;
     const { batch } = job;
     if (batch === undefined) throw new Error(`batch ${job.id} has no terms`);
-    const place = findPlace(routes, job, ({ state }) => state.creates.includes('batches'));
+    // Also if no new batches are taken there any more.
+    const place = findPlace(routes, job, ({ protocols }) => (protocols as readonly string[]).includes(batch.format));
     if (place === null) {
       throw new CallFailure('upstream_misconfigured', 'the provider is not configured any more', {
-        cause: `no target of the provider has the credential ${job.credential}, which keeps the batch, and "files: on"`,
+        cause: `no target of the provider has the credential ${job.credential}, which keeps the batch`,
       });
     }
     const about = { method: 'GET', collection: 'batches', path: `/${job.id}`, query: '' } as const;

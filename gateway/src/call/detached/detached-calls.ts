@@ -16,6 +16,8 @@ export interface DetachedCalls {
   follow(call: DetachedCall): void;
   /** Asks for the job of a call at once, because it has ended; does nothing if the call is not followed. */
   wake(callId: string): void;
+  /** Whether the call was detached and is not settled yet. */
+  isOpen(callId: string): boolean;
 }
 
 interface PollerParts {
@@ -72,6 +74,10 @@ export class DetachedPoller implements DetachedCalls {
 
   follow(call: DetachedCall): void {
     this.#add(call, this.#parts.nowMs() + FIRST_MS);
+  }
+
+  isOpen(callId: string): boolean {
+    return this.#followed.has(callId);
   }
 
   wake(callId: string): void {
