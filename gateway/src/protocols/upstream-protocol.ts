@@ -44,6 +44,8 @@ export interface AnswerFacts {
 export interface StoredObject {
   readonly kind: StoredKind;
   readonly id: string;
+  /** Unix ms; absent: as long as the provider keeps responses. */
+  readonly expiresAtMs?: number;
 }
 
 /** The response that a stream began, and the number of its next event; null: its events have no numbers. */

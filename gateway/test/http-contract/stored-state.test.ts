@@ -315,3 +315,39 @@ test('an id of the client that a compaction repeats makes nothing its own', asyn
   expect([compacted.status, compacted.json.output[0].id]).toEqual([200, item]);
   expect((await ask({ input: [{ type: 'item_reference', id: item }] }, keys.workspace)).status).toBe(404);
 });
+
+describe.each([false, true])('the sound of a chat answer, streamed: %p', (stream) => {
+  const speak = (members: object, key = keys.own) =>
+    post('chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...members }, key);
+  const turn = (id: string) => ({
+    messages: [
+      { role: 'assistant', audio: { id } },
+      { role: 'user', content: 'go on' },
+    ],
+  });
+
+  /** The id that the client got. */
+  async function answered(voice: string): Promise<string> {
+    const sound = { modalities: ['text', 'audio'], audio: { voice, format: 'wav' }, store: false, stream };
+    const { status, text } = await speak(sound);
+    expect(status).toBe(200);
+    return /"id":"(audio_\d+)"/.exec(text)?.[1] ?? '';
+  }
+
+  test('is named by its workspace, and by no other', async () => {
+    const id = await answered('alloy');
+    expect([(await speak(turn(id))).status, (await speak(turn(id), keys.colleague)).status]).toEqual([200, 200]);
+    expect(upstream.served.at(-1)?.body.messages).toEqual(turn(id).messages);
+    const foreign = await Promise.all([keys.workspace, keys.account].map((key) => speak(turn(id), key)));
+    const unknown = await speak(turn('audio_none'));
+    for (const { status, json } of [...foreign, unknown]) {
+      expect([status, json.error.param]).toEqual([404, 'messages.0.audio']);
+      expect(json.error.message).toBe(unknown.json.error.message);
+    }
+  });
+
+  test('is unknown once it has expired', async () => {
+    const id = await answered('gone');
+    expect((await speak(turn(id))).status).toBe(404);
+  });
+});

@@ -24,10 +24,25 @@ const USAGE = {
   total_tokens: 14,
 };
 
-function chatStream(usage: object): Response {
+interface Sound {
+  readonly id: string;
+  readonly data: string;
+  readonly expires_at: number;
+}
+
+function soundDeltas({ id, data, expires_at }: Sound): object[] {
+  return [{ id, transcript: 'Hello' }, { data }, { expires_at }];
+}
+
+/** As OpenAI streams sound: the id first, the expiry last. */
+function chatStream(usage: object, audio?: Sound): Response {
   const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const chunks = [
     { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }] },
+    ...(audio === undefined ? [] : soundDeltas(audio)).map((delta) => ({
+      ...chunk,
+      choices: [{ index: 0, delta: { audio: delta }, finish_reason: null }],
+    })),
     { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
     { ...chunk, choices: [], usage },
   ];
@@ -82,6 +97,13 @@ export function startStoredUpstream(): StoredUpstream {
     return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
   }
 
+  /** Its id is that of no other answer. A request for the voice `gone` gets one that has expired. */
+  function soundFor({ audio }: Served['body']): Sound {
+    count += 1;
+    const isGone = (audio as { voice: string }).voice === 'gone';
+    return { id: `audio_${count}`, data: 'aGk=', expires_at: isGone ? 1_700_000_000 : 4_000_000_000 };
+  }
+
   /** The messages of the user as they came, with their ids. */
   function compaction({ input }: Served['body']): Response {
     count += 1;
@@ -133,9 +155,11 @@ export function startStoredUpstream(): StoredUpstream {
       if (pathname.endsWith('/responses/compact')) return compaction(body);
       if (pathname === '/v1/messages') return message(body);
       if (pathname === '/v1/chat/completions') {
-        const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
+        const audio = body.modalities === undefined ? undefined : soundFor(body);
+        const message = { role: 'assistant', content: 'Hello', audio };
+        const choices = [{ index: 0, message, finish_reason: 'stop' }];
         const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
-        if (body.stream === true) return chatStream(usage);
+        if (body.stream === true) return chatStream(usage, audio);
         return Response.json({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices, usage });
       }
       const id = pathname.split('/')[3];

@@ -22,6 +22,7 @@ const WORDS: { readonly [kind in StoredKind]: string } = {
   batch: 'found a batch that is not stored for this workspace',
   cache: 'found a cache that is not stored for this workspace; send the content itself',
   voice: 'found a voice that is not stored for this workspace; name one of the provider, or have the operator allow it',
+  audio: 'found the sound of an answer that is not stored for this workspace, or that has expired; send its transcript',
   address:
     "found an address that the provider reads with the operator's account; send the content itself, or a public https URL",
 };

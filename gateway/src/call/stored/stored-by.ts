@@ -25,10 +25,14 @@ export function storedBy(
 ): StoredByCall | undefined {
   const { upstream } = call.target;
   const kept = facts?.stored;
-  if (kept === undefined || !upstream.state.isKept || member(call.outline.root, 'store')?.kind === 'false') return;
-  const things = thingsOf(kept);
+  if (kept === undefined || !upstream.state.isKept) return;
+  const isStored = member(call.outline.root, 'store')?.kind !== 'false';
+  // The sound of an answer is kept whether the answer is or not.
+  const things = thingsOf(isStored ? kept : kept.filter(({ kind }) => kind === 'audio'));
   if (things.length === 0) return;
   const credential = upstream.credentials[call.credential]?.name ?? 'default';
   const { provider, model } = upstream;
-  return { provider, model, credential, tokens, output_tokens, expires_at_ms: call.atMs + RESPONSES_KEPT_MS, things };
+  const stated = kept.map(({ expiresAtMs }) => expiresAtMs ?? Number.POSITIVE_INFINITY);
+  const expires_at_ms = Math.min(call.atMs + RESPONSES_KEPT_MS, ...stated);
+  return { provider, model, credential, tokens, output_tokens, expires_at_ms, things };
 }

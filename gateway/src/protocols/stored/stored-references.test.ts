@@ -17,6 +17,7 @@ describe('a chat request', () => {
       'audio.voice',
       'voice_1',
     ],
+    [{ ...say(), messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }, 'audio', 'messages.0.audio', 'audio_1'],
     [say({ type: 'file', file: { file_id: 'file-1' } }), 'file', 'messages.0.content.0.file.file_id', 'file-1'],
     [say({ type: 'input_file', file_id: 'file-1' }), 'file', 'messages.0.content.0.file_id', 'file-1'],
     [say({ file_id: 'file-1' }), 'file', 'messages.0.content.0.file_id', 'file-1'],

@@ -17,6 +17,8 @@ export type StoredKind =
   | 'skill'
   | 'cache'
   | 'voice'
+  /** The sound of an earlier answer. */
+  | 'audio'
   | 'batch'
   /** An address instead of an id. */
   | 'address';
@@ -189,6 +191,12 @@ export function findToolReferences(
 
 /** Members around a request that some hosts read: Google's compatible endpoint takes the name of a cache there. */
 const AROUND: ReadonlySet<string> = new Set(['extra_body', 'google']);
+
+/** Adds the sound of an earlier answer that an assistant's chat message stands for. */
+export function noteAudio(message: JsonNode, path: string, found: StoredReference[]): void {
+  const audio = member(message, 'audio');
+  if (audio?.kind === 'object') noteIds(audio, 'audio', `${path}.audio`, found);
+}
 
 /** Adds the voice that `holder` names by an id: one of the account. The provider's own voices are named by words. */
 export function noteVoice(holder: JsonNode, path: string, found: StoredReference[]): void {

@@ -25,6 +25,7 @@ import { typeOf } from '../../request/request-needs.ts';
 import {
   findReferences,
   findToolReferences,
+  noteAudio,
   referencesOf,
   type StoredReference,
   startReferences,
@@ -113,6 +114,7 @@ function checkMessages(messages: JsonNode, context: CheckContext, found: StoredR
     if (role === undefined || !CHAT_ROLES.includes(stringValue(role) ?? '')) {
       throw refuse(`${path}.role`, role ?? null, `one of ${CHAT_ROLES.join(', ')}`);
     }
+    noteAudio(message, path, found);
     const content = member(message, 'content');
     if (content === undefined || content.kind === 'null' || content.kind === 'string') return;
     checkKind(content, `${path}.content`, ['array'], 'a string, null or an array of parts');

@@ -26,6 +26,7 @@ import {
   textBytes,
 } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
+import { audioIn } from './stored-audio.ts';
 
 /** Cache reads without `prompt_tokens_details`: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
@@ -217,6 +218,7 @@ function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: numbe
     outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
     reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,
     outputBytesMax: bodyBytes,
+    stored: audioIn(choices),
   };
 }
 

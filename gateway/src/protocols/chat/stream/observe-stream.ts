@@ -9,7 +9,14 @@ import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
-import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
+import type {
+  AnswerFacts,
+  ObserverSettings,
+  RecordVerdict,
+  StoredObject,
+  StreamObserver,
+} from '../../upstream-protocol.ts';
+import { audioOf, isKept } from '../shared/stored-audio.ts';
 import { generatedBytes, readReportedUsage, readTier, reasoningBytes, withTier } from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 import { findError } from './stream-of-answer.ts';
@@ -34,6 +41,8 @@ export class ChatStreamObserver implements StreamObserver {
   #finishReason: string | null = null;
   #model: string | null = null;
   #tier: TierWords | undefined;
+  /** The sound of each choice; null: there is none. */
+  #audio: Map<number, Partial<StoredObject>> | null = null;
   #outputBytes = 0;
   #reasoningBytes = 0;
   readonly #skimmer = new RecordSkimmer();
@@ -63,6 +72,7 @@ export class ChatStreamObserver implements StreamObserver {
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
       outputBytesReported: this.#reportedAtBytes,
+      stored: this.#audio === null ? undefined : [...this.#audio.values()].filter(isKept),
     };
   }
 
@@ -128,9 +138,15 @@ export class ChatStreamObserver implements StreamObserver {
     this.#outputBytes += generatedBytes(delta);
     this.#reasoningBytes += reasoningBytes(delta);
     this.#seen.add(index);
+    if (delta?.audio !== undefined) this.#noteAudio(index, delta);
     if (reason === null) return;
     this.#done.add(index);
     if (index === 0) this.#finishReason = reason;
+  }
+
+  #noteAudio(index: number, delta: JsonObject): void {
+    this.#audio ??= new Map();
+    this.#audio.set(index, { ...this.#audio.get(index), ...audioOf(delta) });
   }
 
   #mendId(record: StreamRecord, chunk: JsonObject): Buffer | null {

@@ -7,6 +7,7 @@ const TOKENS_OF: { readonly [kind: string]: (stored: StoredByCall) => number } =
   response: ({ tokens }) => tokens,
   conversation: ({ tokens }) => tokens,
   item: ({ output_tokens }) => output_tokens,
+  audio: ({ output_tokens }) => output_tokens,
 };
 
 /** In the order in which they are written: a later one of the same id changes the earlier. */
