@@ -41,7 +41,7 @@ export class ChatStreamObserver implements StreamObserver {
   #finishReason: string | null = null;
   #model: string | null = null;
   #tier: TierWords | undefined;
-  /** The sound of each choice; null: there is none. */
+  /** The sound of each choice; null: no sound. */
   #audio: Map<number, Partial<StoredObject>> | null = null;
   #outputBytes = 0;
   #reasoningBytes = 0;
