@@ -42,7 +42,7 @@ const RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 32
 const RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
-interface Mp3Frame {
+export interface Mp3Frame {
   readonly bitsPerSecond: number;
   readonly sampleRate: number;
   readonly samples: number;
@@ -55,7 +55,9 @@ interface Mp3Frame {
 /** Layer III only; null: not the head of a frame. */
 export function parseMp3Frame(bytes: Uint8Array, at: number): Mp3Frame | null {
   if (bytes.length < at + 4 || bytes[at] !== 0xff) return null;
-  const [, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4);
+  const second = bytes[at + 1] ?? 0;
+  const third = bytes[at + 2] ?? 0;
+  const fourth = bytes[at + 3] ?? 0;
   const version = (second >> 3) & 3;
   if ((second & 0xe0) !== 0xe0 || version === 1 || ((second >> 1) & 3) !== 1) return null;
   const isFirst = version === 3;

@@ -2,7 +2,7 @@
  * Counts the seconds of a sound file while its bytes pass: of PCM and WAV by their bytes, of MP3 by its frames. Keeps a few
  * bytes only.
  */
-import { parseMp3Frame } from './audio-streams.ts';
+import { type Mp3Frame, parseMp3Frame } from './audio-streams.ts';
 
 /** PCM as OpenAI sends it: 24 kHz, 16 bit, mono (API reference of audio/speech, 2026-11). */
 const PCM_BYTES_PER_SECOND = 48_000;
@@ -21,6 +21,8 @@ export class SoundClock {
   /** Bytes before the next frame begins. */
   #skip = 0;
   #pending: Buffer = Buffer.alloc(0);
+  /** Frames by the bytes that tell their size and duration: a file has many of a few kinds. */
+  readonly #kinds = new Map<number, Mp3Frame>();
 
   /** `contentType`: of the answer; it tells the format. */
   constructor(contentType: string) {
@@ -70,7 +72,7 @@ export class SoundClock {
   /** Adds up the frames that begin in `bytes[at, end)` and whose heads are complete. Returns where it stopped. */
   #scan(bytes: Uint8Array, at: number, end: number): number {
     while (at < end && at + HEAD_BYTES <= bytes.length) {
-      const frame = parseMp3Frame(bytes, at);
+      const frame = bytes[at] === FRAME_START ? this.#frameAt(bytes, at) : null;
       if (frame === null) {
         const next = bytes.indexOf(FRAME_START, at + 1);
         at = next === -1 ? end : Math.min(next, end);
@@ -80,5 +82,14 @@ export class SoundClock {
       }
     }
     return at;
+  }
+
+  #frameAt(bytes: Uint8Array, at: number): Mp3Frame | null {
+    const kind = ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const frame = parseMp3Frame(bytes, at);
+    if (frame !== null) this.#kinds.set(kind, frame);
+    return frame;
   }
 }
