@@ -46,6 +46,23 @@ test.each([
   });
 });
 
+test.each([
+  [OPENCODE, 'insufficient_quota'],
+  ['OpenAI/JS 7.57.0', 'rate_limit_exceeded'],
+])('a stream that money cuts ends for %s with the code %s', async (userAgent, code) => {
+  const { gateway } = pair;
+  const account = `low-${code.slice(0, 4)}`;
+  await control(gateway, 'accounts.create', { id: account, mode: 'prepaid' });
+  await control(gateway, 'workspaces.create', { id: account, account });
+  // A slice of 2,048 tokens.
+  await control(gateway, 'accounts.topup', { account, usd: '0.0105' });
+  const { key } = await createKey(gateway, { workspace: account });
+  const body = goodBody('chat', { model: 'endless', stream: true });
+  const reply = await post({ url: gateway.url, key }, 'chat', body, { 'user-agent': userAgent });
+  const error = JSON.parse((await reply.text()).trimEnd().split('data: ').at(-1) ?? '').error;
+  expect([reply.status, error.type, error.code]).toEqual([200, 'insufficient_quota', code]);
+});
+
 test.each(['a budget', 'an empty balance'])('%s is a 429 to others', async (reason) => {
   expect(await ask(reason, 'OpenAI/JS 7.57.0', 'chat')).toMatchObject({
     status: 429,

@@ -50,7 +50,7 @@ interface AskedCall {
   readonly protocol: ClientProtocol;
 }
 
-/** The failure with the status and code on which the client's agent ends; the failure itself if those are the format's. */
+/** The failure with the status and code on which the client's agent ends, in a stream too; itself if those are the format's. */
 export function withAgentStatus({ request, protocol }: AskedCall, failure: CallFailure): CallFailure {
   const { kind, message, details } = failure;
   const status = findStop(request.headers.get('user-agent'), protocol.name, failure)?.status;

@@ -17,6 +17,7 @@ import {
 import { scrub } from '../attempt/scrub.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
+import { withAgentStatus } from '../deliver/agent-stops.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
@@ -121,7 +122,7 @@ export class CallStream {
         metered?.goOn();
       },
       onRefused(failure) {
-        relay.interrupt(failure);
+        relay.interrupt(withAgentStatus(call, failure));
         metered?.drop();
       },
     });

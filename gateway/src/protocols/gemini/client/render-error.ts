@@ -79,7 +79,7 @@ export function renderError(failure: CallFailure, requestId: string): string {
 
 /** The last record of a failed stream. Gemini CLI asks again after it, as after a stream without a finish reason. */
 export function renderStreamError(failure: CallFailure, requestId: string): Buffer {
-  return Buffer.from(`data: ${bodyOf(failure, requestId, WORDS[failure.kind][0])}${RECORD_END}`);
+  return Buffer.from(`data: ${bodyOf(failure, requestId, statusOf(failure))}${RECORD_END}`);
 }
 
 function bodyOf(failure: CallFailure, requestId: string, code: number): string {
