@@ -175,7 +175,8 @@ describe('a connection ends', () => {
   );
 
   test('that is idle where file descriptors run short, not one with a response', async () => {
-    const own = await startPair((url) => socketConfig(url, {}), { openFilesMax: 256 });
+    const limits = { websockets_per_key_max: 256 };
+    const own = await startPair((url) => socketConfig(url, limits), { openFilesMax: 256 });
     try {
       own.fake.script('held', { answer: 'long:20', holdAfterEvent: 8 });
       const url = `${own.gateway.url}/v1/responses`;
