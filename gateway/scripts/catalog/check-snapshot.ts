@@ -12,12 +12,12 @@ import {
   type Snapshot,
   THINKING_TYPES,
 } from '../../src/catalog/catalog-model.ts';
-import { MEDIA_COUNTERS } from '../../src/generation/usage.ts';
+import { EXTRA_COUNTERS } from '../../src/generation/usage.ts';
 
 const text = z.string().min(1);
 const date = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/);
 const tokens = z.int().positive();
-const optionalRates = Object.fromEntries([...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((name) => [name, text.optional()]));
+const optionalRates = Object.fromEntries([...PRICE_MEMBERS, ...EXTRA_COUNTERS].map((name) => [name, text.optional()]));
 const rates = { ...optionalRates, input: text, output: text };
 
 const snapshotSchema = z.strictObject({

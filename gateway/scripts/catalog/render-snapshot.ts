@@ -5,7 +5,7 @@
 
 import { formatUsdPerMillion, formatUsdPerThousand } from '../../src/billing/money.ts';
 import { type Fees, PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/price.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage.ts';
+import { EXTRA_COUNTERS, EXTRA_PARTS } from '../../src/generation/usage.ts';
 import { findGates } from './messages-gates.ts';
 import type { FoldedModel } from './model-facts.ts';
 
@@ -43,11 +43,11 @@ function renderModel(model: FoldedModel): object {
 }
 
 /** Parts that cost the same as their whole are omitted; the whole's price fills them in. */
-const WHOLES: { readonly [part: string]: PriceMember } = { reasoning: 'output', ...MEDIA_PARTS };
+const WHOLES: { readonly [part: string]: PriceMember } = { reasoning: 'output', ...EXTRA_PARTS };
 
 function renderPrice(price: PublishedPrice): object {
   return Object.fromEntries(
-    [...PRICE_MEMBERS, ...MEDIA_COUNTERS].flatMap((member) => {
+    [...PRICE_MEMBERS, ...EXTRA_COUNTERS].flatMap((member) => {
       const published = price[member];
       const whole = WHOLES[member];
       const repeats = whole !== undefined && published === price[whole];

@@ -1,9 +1,9 @@
 /** Parses a price as an operator configures it. `price-book.ts` decides when it is in force. */
 
 import {
+  EXTRA_COUNTERS,
   isStandard,
   isTierWord,
-  MEDIA_COUNTERS,
   TIER_MEMBERS as STATED_MEMBERS,
   type TierMember,
 } from '../generation/usage.ts';
@@ -49,7 +49,7 @@ export type WrittenModifiers = { readonly [member in TierMember]?: { readonly [w
 /** A price without a start: a mapping, or the word `free`. */
 export type ConfigPrice = 'free' | WrittenPrice;
 
-const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...MEDIA_COUNTERS, 'cache_write']);
+const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...EXTRA_COUNTERS, 'cache_write']);
 const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
   ...RATE_MEMBERS,
   'from',
@@ -117,7 +117,7 @@ function parseRates(written: WrittenRates, known: ReadonlySet<string>): Publishe
     throw new PriceError('cache_write', 'cache_write beside cache_write_5m', 'one of the two: they mean the same');
   }
   const { cache_write_5m = written.cache_write } = written;
-  const others = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [
+  const others = [...PRICE_MEMBERS, ...EXTRA_COUNTERS].map((member) => [
     member,
     parseOptional(written[member], member),
   ]);

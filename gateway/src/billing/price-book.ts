@@ -5,8 +5,8 @@
 
 import {
   chargedTier,
-  MEDIA_COUNTERS,
-  MEDIA_PARTS,
+  EXTRA_COUNTERS,
+  EXTRA_PARTS,
   type MediaAndToolUsage,
   TIER_MEMBERS,
   type TierMember,
@@ -201,7 +201,7 @@ function modify(price: Price, words: TierWords, suffix: string): Price | null {
 }
 
 function scaleRates(rates: Rates, scale: (rate: PicoUsdPerToken) => PicoUsdPerToken): PublishedPrice {
-  const members = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [member, scale(rates[member])]);
+  const members = [...PRICE_MEMBERS, ...EXTRA_COUNTERS].map((member) => [member, scale(rates[member])]);
   return Object.fromEntries(members) as Rates;
 }
 
@@ -273,9 +273,9 @@ function mediaPicoUsd(usage: Usage, extras: MediaAndToolUsage, rates: Rates): bi
     'output - reasoning - audio_output - image_output',
   );
   let picoUsd = 0n;
-  for (const counter of MEDIA_COUNTERS) {
+  for (const counter of EXTRA_COUNTERS) {
     const count = extras[counter];
-    if (count !== undefined) picoUsd += tokens(count, counter) * (rates[counter] - rates[MEDIA_PARTS[counter]]);
+    if (count !== undefined) picoUsd += tokens(count, counter) * (rates[counter] - rates[EXTRA_PARTS[counter]]);
   }
   return picoUsd;
 }

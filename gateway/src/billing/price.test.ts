@@ -1,7 +1,7 @@
 /** Tests how a price is completed and marked up, which tier applies, and that its version text restores all of it. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { MEDIA_COUNTERS } from '../generation/usage.ts';
+import { EXTRA_COUNTERS } from '../generation/usage.ts';
 import { formatUsdPerThousand } from './money.ts';
 import {
   chooseRates,
@@ -96,7 +96,7 @@ describe('withMarkUp', () => {
 describe('parsePriceVersion', () => {
   test('every price can be restored from its version, with tiers and markup, for any model name', () => {
     const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
-    const members = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [member, rate]);
+    const members = [...PRICE_MEMBERS, ...EXTRA_COUNTERS].map((member) => [member, rate]);
     const published = fc.record(Object.fromEntries(members) as { [Member in PriceMember]: typeof rate }, {
       requiredKeys: ['input', 'output'],
     });

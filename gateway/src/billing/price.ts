@@ -3,10 +3,10 @@
  * the version text that records keep. Renders and parses version texts.
  */
 import {
-  MEDIA_COUNTERS,
-  MEDIA_PARTS,
+  EXTRA_COUNTERS,
+  EXTRA_PARTS,
+  type ExtraCounter,
   type MediaAndToolUsage,
-  type MediaCounter,
   type TierMember,
   TOOL_KIND,
 } from '../generation/usage.ts';
@@ -100,7 +100,7 @@ export const PRICE_MEMBERS = [
   'reasoning',
 ] as const;
 
-export type PriceMember = (typeof PRICE_MEMBERS)[number] | MediaCounter;
+export type PriceMember = (typeof PRICE_MEMBERS)[number] | ExtraCounter;
 
 /** The price of one token of each kind, all members filled. */
 export type Rates = Readonly<Record<PriceMember, PicoUsdPerToken>>;
@@ -136,11 +136,11 @@ function fillRates(published: PublishedPrice): Rates {
 }
 
 /**
- * Six rates joined by `_`, then `,audio_input=40` for each part (`MEDIA_PARTS`) whose rate differs from its whole.
+ * Six rates joined by `_`, then `,audio_input=40` for each part (`EXTRA_PARTS`) whose rate differs from its whole.
  */
 function renderRates(rates: Rates): string {
   const six = PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
-  const extras = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  const extras = EXTRA_COUNTERS.filter((counter) => rates[counter] !== rates[EXTRA_PARTS[counter]]);
   return six + extras.map((counter) => `,${counter}=${formatUsdPerMillion(rates[counter])}`).join('');
 }
 
@@ -158,7 +158,7 @@ function parseRates(text: string, where: string): Rates | null {
   }
   for (const written of extras) {
     const [member = '', number = '', ...more] = written.split('=');
-    if (more.length > 0 || rates.has(member) || !Object.hasOwn(MEDIA_PARTS, member)) return null;
+    if (more.length > 0 || rates.has(member) || !Object.hasOwn(EXTRA_PARTS, member)) return null;
     rates.set(member, parseUsdPerMillion(number, `${where}: ${member}`));
   }
   const given = Object.fromEntries(rates) as Partial<Rates> & Pick<Rates, 'input' | 'output'>;

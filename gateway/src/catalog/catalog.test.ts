@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { costNanoUsd, priceOfTier } from '../billing/price-book.ts';
-import { MEDIA_COUNTERS, type TierWords, type Usage, ZERO_USAGE } from '../generation/usage.ts';
+import { EXTRA_COUNTERS, type TierWords, type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { findModel, listModels, listModifiedModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import { ENDPOINT_MODELS } from './endpoint-models.ts';
@@ -116,7 +116,7 @@ describe('the snapshot', () => {
   test('prices every token of every model above 0', () => {
     for (const { price } of models) {
       for (const each of [price, ...price.tiers.map((tier) => tier.rates)]) {
-        for (const member of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) expect(each[member]).toBeGreaterThan(0n);
+        for (const member of [...PRICE_MEMBERS, ...EXTRA_COUNTERS]) expect(each[member]).toBeGreaterThan(0n);
       }
     }
   });

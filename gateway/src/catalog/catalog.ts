@@ -13,7 +13,7 @@ import {
   parseFees,
 } from '../billing/price.ts';
 import { NO_UNITS, parseUnitPrices } from '../billing/unit-prices.ts';
-import { MEDIA_COUNTERS, type TierMember } from '../generation/usage.ts';
+import { EXTRA_COUNTERS, type TierMember } from '../generation/usage.ts';
 import type {
   Catalog,
   CatalogModel,
@@ -86,7 +86,7 @@ export function listModifiedModels(): readonly string[] {
   return ROWS.flatMap(({ provider, models }) => [...(models ?? [])].map((id) => `${provider}/${id}`));
 }
 
-const RATE_MEMBERS = [...PRICE_MEMBERS, ...MEDIA_COUNTERS] as const;
+const RATE_MEMBERS = [...PRICE_MEMBERS, ...EXTRA_COUNTERS] as const;
 
 /** Converts a snapshot. Prices get the version `catalog:<date>/<provider>/<id>@…`. Throws PriceError for an invalid one. */
 export function parseSnapshot({ version, models }: Snapshot): Catalog {

@@ -61,7 +61,7 @@ export const ZERO_USAGE: Usage = {
  * Maps each counter that few calls have to the `Usage` counter that includes it: audio, images, and cache writes without a
  * duration of their own, which OpenAI keeps for 30 minutes.
  */
-export const MEDIA_PARTS = {
+export const EXTRA_PARTS = {
   audio_input: 'input',
   audio_cache_read: 'cache_read',
   audio_output: 'output',
@@ -70,9 +70,9 @@ export const MEDIA_PARTS = {
   cache_write_30m: 'cache_write_5m',
 } as const;
 
-export type MediaCounter = keyof typeof MEDIA_PARTS;
+export type ExtraCounter = keyof typeof EXTRA_PARTS;
 
-export const MEDIA_COUNTERS = Object.keys(MEDIA_PARTS) as readonly MediaCounter[];
+export const EXTRA_COUNTERS = Object.keys(EXTRA_PARTS) as readonly ExtraCounter[];
 
 /** Requests by kind, as upstream names them: `web_search`, `web_fetch`; each > 0. */
 export type ServerTools = { readonly [kind: string]: number };
@@ -96,7 +96,7 @@ export const IMAGE_KIND = /^[a-z0-9][a-z0-9._-]{0,39}(?:\/[a-z0-9][a-z0-9._-]{0,
  * overlap each other or `reasoning`; `audio_input` and `image_input` are parts of `input` that do not overlap;
  * `cache_write_30m` is part of `cache_write_5m`.
  */
-export type MediaAndToolUsage = { readonly [Counter in MediaCounter]?: number } & UnitUsage & {
+export type MediaAndToolUsage = { readonly [Counter in ExtraCounter]?: number } & UnitUsage & {
     readonly server_tools?: ServerTools;
     /** The tier that the response states, if its price differs from the list price. */
     readonly tier?: TierWords;
@@ -115,7 +115,7 @@ export interface UsagePart {
   readonly output: number;
   readonly reasoning: number;
   /** Its media, priced with it; absent: none. */
-  readonly extras?: { readonly [Counter in MediaCounter]?: number };
+  readonly extras?: { readonly [Counter in ExtraCounter]?: number };
   /** The price version that was charged, if parts were charged at several; absent: they were charged as one. */
   readonly price_version?: string;
 }
@@ -129,7 +129,7 @@ const KINDS_MAX = 16;
 /** The counters of two answers together: tokens with their media, and units of the kind of the second. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const extras: Record<string, unknown> = { ...one.extras, ...other.extras };
-  for (const counter of [...MEDIA_COUNTERS, ...UNIT_COUNTERS]) {
+  for (const counter of [...EXTRA_COUNTERS, ...UNIT_COUNTERS]) {
     const sum = (one.extras?.[counter] ?? 0) + (other.extras?.[counter] ?? 0);
     if (sum > 0) extras[counter] = sum;
   }
@@ -149,17 +149,17 @@ export function addUsage(one: Usage, other: Usage): Usage {
 
 function partsOf({ extras, ...counters }: Usage): readonly UsagePart[] {
   if (extras?.parts !== undefined) return extras.parts;
-  const media = MEDIA_COUNTERS.flatMap((name) => (extras?.[name] === undefined ? [] : [[name, extras[name]]]));
+  const media = EXTRA_COUNTERS.flatMap((name) => (extras?.[name] === undefined ? [] : [[name, extras[name]]]));
   return [media.length === 0 ? counters : { ...counters, extras: Object.fromEntries(media) }];
 }
 
 /** Omits the members that are 0; undefined if none remain. */
 export function extrasOf(
-  media: { readonly [Counter in MediaCounter]?: number },
+  media: { readonly [Counter in ExtraCounter]?: number },
   tools: Iterable<readonly [kind: string, requests: number]> = [],
 ): MediaAndToolUsage | undefined {
-  const extras: { [Counter in MediaCounter]?: number } & { server_tools?: ServerTools } = {};
-  for (const counter of MEDIA_COUNTERS) {
+  const extras: { [Counter in ExtraCounter]?: number } & { server_tools?: ServerTools } = {};
+  for (const counter of EXTRA_COUNTERS) {
     const count = media[counter];
     if (count !== undefined && count > 0) extras[counter] = count;
   }

@@ -2,7 +2,7 @@
  * Fetches the list of requests: the first page, older ones on demand, and new ones while live. New requests wait while
  * the list must not move.
  */
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
@@ -43,10 +43,6 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     { path, query: filters },
     { everyMs: isLive ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
   );
-  const newest = useRef<string | null>(null);
-  newest.current = list?.newest ?? null;
-  const held = useRef(holds);
-  held.current = holds;
   const [tailError, setTailError] = useState<ApiError | null>(null);
 
   useEffect(() => {
@@ -58,19 +54,24 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   const isTailed = isLive && list !== null && list.newest !== null;
   // Not through the query cache: each reply moves `after`, so a new query would run at once instead of after the
   // interval.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the account and the filters
+  const addPage = useEffectEvent((page: LogsReply, of: string) =>
+    setKept((known) => (known?.key === of ? { key: of, list: addNewer(known.list, page, holds) } : known)),
+  );
+  const fetchNewer = useEffectEvent(async (of: string, signal: AbortSignal) => {
+    try {
+      const query = { ...filters, after: list?.newest ?? '', limit: TAIL_LIMIT };
+      const page = await ask('GET /accounts/{account}/logs', { path, query }, signal);
+      setTailError(null);
+      addPage(page, of);
+    } catch (cause) {
+      if (!signal.aborted) setTailError(cause as ApiError);
+    }
+  });
   useEffect(() => {
     if (!isTailed) return;
     const abort = new AbortController();
     const poll = async () => {
-      try {
-        const query = { ...filters, after: newest.current ?? '', limit: TAIL_LIMIT };
-        const page = await ask('GET /accounts/{account}/logs', { path, query }, abort.signal);
-        setTailError(null);
-        setKept((known) => (known?.key === key ? { key, list: addNewer(known.list, page, held.current) } : known));
-      } catch (cause) {
-        if (!abort.signal.aborted) setTailError(cause as ApiError);
-      }
+      await fetchNewer(key, abort.signal);
       if (!abort.signal.aborted) timer = setTimeout(poll, TAIL_MS);
     };
     let timer = setTimeout(poll, TAIL_MS);

@@ -13,16 +13,22 @@ export const RATES = [
   ['cache_write_1h', 'Cache write (1 h)'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
-/** Rates that few models have; without one, the tokens cost the rate of the counter that includes them. */
+const CACHE_WRITE_30M = ['cache_write_30m', 'Cache write (30 min)'] as const;
+type TextRate = (typeof RATES)[number] | typeof CACHE_WRITE_30M;
+/** The rates of text, as the price dialog orders them. */
+export const TEXT_RATES = RATES.flatMap((rate): readonly TextRate[] =>
+  rate[0] === 'cache_write_5m' ? [rate, CACHE_WRITE_30M] : [rate],
+);
 export const MEDIA_RATES = [
   ['audio_input', 'Audio input'],
   ['audio_cache_read', 'Audio cache read'],
   ['audio_output', 'Audio output'],
   ['image_input', 'Image input'],
   ['image_output', 'Image output'],
-  ['cache_write_30m', 'Cache write (30 min)'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
-export const ALL_RATES = [...RATES, ...MEDIA_RATES] as const;
+/** Rates that few models have; without one, the tokens cost the rate of the counter that includes them. */
+export const EXTRA_RATES = [CACHE_WRITE_30M, ...MEDIA_RATES] as const;
+export const ALL_RATES = [...RATES, ...EXTRA_RATES] as const;
 export type RateName = (typeof ALL_RATES)[number][0];
 
 /** The rates of a price, or of one of its tiers. */

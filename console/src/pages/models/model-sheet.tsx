@@ -14,7 +14,7 @@ import { Sheet } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import {
-  MEDIA_RATES,
+  EXTRA_RATES,
   type ModelView,
   type PriceView,
   RATES,
@@ -134,7 +134,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
     { price, rates: price, above: null },
     ...(price.tiers ?? []).map(({ above, ...rates }) => ({ price, rates, above })),
   ]);
-  const media = MEDIA_RATES.filter(([rate]) => rows.some(({ rates }) => rates[rate] !== undefined));
+  const extras = EXTRA_RATES.filter(([rate]) => rows.some(({ rates }) => rates[rate] !== undefined));
   const kinds = [...new Set(prices.flatMap((price) => Object.keys(price.per_1000_requests ?? {})))];
   const units = [...new Set(prices.flatMap((price) => Object.keys(flatUnits(price))))];
   const columns: readonly Column<PriceRow>[] = [
@@ -152,7 +152,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
           </span>
         ),
     },
-    ...[...RATES, ...media].map(
+    ...[...RATES, ...extras].map(
       ([rate, word]): Column<PriceRow> => ({
         id: rate,
         head: SHORT_LABELS[rate] ?? word,

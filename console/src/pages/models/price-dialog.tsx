@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { CheckField, Fold, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { MEDIA_RATES, type ModelView, RATES, type RateName } from './model-facts.ts';
+import { MEDIA_RATES, type ModelView, type RateName, TEXT_RATES } from './model-facts.ts';
 import { formErrors, losses, priceBody, type RateTexts, startForm, startRates, type TierForm } from './price-form.ts';
 import { UnitFields } from './unit-fields.tsx';
 
@@ -175,7 +175,7 @@ function RateFields({ rates, errorOf, onChange }: RateFieldsProps) {
   );
   return (
     <>
-      <div className={GRID}>{RATES.map(field)}</div>
+      <div className={GRID}>{TEXT_RATES.map(field)}</div>
       <Fold
         title="Audio and images"
         opens={MEDIA_RATES.some(([rate]) => rates[rate] !== '')}

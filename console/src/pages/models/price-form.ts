@@ -3,7 +3,7 @@ import type { Body } from '../../../../gateway/src/console-api/contract/contract
 import { sentenceCase, wholeNumber } from '../../lib/format.ts';
 import { parsePrice } from '../../lib/money.ts';
 import { instantOf } from '../../lib/zone.ts';
-import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
+import { ALL_RATES, EXTRA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
 import { flatUnits, startUnits, type UnitTexts, unitErrors, unitLabel, unitsBody } from './unit-prices.ts';
 
 type PriceBody = Body<'PUT /accounts/{account}/models/{model}/price'>;
@@ -102,8 +102,9 @@ export function losses(price: PriceView | null, { isFree, rates, tiers, fees, un
   if (price === null || isFree) return [];
   const bounds = new Set(tiers.map(({ above }) => Number(above)));
   return [
-    ...MEDIA_RATES.filter(([rate]) => price[rate] !== undefined && !isTyped(rates[rate])).map(
-      ([, word]) => `${word} will no longer have its own rate and will be billed at the input or output rate.`,
+    ...EXTRA_RATES.filter(([rate]) => price[rate] !== undefined && !isTyped(rates[rate])).map(
+      ([rate, word]) =>
+        `${word} will no longer have its own rate and will be billed at the ${rate === 'cache_write_30m' ? '5-minute cache write' : 'input or output'} rate.`,
     ),
     ...(price.tiers ?? [])
       .filter(({ above }) => !bounds.has(above))
@@ -143,7 +144,7 @@ export function priceBody({ isFree, rates, tiers, fees, units, from }: PriceForm
 
 function ratesBody(rates: RateTexts) {
   const rate = (name: RateName) => (isTyped(rates[name]) ? rates[name].trim() : null);
-  const media = MEDIA_RATES.filter(([name]) => isTyped(rates[name])).map(([name]) => [name, rates[name].trim()]);
+  const extras = EXTRA_RATES.filter(([name]) => isTyped(rates[name])).map(([name]) => [name, rates[name].trim()]);
   return {
     input: rate('input'),
     output: rate('output'),
@@ -151,6 +152,6 @@ function ratesBody(rates: RateTexts) {
     cache_write_5m: rate('cache_write_5m'),
     cache_write_1h: rate('cache_write_1h'),
     reasoning: rate('reasoning'),
-    ...Object.fromEntries(media),
+    ...Object.fromEntries(extras),
   };
 }

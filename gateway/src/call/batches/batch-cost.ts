@@ -6,9 +6,9 @@ import type { NanoUsd } from '../../billing/money.ts';
 import { chooseRates, fillPrice, type Price, type Rates, withMarkUp } from '../../billing/price.ts';
 import { chargedNanoUsd } from '../../billing/price-book.ts';
 import {
-  MEDIA_COUNTERS,
+  EXTRA_COUNTERS,
+  type ExtraCounter,
   type MediaAndToolUsage,
-  type MediaCounter,
   type TierWords,
   type Usage,
   type UsagePart,
@@ -36,7 +36,7 @@ export interface BatchCost {
 const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
 
 type Counters = { [counter in (typeof COUNTERS)[number]]: number };
-type Media = { [counter in MediaCounter]?: number };
+type Media = { [counter in ExtraCounter]?: number };
 
 /** What was used at one price. */
 interface Group {
@@ -68,7 +68,7 @@ export class BatchSum {
   #addRun({ extras: media = {}, ...run }: UsagePart, price: Price): void {
     const { counters, media: sums } = this.#groupOf(this.#flatten(price, run));
     for (const counter of COUNTERS) counters[counter] += run[counter];
-    for (const counter of MEDIA_COUNTERS) {
+    for (const counter of EXTRA_COUNTERS) {
       const count = media[counter];
       if (count !== undefined) sums[counter] = (sums[counter] ?? 0) + count;
     }
@@ -105,7 +105,7 @@ export class BatchSum {
     const media: Media = {};
     for (const group of groups) {
       for (const counter of COUNTERS) whole[counter] += group.counters[counter];
-      for (const counter of MEDIA_COUNTERS) {
+      for (const counter of EXTRA_COUNTERS) {
         const count = group.media[counter];
         if (count !== undefined) media[counter] = (media[counter] ?? 0) + count;
       }

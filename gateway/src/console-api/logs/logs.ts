@@ -8,7 +8,7 @@ import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
 import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
 import type { Permission } from '../../people/roles.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
@@ -229,12 +229,12 @@ function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): v
     reasoning,
   };
   const extras = 'extras' in usage ? usage.extras : undefined;
-  for (const counter of MEDIA_COUNTERS) {
+  for (const counter of EXTRA_COUNTERS) {
     const count = extras?.[counter] ?? 0;
     counts[counter] = count;
-    counts[MEDIA_PARTS[counter]] = (counts[MEDIA_PARTS[counter]] ?? 0) - count;
+    counts[EXTRA_PARTS[counter]] = (counts[EXTRA_PARTS[counter]] ?? 0) - count;
   }
-  for (const kind of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) {
+  for (const kind of [...PRICE_MEMBERS, ...EXTRA_COUNTERS]) {
     addLine(lines, { kind, unit: 'token', count: counts[kind] ?? 0 }, rates[kind]);
   }
 }

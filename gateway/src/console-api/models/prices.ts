@@ -9,7 +9,7 @@ import { type PriceBook, type PricePeriod, parseSetPrice, priceAt } from '../../
 import { NO_UNITS, writeUnitPrices } from '../../billing/unit-prices.ts';
 import { sourceOfModel } from '../../config/console-entries.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../generation/usage.ts';
+import { EXTRA_COUNTERS, EXTRA_PARTS } from '../../generation/usage.ts';
 import type { StoredRates } from '../../store/ports/providers.ts';
 import type { ReadBody, Reply } from '../contract/contract.ts';
 import type { priceView } from '../contract/models.ts';
@@ -123,7 +123,7 @@ const COSTS_AS = {
   cache_write_5m: 'input',
   cache_write_1h: 'cache_write_5m',
   reasoning: 'output',
-  ...MEDIA_PARTS,
+  ...EXTRA_PARTS,
 } as const satisfies { readonly [Rate in keyof Rates]?: keyof Rates };
 
 /** The optional rates, in the order in which prices are written. */
@@ -173,7 +173,7 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fixedIn: FixedIn): 
 }
 
 function renderRates(rates: Rates) {
-  const extras = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  const extras = EXTRA_COUNTERS.filter((counter) => rates[counter] !== rates[EXTRA_PARTS[counter]]);
   return {
     input: formatUsdPerMillion(rates.input),
     output: formatUsdPerMillion(rates.output),
@@ -194,7 +194,7 @@ function renderFees(fees: Fees) {
 }
 
 function isFree(price: Price): boolean {
-  const isNothing = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].every((member) => price[member] === 0n);
+  const isNothing = [...PRICE_MEMBERS, ...EXTRA_COUNTERS].every((member) => price[member] === 0n);
   return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0 && price.units === undefined;
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { GenerationEvent } from '../../../src/generation/event.ts';
 import { foldGeneration, type Generation } from '../../../src/generation/generation.ts';
 import type { GenerationRequest } from '../../../src/generation/request.ts';
-import { MEDIA_COUNTERS, type Usage } from '../../../src/generation/usage.ts';
+import { EXTRA_COUNTERS, type Usage } from '../../../src/generation/usage.ts';
 import { geminiClient } from '../../../src/protocols/gemini/client/client-protocol.ts';
 import { geminiUpstream } from '../../../src/protocols/gemini/upstream/upstream-protocol.ts';
 import { startTranslationNotes } from '../../../src/protocols/request/translation-notes.ts';
@@ -32,7 +32,7 @@ const answers = randomAnswer.map(
 function counters(usage: Usage | null) {
   if (usage === null) return null;
   const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras = {} } = usage;
-  const media = MEDIA_COUNTERS.map((name) => (name === 'audio_cache_read' ? 0 : (extras[name] ?? 0)));
+  const media = EXTRA_COUNTERS.map((name) => (name === 'audio_cache_read' ? 0 : (extras[name] ?? 0)));
   return { input: input + cache_write_5m + cache_write_1h, cache_read, output, reasoning, media };
 }
 
