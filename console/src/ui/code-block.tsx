@@ -15,16 +15,16 @@ export function CodeBlock({
   readonly wraps?: boolean;
 }) {
   return (
-    <div className="relative min-w-0 rounded-md border border-line bg-sunken">
+    <div className="flex min-w-0 items-start rounded-md border border-line bg-sunken">
       <section
         aria-label={what}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: axe requires scrollable content to be focusable
         tabIndex={0}
-        className="max-h-96 overflow-auto py-2.5 pr-10 pl-3"
+        className="max-h-96 min-w-0 flex-1 overflow-auto py-2.5 pl-3"
       >
         <pre className={wraps ? 'break-all whitespace-pre-wrap' : ''}>{text}</pre>
       </section>
-      <CopyIcon text={text} what={what} className="absolute top-1.5 right-1.5 bg-sunken" />
+      <CopyIcon text={text} what={what} className="m-1.5 shrink-0" />
     </div>
   );
 }
