@@ -61,7 +61,21 @@ function script(fake: FakeUpstream, turns: readonly Turn[]): void {
   );
 }
 
-async function ask(gateway: RunningGateway, { call, chunking }: Turn): Promise<Seen> {
+/** Its words where the machine has no time for the gateway; no recording has them. */
+const OVERLOADED = 'the gateway has too many calls open';
+const REFUSALS_MAX = 60;
+
+/** A busy machine makes the gateway refuse calls for a while: they are sent again after `retry-after`, as clients do. */
+async function ask(gateway: RunningGateway, turn: Turn): Promise<Seen> {
+  for (let refusals = 0; ; refusals++) {
+    const seen = await askOnce(gateway, turn);
+    const isRefused = seen.status === 503 && seen.body.includes(OVERLOADED);
+    if (!isRefused || refusals === REFUSALS_MAX) return seen;
+    await Bun.sleep(Number(seen.headers.get('retry-after')) * 1_000);
+  }
+}
+
+async function askOnce(gateway: RunningGateway, { call, chunking }: Turn): Promise<Seen> {
   const response = await fetch(`${gateway.url}${call.path}`, {
     method: 'POST',
     headers: { ...call.headers, authorization: `Bearer ${gateway.key}` },
