@@ -2,9 +2,9 @@
  * Maps public model names to their targets: the file's models, or everything known of the providers. Looks up no price
  * and checks no permission.
  */
-import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
+import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName } from '../protocols/names.ts';
 import type { Provider } from '../providers/provider.ts';
-import { credentialsFor } from '../providers/upstream.ts';
+import { credentialsFor, protocolsFor } from '../providers/upstream.ts';
 import { type Config, type ModelConfig, NO_CAPABILITIES, type RoutingDefaults, type TargetConfig } from './config.ts';
 import { chooseRouting, plainTarget } from './resolve-routing.ts';
 
@@ -22,6 +22,12 @@ export interface ServedTarget extends TargetConfig {
 /** The model behind a public name. */
 export interface ServedModel extends Omit<ModelConfig, 'targets'> {
   readonly targets: readonly [ServedTarget, ...ServedTarget[]];
+}
+
+/** The endpoints of a model that a target serves. */
+export function servedProtocols({ protocols, targets }: ServedModel): readonly ClientProtocolName[] {
+  const served = targets.map((target) => protocolsFor({ ...target, endpoints: protocols }));
+  return protocols.filter((name) => served.some((formats) => formats[name] !== null));
 }
 
 /** All names of the catalog's models at one provider. */

@@ -96,6 +96,11 @@ function stateOf(provider: Provider, model: string, protocols: readonly Upstream
   return { isKept, shared, creates, format: paths?.format ?? 'responses' };
 }
 
+/** By the client's format, the format of requests to the model; null: it serves none of the format. */
+export function protocolsFor(target: ProviderModel): Upstream['protocolFor'] {
+  return chooseUpstreamProtocols(protocolsOf(target.provider, target));
+}
+
 function protocolsOf(provider: Provider, { model, endpoints = null }: ProviderModel): readonly UpstreamProtocolName[] {
   const { kind, quirks } = provider;
   const ofKind = kind.protocolsOf?.(model, provider.baseUrl === null ? {} : provider.settings) ?? kind.protocols;

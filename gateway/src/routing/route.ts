@@ -3,7 +3,7 @@
 import { FREE_PRICE, type Price } from '../billing/price.ts';
 import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
 import type { RoutingConfig } from '../config/config.ts';
-import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
+import { type CatalogName, type ServedModel, type ServedTarget, servedProtocols } from '../config/served-models.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { Upstream } from '../providers/provider.ts';
@@ -88,7 +88,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
-    protocols: model.protocols.filter((name) => targets.some(({ upstream }) => upstream.protocolFor[name] !== null)),
+    protocols: servedProtocols(model),
     routing: model.routing,
     targets,
   };

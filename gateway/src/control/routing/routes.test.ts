@@ -44,6 +44,15 @@ describe('a route', () => {
     ]);
   });
 
+  test.each([
+    ['text-embedding-3-small', ['embeddings']],
+    ['gpt-5-mini', ['chat', 'messages', 'responses', 'gemini']],
+  ])('shows the endpoints that its targets serve: %s', async (model, protocols) => {
+    expect(await rig.run('routes.create', { model: 'new', targets: [{ provider: 'filed', model }] })).toMatchObject({
+      protocols,
+    });
+  });
+
   test('replaces the model that a provider serves by itself, which comes back once it is removed', async () => {
     expect(await targetsOf('own')).toEqual(['entered/theirs']);
     await rig.run('routes.create', { model: 'own', targets: TWO });

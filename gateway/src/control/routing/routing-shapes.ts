@@ -21,6 +21,7 @@ export const routeView = z.object({
   /** False: the entry is not used; `problem` says why. */
   served: z.boolean(),
   aliases: z.array(z.string()),
+  /** The endpoints that a target serves. */
   protocols: z.array(z.enum(CLIENT_PROTOCOL_NAMES)),
   /** The policy that applies, defaults included; null: the entry is not used. */
   routing: z

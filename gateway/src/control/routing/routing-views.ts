@@ -2,7 +2,7 @@
 import { formatNanoUsd } from '../../billing/money.ts';
 import { outSince, type Served, sourceOfConfigured, sourceOfModel } from '../../config/console-entries.ts';
 import { lastFour } from '../../config/console-providers.ts';
-import type { ServedModel, ServedTarget } from '../../config/served-models.ts';
+import { type ServedModel, type ServedTarget, servedProtocols } from '../../config/served-models.ts';
 import type { StoredCredential, StoredRoute } from '../../store/ports/providers.ts';
 import type { ShownMembers } from '../policy-changes.ts';
 import type { CredentialView, RouteView } from './routing-shapes.ts';
@@ -37,7 +37,7 @@ export function viewRoute(model: ServedModel, served: Served): RouteView {
     source: sourceOfModel(model, served),
     served: true,
     aliases: model.alias.map(({ name }) => name),
-    protocols: [...model.protocols],
+    protocols: [...servedProtocols(model)],
     routing: {
       strategy,
       affinity,
