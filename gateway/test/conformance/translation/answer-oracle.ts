@@ -92,7 +92,7 @@ export function readBack(answer: Generation, format: Format, form: Form): ReadAn
   };
 }
 
-/** Without data that providers attach to tool calls: the gateway stores it and shows it to no client. */
+/** Without data that providers attach to tool calls, which clients get sealed: see translated-host-data.test.ts. */
 export function asShown(answer: Generation): Generation {
   const parts = answer.parts.map((part) => {
     if (part.kind !== 'tool_call') return part;

@@ -117,7 +117,8 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
     .filter(({ events }) => events.at(-1)?.kind === 'end')
     .map(({ exchange, events }) => {
       const answer = asShown(foldGeneration(events));
-      return { exchange, events, answer: { ...answer, usage: withoutPrice(answer.usage) } };
+      const shown = events.filter(({ kind }) => kind !== 'host_data');
+      return { exchange, events: shown, answer: { ...answer, usage: withoutPrice(answer.usage) } };
     });
   return { name, recorded, read, answered };
 });
