@@ -4,7 +4,7 @@
  */
 import type { FinishReason } from '../../../src/generation/event.ts';
 import type { Generation } from '../../../src/generation/generation.ts';
-import type { Citation, Part } from '../../../src/generation/part.ts';
+import type { Citation, Native, Part } from '../../../src/generation/part.ts';
 import type { Usage } from '../../../src/generation/usage.ts';
 import type { Format } from './format.ts';
 import { CONTEXT } from './rig.ts';
@@ -92,16 +92,6 @@ export function readBack(answer: Generation, format: Format, form: Form): ReadAn
   };
 }
 
-/** Without data that providers attach to tool calls, which clients get sealed: see translated-host-data.test.ts. */
-export function asShown(answer: Generation): Generation {
-  const parts = answer.parts.map((part) => {
-    if (part.kind !== 'tool_call') return part;
-    const { host_data: _, ...shown } = part;
-    return shown;
-  });
-  return { ...answer, parts };
-}
-
 /** Without citations, which chat gives as offsets into the whole content: see `annotationsOf`. */
 export function withoutCitations(answer: ReadAnswer): ReadAnswer {
   const parts = answer.parts.map((part): Part => (part.kind === 'text' ? { ...part, citations: [] } : part));
@@ -111,7 +101,11 @@ export function withoutCitations(answer: ReadAnswer): ReadAnswer {
 function chatParts(answer: Generation, form: Form): Part[] {
   const { parts, explanation } = answer;
   const parsed = parts.flatMap((part): Part[] => {
-    if (part.kind === 'tool_call') return [{ ...part, arguments: part.arguments === '' ? '{}' : part.arguments }];
+    if (part.kind === 'tool_call') {
+      // The gateway keeps what a provider attaches to a call, and shows it to no client of chat.
+      const { host_data: _, ...call } = part;
+      return [{ ...call, arguments: part.arguments === '' ? '{}' : part.arguments }];
+    }
     if (part.kind === 'text') return part.text === '' ? [] : [{ ...part, citations: [] }];
     if (part.kind === 'refusal') return part.text === '' ? [] : [part];
     if (part.kind !== 'reasoning' || part.text === '') return [];
@@ -181,12 +175,20 @@ export function messagesParts(parts: readonly Part[]): Part[] {
       case 'tool_call': {
         const written = part.arguments.trim() === '' ? '{}' : part.arguments;
         const json = part.tool === 'custom' ? `{"input":${JSON.stringify(part.arguments)}}` : written;
-        return [{ ...part, tool: 'function', arguments: json }];
+        const { host_data, ...call } = part;
+        return [...callData(host_data), { ...call, tool: 'function', arguments: json }];
       }
       default:
         return part.kind === 'opaque' && part.native.origin === 'messages' ? [part] : [];
     }
   });
+}
+
+/** What a provider attaches to a call precedes it, sealed. */
+function callData(native: Native | undefined): Part[] {
+  if (native === undefined) return [];
+  const signature = CONTEXT.seal({ kind: 'call_data', native });
+  return [{ kind: 'reasoning', text: '', signature, redacted: true, issuer: 'messages' }];
 }
 
 function messagesFinish(answer: Generation): FinishReason {
