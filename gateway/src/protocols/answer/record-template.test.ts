@@ -173,3 +173,32 @@ test('a preview tells where a skim ends and what it counts, and counts nothing i
   expect([skimmer.preview(bytes, 0), skimmer.heldBytes]).toEqual([{ end, outputBytes: 6 }, 0]);
   expect([skimmer.skim(bytes, 0), skimmer.heldBytes]).toEqual([end, 6]);
 });
+
+test('skims after any previews count as without them', () => {
+  const record = (n: number, delta: string) => framed(`{"n":${n},"delta":"${delta}"}`);
+  const [first] = recordsOf(record(0, 'a'));
+  if (first === undefined) throw new Error('no record');
+  const texts = fc.array(fc.constantFrom('', 'b', 'héllo', 'a\\\\'), { minLength: 1, maxLength: 12 });
+  const looks = fc.array(fc.record({ from: fc.nat(12), to: fc.nat(12), isSkim: fc.boolean() }), { maxLength: 12 });
+  fc.assert(
+    fc.property(texts, looks, (deltas, steps) => {
+      const records = deltas.map((delta, index) => record(index + 1, delta));
+      const bytes = Buffer.from(records.join(''));
+      const at = (index: number) => Buffer.byteLength(records.slice(0, index).join(''));
+      const [with_, without] = [new RecordSkimmer(), new RecordSkimmer()];
+      for (const skimmer of [with_, without]) skimmer.learn(first, [['delta', 'a']], true, 'n');
+      for (const { from, to, isSkim } of steps) {
+        const part = bytes.subarray(at(from), at(Math.max(from, to)));
+        if (!isSkim) with_.preview(part, 0);
+        else {
+          expect(with_.skim(part, 0)).toBe(without.skim(part, 0));
+          const counts = ({ heldBytes, heldRecords, heldReasoningBytes }: RecordSkimmer) => [
+            ...[heldBytes, heldRecords, heldReasoningBytes],
+          ];
+          expect(counts(with_)).toEqual(counts(without));
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -111,6 +111,8 @@ export class RecordSkimmer {
   #heldBytes = 0;
   #heldRecords = 0;
   #heldReasoningBytes = 0;
+  /** What the last `preview` found; null: nothing, or it was skimmed since. */
+  #seen: Preview | null = null;
 
   /** Bytes in the counted holes of all skimmed records. */
   get heldBytes(): number {
@@ -129,18 +131,27 @@ export class RecordSkimmer {
 
   /** Like `RecordTemplate.skim`; returns `start` until a template is learned. */
   skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
-    if (this.#template === null) return start;
-    const end = this.#template.skim(bytes, start, onHeld);
-    this.#template.advance();
-    this.#heldBytes += this.#template.heldBytes;
-    this.#heldRecords += this.#template.heldRecords;
-    if (this.#isReasoning) this.#heldReasoningBytes += this.#template.heldBytes;
+    const template = this.#template;
+    if (template === null) return start;
+    const seen = this.#seen;
+    this.#seen = null;
+    const isSeen = seen !== null && onHeld === null && isSpanOf(seen, bytes, start);
+    const end = isSeen ? bytes.length : template.skim(bytes, start, onHeld);
+    template.advance();
+    this.#heldBytes += template.heldBytes;
+    this.#heldRecords += template.heldRecords;
+    if (this.#isReasoning) this.#heldReasoningBytes += template.heldBytes;
     return end;
   }
 
-  /** Where `skim` would end, and the bytes in counted holes up to there; counts nothing. */
+  /**
+   * Where `skim` would end, and the bytes in counted holes up to there; counts nothing. If exactly these bytes are skimmed
+   * next, they are not read again: until then they must not change.
+   */
   preview(bytes: Uint8Array, start: number): { readonly end: number; readonly outputBytes: number } {
     const end = this.#template?.skim(bytes, start) ?? start;
+    const { buffer, byteOffset } = bytes;
+    this.#seen = end === start ? null : { buffer, from: byteOffset + start, to: byteOffset + end };
     return { end, outputBytes: this.#template?.heldBytes ?? 0 };
   }
 
@@ -152,14 +163,27 @@ export class RecordSkimmer {
     numberKey: string | null = null,
   ): boolean {
     this.#isReasoning = isReasoning;
+    this.#seen = null;
     this.#template = learnTemplate(rawLatin1(record), holes, numberKey);
     return this.#template !== null;
   }
 
   /** Discards the template. */
   forget(): void {
+    this.#seen = null;
     this.#template = null;
   }
+}
+
+/** The bytes of previewed records. */
+interface Preview {
+  readonly buffer: ArrayBufferLike;
+  readonly from: number;
+  readonly to: number;
+}
+
+function isSpanOf({ buffer, from, to }: Preview, bytes: Uint8Array, start: number): boolean {
+  return buffer === bytes.buffer && from === bytes.byteOffset + start && to === bytes.byteOffset + bytes.length;
 }
 
 /** Finds the next backslash and line ends of a text, each once instead of once per record. */
