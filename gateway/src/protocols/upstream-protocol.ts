@@ -36,6 +36,8 @@ export interface AnswerFacts {
   readonly outputBytesReported?: number;
   /** The gateway's own count where the answer reports no usage, if it is better than one of its bytes. */
   readonly counted?: Partial<Pick<Usage, 'output' | 'extras'>>;
+  /** The least that the sound of the request lasts, where the answer states no duration. Absent: unknown. */
+  readonly leastSeconds?: number;
   /** What the host keeps of the answer if it keeps state: ids that later requests may name. Absent: nothing. */
   readonly stored?: readonly StoredObject[] | undefined;
 }

@@ -168,6 +168,22 @@ describe('a transcription', () => {
       4 * 0.0001,
     ],
     [
+      'text that is too long for the seconds of its file',
+      'whisper-1',
+      { response_format: 'text' },
+      'x'.repeat(601),
+      { seconds: 10 },
+      10 * 0.0001,
+    ],
+    [
+      'subtitles that last longer than the seconds of their file',
+      'whisper-1',
+      { response_format: 'srt' },
+      '1\n00:00:00,000 --> 00:01:10,000\nhi\n',
+      { seconds: 40 },
+      40 * 0.0001,
+    ],
+    [
       'the duration of the answer before that of the file',
       'whisper-1',
       { response_format: 'verbose_json' },
@@ -264,6 +280,14 @@ describe('a transcription', () => {
       usage: { input: 37, audio_input: 37, output: 2 },
       cost_nano_usd: String(37 * 6_000 + 2 * 10_000),
     });
+  });
+
+  test('streamed is billed by the seconds that its text takes, whatever its tokens', async () => {
+    const usage = { type: 'tokens', input_tokens: 9, output_tokens: 2, total_tokens: 11 };
+    const body = sse({ type: 'transcript.text.done', text: 'x'.repeat(600), usage });
+    rig.upstream.answer('whisper-1', { body, headers: EVENTS });
+    const record = await rig.recordOf(await transcribe({ model: 'whisper-1', stream: 'true' }));
+    expect(record).toMatchObject({ usage: { input: 9, output: 2, seconds: 10 }, cost_nano_usd: String(0.001 * NANO) });
   });
 
   test.each([

@@ -44,7 +44,7 @@ export function usageOfLost(call: Routed, facts: AnswerFacts | null): Usage {
 function reportedIn(call: Arrived, facts: AnswerFacts | null) {
   const { ratio } = call.deps.billing;
   return {
-    usage: withUnits(facts?.usage ?? null, call.facts?.extras?.units),
+    usage: withUnits(facts, call.facts?.extras?.units),
     usageSoFar: facts?.usageSoFar ?? null,
     countedWhenReported: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
   };
@@ -62,17 +62,19 @@ function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): Ended
 }
 
 /** The characters, seconds and images of a request are known whatever the answer counts, and may have a price. */
-function withUnits(usage: Usage | null, units: UnitUsage | undefined): Usage | null {
-  const known = units?.characters ?? units?.seconds ?? units?.images;
+function withUnits(facts: AnswerFacts | null, units: UnitUsage = {}): Usage | null {
+  const usage = facts?.usage ?? null;
+  const known = units.characters ?? units.seconds ?? units.images;
   if (usage === null || known === undefined) return usage;
-  return { ...usage, extras: { ...units, ...usage.extras } };
+  return { ...usage, extras: { ...lastingAtLeast(units, facts?.leastSeconds), ...usage.extras } };
 }
 
 /** Without tokens where units are priced: hosts count the same work in one or the other. */
 function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
   const asked = call.facts?.extras?.units;
   const counted = facts?.counted;
-  const units = asked === undefined ? undefined : { ...asked, ...unitsIn(counted?.extras) };
+  const units =
+    asked === undefined ? undefined : lastingAtLeast({ ...asked, ...unitsIn(counted?.extras) }, facts?.leastSeconds);
   if (units !== undefined && isPricedByUnit(call, units)) return { ...ZERO_USAGE, extras: units };
   const extras = { ...units, ...counted?.extras };
   return {
@@ -81,6 +83,11 @@ function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: Billing
     output: counted?.output ?? ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
+}
+
+/** The seconds of a file are those that its caller's headers claim. */
+function lastingAtLeast(units: UnitUsage, seconds = 0): UnitUsage {
+  return seconds > (units.seconds ?? 0) ? { ...units, seconds } : units;
 }
 
 function isPricedByUnit({ money }: Arrived, units: UnitUsage): boolean {

@@ -32,6 +32,23 @@ function wav(dataBytes: number, statedBytes = dataBytes, extra = Buffer.alloc(0)
   return Buffer.concat([Buffer.from('RIFF'), u32(0xffff_ffff), Buffer.from('WAVE'), extra, format, data]);
 }
 
+/** A chunk of a RIFF file. */
+function chunk(name: string, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(name), u32(content.length), content]);
+}
+
+/** 8 kHz, 4 bit, mono, in blocks of 256 bytes: 4,064 bytes a second. */
+const ADPCM = chunk(
+  'fmt ',
+  Buffer.concat([Buffer.from([0x11, 0, 1, 0]), u32(8_000), u32(4_064), Buffer.from([0, 1, 4, 0])]),
+);
+/** 24 kHz, 16 bit, mono, with blocks of 65,535 bytes. */
+const WIDE = chunk(
+  'fmt ',
+  Buffer.concat([Buffer.from([1, 0, 1, 0]), u32(24_000), u32(48_000), Buffer.from([255, 255, 16, 0])]),
+);
+const riff = (...chunks: Buffer[]) => Buffer.concat([Buffer.from('RIFF'), u32(0), Buffer.from('WAVE'), ...chunks]);
+
 /** MPEG 1 layer III, 128 kbit/s, 44.1 kHz, stereo: 417 bytes a frame. */
 const FRAME = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x00]), Buffer.alloc(413)]);
 
@@ -107,9 +124,30 @@ describe('the duration of', () => {
       wav(48_000, 48_000, Buffer.concat([Buffer.from('LIST'), u32(3), Buffer.alloc(4)])),
       1,
     ],
+    ['a WAV file of a compressed format', riff(ADPCM, chunk('data', Buffer.alloc(8_128))), 2],
+    ['a WAV file whose blocks are longer than its samples', riff(WIDE, chunk('data', Buffer.alloc(96_000))), 2],
+    [
+      'a WAV file whose sound is not in its first data alone',
+      riff(WIDE, ...['data', 'LIST', 'data'].map((name) => chunk(name, Buffer.alloc(48_000)))),
+      2,
+    ],
+    [
+      'a WAV file that hides its sound behind many chunks',
+      riff(
+        WIDE,
+        ...Array.from({ length: 80 }, () => chunk('junk', Buffer.alloc(0))),
+        chunk('data', Buffer.alloc(48_000)),
+      ),
+      (48_000 + 17 * 8) / 48_000,
+    ],
     ['a WAV file without a format', Buffer.concat([Buffer.from('RIFF'), u32(4), Buffer.from('WAVE')]), null],
     ['an MP3 file of one bit rate', Buffer.concat(Array.from({ length: 100 }, () => FRAME)), (41_700 * 8) / 128_000],
     ['an MP3 file that counts its frames', Buffer.concat([withXing(1_000), FRAME]), (1_000 * 1_152) / 44_100],
+    [
+      'an MP3 file that counts too few frames',
+      Buffer.concat([withXing(1), Buffer.alloc(80_000)]),
+      (80_417 * 8) / 320_000,
+    ],
     [
       'an MP3 file with tags at both ends',
       Buffer.concat([

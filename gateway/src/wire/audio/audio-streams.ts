@@ -4,25 +4,36 @@ import type { AudioBytes } from './audio-bytes.ts';
 const CHUNKS_MAX = 64;
 /** A writer that did not know the size (RIFF, RF64). */
 const UNKNOWN_SIZE = 0xffff_ffff;
+/** Formats whose samples have a fixed size: PCM, floats, A-law, µ-law, and the extensible form of them. */
+const SAMPLED: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe]);
 
-/** Exact: the bytes of the samples by those of a second. Source: Microsoft's RIFF WAVE, EBU Tech 3306 (RF64). */
+/**
+ * The bytes of the samples by those of a second; decoders read on after the first `data`, and so does this. Source:
+ * Microsoft's RIFF WAVE, EBU Tech 3306 (RF64).
+ */
 export async function secondsOfWav(file: AudioBytes): Promise<number | null> {
   let bytesPerSecond = 0;
-  for (let at = 12, chunks = 0; chunks < CHUNKS_MAX; chunks++) {
+  let soundBytes = 0;
+  for (let at = 12, chunks = 0; ; chunks++) {
     const head = await file.at(at, 24);
-    if (head.length < 8) return null;
+    if (head.length < 8) break;
     const name = head.toString('latin1', 0, 4);
     const size = head.readUInt32LE(4);
-    if (name === 'fmt ' && head.length >= 22) {
-      bytesPerSecond = head.readUInt32LE(12) * head.readUInt16LE(20);
-    } else if (name === 'data') {
-      const rest = file.length - at - 8;
-      const bytes = size === UNKNOWN_SIZE || size === 0 ? rest : Math.min(size, rest);
-      return bytesPerSecond === 0 ? null : bytes / bytesPerSecond;
-    }
+    const rest = file.length - at - 8;
+    const isLast = chunks === CHUNKS_MAX || (name === 'data' && (size === UNKNOWN_SIZE || size === 0));
+    if (isLast || name === 'data') soundBytes += isLast ? rest : Math.min(size, rest);
+    if (isLast) break;
+    if (name === 'fmt ' && head.length === 24) bytesPerSecond = bytesPerSecondOf(head);
     at += 8 + size + (size % 2);
   }
-  return null;
+  return bytesPerSecond === 0 || soundBytes === 0 ? null : soundBytes / bytesPerSecond;
+}
+
+/** Only compressed formats need the rate that the header states: the size of their blocks says nothing of time. */
+function bytesPerSecondOf(head: Buffer): number {
+  const bits = head.readUInt16LE(22);
+  if (!SAMPLED.has(head.readUInt16LE(8)) || bits === 0) return head.readUInt32LE(16);
+  return head.readUInt32LE(12) * head.readUInt16LE(10) * Math.ceil(bits / 8);
 }
 
 /** From STREAMINFO, which is always the first block (RFC 9639, section 8.2). */
@@ -41,6 +52,7 @@ const SEEK_BYTES = 8 * 1024;
 const RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
+const BITS_PER_SECOND_MAX = 320_000;
 
 export interface Mp3Frame {
   readonly bitsPerSecond: number;
@@ -77,7 +89,10 @@ export function parseMp3Frame(bytes: Uint8Array, at: number): Mp3Frame | null {
   };
 }
 
-/** The number of frames where the first one tells it; otherwise the bit rate of the first frame is that of all. */
+/**
+ * The number of frames where the first one tells it, but not less than the bytes take at the highest bit rate; otherwise the
+ * bit rate of the first frame is that of all.
+ */
 export async function secondsOfMp3(file: AudioBytes): Promise<number | null> {
   const tag = await file.at(0, ID3_BYTES);
   const from = tag.toString('latin1', 0, 3) === 'ID3' && tag.length === ID3_BYTES ? ID3_BYTES + synchsafe(tag) : 0;
@@ -85,11 +100,12 @@ export async function secondsOfMp3(file: AudioBytes): Promise<number | null> {
   for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
     const frame = parseMp3Frame(bytes, at);
     if (frame === null) continue;
-    const frames = countedFrames(bytes, at, frame);
-    if (frames !== null) return (frames * frame.samples) / frame.sampleRate;
     const last = await file.at(file.length - ID3V1_BYTES, 3);
     const end = last.toString('latin1') === 'TAG' ? file.length - ID3V1_BYTES : file.length;
-    return ((end - from - at) * 8) / frame.bitsPerSecond;
+    const bits = (end - from - at) * 8;
+    const frames = countedFrames(bytes, at, frame);
+    if (frames === null) return bits / frame.bitsPerSecond;
+    return Math.max((frames * frame.samples) / frame.sampleRate, bits / BITS_PER_SECOND_MAX);
   }
   return null;
 }

@@ -3,6 +3,7 @@ import { NO_FLAGS } from '../../../generation/usage.ts';
 import { asObject, asText } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { readAudioUsage, wholeSeconds } from './audio-usage.ts';
+import { leastSecondsOf } from './least-seconds.ts';
 
 /** `bodyBytes`: the length of the body that `answer` was parsed from. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
@@ -12,13 +13,14 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const seconds = wholeSeconds(body.duration);
   const facts = factsOfText(Buffer.byteLength(text), bodyBytes);
   const usage = readAudioUsage(body.usage, false);
-  const counted = seconds === 0 ? {} : { counted: { extras: { seconds } } };
+  const counted = seconds === 0 ? { leastSeconds: leastSecondsOf(text) } : { counted: { extras: { seconds } } };
   return { kind: 'answer', facts: { ...facts, usage, usageSoFar: usage, model: asText(body.model), ...counted } };
 }
 
 /** `text`, `srt` and `vtt` report nothing. */
 export function readText(body: Buffer): AnswerReading {
-  return { kind: 'answer', facts: factsOfText(body.length, body.length) };
+  const leastSeconds = leastSecondsOf(body.toString());
+  return { kind: 'answer', facts: { ...factsOfText(body.length, body.length), leastSeconds } };
 }
 
 function factsOfText(outputBytes: number, outputBytesMax: number): AnswerFacts {

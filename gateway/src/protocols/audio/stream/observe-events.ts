@@ -4,6 +4,7 @@ import { NO_FLAGS, type Usage } from '../../../generation/usage.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { readAudioUsage } from '../shared/audio-usage.ts';
+import { leastSecondsOf } from '../shared/least-seconds.ts';
 
 const DONE = '[DONE]';
 const COMPLETE = Buffer.alloc(0);
@@ -20,6 +21,7 @@ export class AudioEventObserver implements StreamObserver {
   #usage: Usage | null = null;
   #isComplete = false;
   #outputBytes = 0;
+  #leastSeconds = 0;
 
   facts(): AnswerFacts {
     return {
@@ -31,6 +33,7 @@ export class AudioEventObserver implements StreamObserver {
       outputBytes: this.#outputBytes,
       reasoningBytes: 0,
       outputBytesMax: this.#outputBytes,
+      leastSeconds: this.#leastSeconds,
     };
   }
 
@@ -73,8 +76,10 @@ export class AudioEventObserver implements StreamObserver {
       this.begun = true;
       this.#isComplete = true;
       this.#usage = readAudioUsage(event.usage, type === 'speech.audio.done');
-      if (typeof event.text === 'string')
+      if (typeof event.text === 'string') {
         this.#outputBytes = Math.max(this.#outputBytes, Buffer.byteLength(event.text));
+        this.#leastSeconds = leastSecondsOf(event.text);
+      }
     } else if (type === 'transcript.text.segment') this.begun = true;
     return 'pass';
   }
