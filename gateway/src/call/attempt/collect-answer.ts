@@ -178,11 +178,12 @@ function outlineFacts(root: JsonNode): object {
   return facts;
 }
 
-/** The members that are short; of a long list, that there is one. */
+/** The members that are short, a long text too; of a long list, that there is one. */
 function outlineMembers(root: JsonNode): object {
   const members: Record<string, unknown> = {};
   for (const node of root.kind === 'object' ? children(root) : []) {
-    if (node.end - node.start <= FACT_BYTES_MAX) members[memberName(node)] = JSON.parse(jsonText(node));
+    const bytesMax = node.kind === 'string' ? PARSED_BYTES_MAX : FACT_BYTES_MAX;
+    if (node.end - node.start <= bytesMax) members[memberName(node)] = JSON.parse(jsonText(node));
     else if (node.kind === 'array') members[memberName(node)] = [];
   }
   return members;
