@@ -76,3 +76,11 @@ test('a model that may answer in place of that of the path is found', () => {
   }
   expect([priced({}), priced({ routingConfig: null, modelConfig: {} })]).toEqual([undefined, undefined]);
 });
+
+test.each([
+  ['manualMode', { manualMode: { modelName: 'm' }, manual_mode: { modelName: 'dear' } }, 'manual_mode'],
+  ['modelName', { manualMode: { modelName: 'm', model_name: 'dear' } }, 'manualMode.model_name'],
+])('a routing with %s in both spellings is refused', (_, routingConfig, path) => {
+  const body = { ...HELLO, generationConfig: { routingConfig } };
+  expect(refusal(body)).toBe(`generationConfig.routingConfig.${path}`);
+});

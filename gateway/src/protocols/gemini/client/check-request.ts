@@ -234,7 +234,9 @@ function findOthers(config: JsonNode | undefined): Pick<PricedMembers, 'models' 
     const node = config === undefined ? undefined : given(config, member);
     if (node === undefined || isVoid(node)) continue;
     const path = `generationConfig.${member}`;
+    refuseTwice(node, `${path}.`);
     const manual = given(node, 'manualMode');
+    if (manual !== undefined) refuseTwice(manual, `${path}.manualMode.`);
     const named = manual === undefined ? undefined : given(manual, 'modelName');
     const name = named === undefined ? undefined : stringValue(named);
     if (name === undefined || given(node, 'autoMode') !== undefined) anyModel = path;
