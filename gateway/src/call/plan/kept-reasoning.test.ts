@@ -182,3 +182,14 @@ test('of a client that carries seals only data is stored that came when its call
     expect(replayed(kept, [call('a')])).toEqual([restored]);
   }
 });
+
+test('data that came after a call without arguments had ended is stored', () => {
+  const host_data = { origin: 'chat', json: '{"call":{"a":1}}' };
+  const kept = new KeptReasoning();
+  const hear = keepReasoningOf(kept, OWNER, true, () => 0);
+  hear({ kind: 'part_start', part: 0, opening: { kind: 'tool_call', id: 'a', name: 'f', tool: 'function' } });
+  hear({ kind: 'part_end', part: 0 });
+  hear({ kind: 'host_data', part: 0, native: host_data });
+  hear({ kind: 'finish', finish_reason: 'tool_calls', stop_sequence: null, reported: 'x', explanation: null });
+  expect(replayed(kept, [{ ...call('a'), arguments: '{}' }])).toMatchObject([{ host_data }]);
+});

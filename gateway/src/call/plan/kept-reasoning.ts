@@ -81,7 +81,7 @@ export class KeptReasoning {
         continue;
       }
       found = true;
-      // Clients of every format carry reasoning in some way, but no parts of another format.
+      // Chat clients carry reasoning in some way, but no parts of another format.
       const missing = hasOwn ? entry.parts.filter(isReturned) : entry.parts;
       (entry.leads ? leading : others).push(...missing);
       others.push(entry.host_data === null ? part : { ...part, host_data: entry.host_data });
@@ -147,6 +147,9 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, seal
       case 'host_data':
         extend(parts, event);
         return;
+      case 'part_end':
+        endCall(parts, event.part);
+        return;
       case 'finish':
         kept.keep(
           owner,
@@ -157,12 +160,20 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, seal
   };
 }
 
+const UNSEALED: ReadonlySet<GenerationEvent['kind']> = new Set(['arguments_delta', 'part_end', 'finish']);
+
 /** Whether the event is part of a call, or brings data of one that has begun. */
 function isUnsealed(event: GenerationEvent, parts: readonly Part[]): boolean {
   if (event.kind === 'part_start') return event.opening.kind === 'tool_call';
-  if (event.kind !== 'host_data') return event.kind === 'arguments_delta' || event.kind === 'finish';
+  if (event.kind !== 'host_data') return UNSEALED.has(event.kind);
   const part = parts[event.part];
   return part?.kind === 'tool_call' && part.arguments !== '';
+}
+
+/** A call without arguments is sent as one with an empty object. */
+function endCall(parts: Part[], index: number): void {
+  const part = parts[index];
+  if (part?.kind === 'tool_call' && part.arguments === '') parts[index] = { ...part, arguments: '{}' };
 }
 
 function extend(

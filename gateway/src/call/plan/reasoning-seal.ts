@@ -1,6 +1,7 @@
 /**
- * Seals what a Responses client carries for an upstream of another format: reasoning with its signature, data of the tool
- * call after it, and summaries of conversations. Only this gateway opens it, and only for the same owner. Contract, 10.15.
+ * Seals what a client carries for an upstream of another format: reasoning with its signature, other parts that their issuer
+ * wants back, data of tool calls, and summaries of conversations. Only this gateway opens it, and only for the same owner.
+ * Contract, 10.15.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { SealedContent } from '../../generation/part.ts';
@@ -30,7 +31,7 @@ const TAG_BYTES = 16;
 /**
  * AES-256-GCM with a key derived from the master key, and the owner as additional data. Sealed form: the nonce, the tag,
  * then the ciphertext of the content as JSON. A random nonce is safe for 2^32 items (NIST SP 800-38D, 8.3): 100 per second
- * for a year, counting only reasoning and summaries of translated Responses.
+ * for a year, of translated answers only.
  */
 export function createReasoningSeal(masterKey: Secret): ReasoningSeal {
   const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate sealed reasoning v2', 32);
