@@ -17,11 +17,42 @@ const MODE = 0o600;
 /** A record goes to the system's cache in 0.03 ms, unless the system makes writers wait for the disk: then each of them. */
 const STALL_MS = 5;
 const STALLS_MAX = 3;
+const PAUSE_MS = 1_000;
 const CLOSED = 'the upload is closed';
+
+/** Decides whether uploads are written on this thread: no longer, for a pause, after some stalls in a row. */
+export class WriteStalls {
+  readonly #stallMs: number;
+  readonly #pauseMs: number;
+  #inRow = 0;
+  #pausedUntilMs = 0;
+
+  /** `stallMs`: a write that takes longer has stalled. */
+  constructor(stallMs = STALL_MS, pauseMs = PAUSE_MS) {
+    this.#stallMs = stallMs;
+    this.#pauseMs = pauseMs;
+  }
+
+  get isPaused(): boolean {
+    return performance.now() < this.#pausedUntilMs;
+  }
+
+  /** Notes a write that began then and has ended. After a pause one stall is enough for the next. */
+  noteWrite(startMs: number): void {
+    const nowMs = performance.now();
+    this.#inRow = nowMs - startMs > this.#stallMs ? this.#inRow + 1 : 0;
+    if (this.#inRow < STALLS_MAX) return;
+    this.#inRow -= 1;
+    this.#pausedUntilMs = nowMs + this.#pauseMs;
+  }
+}
+
+/** All uploads wait for the same disk. */
+const STALLS = new WriteStalls();
 
 export class SealedFile {
   readonly #file: number;
-  readonly #stallMs: number;
+  readonly #stalls: WriteStalls;
   readonly #key = randomBytes(32);
   /** The bytes after the last full record. */
   readonly #open = Buffer.allocUnsafeSlow(RECORD_BYTES);
@@ -29,15 +60,13 @@ export class SealedFile {
   /** The record that is written. */
   readonly #sealed = Buffer.allocUnsafeSlow(SEALED_BYTES);
   #records = 0;
-  /** Writes in a row that stalled; from `STALLS_MAX` on they no longer hold up the thread. */
-  #stalls = 0;
   #isClosed = false;
   /** Reads and writes in progress; the file is closed after them, since its number may serve another one. */
   #pending = 0;
 
-  /** Creates the file in a folder. Throws the system's error. `stallMs`: a write that takes longer has stalled. */
-  constructor(folder: string, stallMs = STALL_MS) {
-    this.#stallMs = stallMs;
+  /** Creates the file in a folder. Throws the system's error. */
+  constructor(folder: string, stalls = STALLS) {
+    this.#stalls = stalls;
     const path = join(folder, `upload-${randomBytes(16).toString('hex')}`);
     this.#file = openSync(path, FLAGS, MODE);
     try {
@@ -101,10 +130,9 @@ export class SealedFile {
     // A write to a disk that is nearly full may be partial.
     for (let from = 0; from < SEALED_BYTES; ) {
       const rest = SEALED_BYTES - from;
-      from +=
-        this.#stalls === STALLS_MAX
-          ? await this.#run((done) => write(this.#file, sealed, from, rest, at + from, done))
-          : this.#writeNow(from, at + from);
+      from += this.#stalls.isPaused
+        ? await this.#run((done) => write(this.#file, sealed, from, rest, at + from, done))
+        : this.#writeNow(from, at + from);
     }
     this.#records += 1;
     this.#openBytes = 0;
@@ -114,7 +142,7 @@ export class SealedFile {
     if (this.#isClosed) throw new Error(CLOSED);
     const startMs = performance.now();
     const bytes = writeSync(this.#file, this.#sealed, from, SEALED_BYTES - from, at);
-    this.#stalls = performance.now() - startMs > this.#stallMs ? this.#stalls + 1 : 0;
+    this.#stalls.noteWrite(startMs);
     return bytes;
   }
 

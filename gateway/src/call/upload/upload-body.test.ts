@@ -15,9 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BodyBytes } from '../../admission/capacity.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import { SealedFile } from './sealed-file.ts';
+import { SealedFile, WriteStalls } from './sealed-file.ts';
 import { MEMORY_BYTES_MAX, UploadBody, type UploadSpool } from './upload-body.ts';
 
+const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
 const folder = mkdtempSync(join(tmpdir(), 'upload-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -152,7 +153,7 @@ test('bytes that were read are freed, whatever part of a record they are', async
 
 describe('the sealed file', () => {
   test('is written by other threads once writes stall', async () => {
-    const file = new SealedFile(folder, -1);
+    const file = new SealedFile(folder, new WriteStalls(-1, Number.POSITIVE_INFINITY));
     const given = bytesOf(5 * 64 * 1024 + 17);
     for (let at = 0; at < given.length; at += 50_000) await file.append(given.subarray(at, at + 50_000));
     const spans: Buffer[] = [];
@@ -162,6 +163,18 @@ describe('the sealed file', () => {
     file.close();
     expect(pending).rejects.toThrow('closed');
     expect(file.append(bytesOf(64 * 1024))).rejects.toThrow('closed');
+  });
+
+  test('is written by other threads only for a pause, which stalls of all files begin', () => {
+    const stalls = new WriteStalls(HOUR_MS, Number.POSITIVE_INFINITY);
+    const noteWriteOf = (ms: number) => stalls.noteWrite(performance.now() - ms);
+    for (const ms of [2, 2, 0, 2, 2]) noteWriteOf(ms * HOUR_MS);
+    expect(stalls.isPaused).toBe(false);
+    noteWriteOf(2 * HOUR_MS);
+    expect(stalls.isPaused).toBe(true);
+    const again = new WriteStalls(-1, 0);
+    for (let write = 0; write < 9; write++) again.noteWrite(performance.now());
+    expect(again.isPaused).toBe(false);
   });
 
   test('is for its owner only', () => {
