@@ -52,8 +52,6 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: startList(page) }));
   }, [first.data, key]);
   const isTailed = isLive && list !== null && list.newest !== null;
-  // Not through the query cache: each reply moves `after`, so a new query would run at once instead of after the
-  // interval.
   const addPage = useEffectEvent((page: LogsReply, of: string) =>
     setKept((known) => (known?.key === of ? { key: of, list: addNewer(known.list, page, holds) } : known)),
   );
@@ -67,6 +65,8 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
       if (!signal.aborted) setTailError(cause as ApiError);
     }
   });
+  // Not through the query cache: each reply moves `after`, so a new query would run at once instead of after the
+  // interval.
   useEffect(() => {
     if (!isTailed) return;
     const abort = new AbortController();
