@@ -1,7 +1,7 @@
 /** Tests json-lines.ts: lines come out whole and numbered, wherever the bytes are cut. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { LineTooLong, readLines } from './json-lines.ts';
+import { LineTooLong, readLines, TooManyLines } from './json-lines.ts';
 
 async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -40,4 +40,17 @@ test('a line that is too long is named', async () => {
   const found = await linesOf('{"a":1}\n{"a":123}\n', 2, 8).catch((error: unknown) => error);
   expect(found).toBeInstanceOf(LineTooLong);
   expect((found as LineTooLong).number).toBe(2);
+});
+
+test('blank lines count toward the most lines', async () => {
+  const countOf = async (text: string) => {
+    let count = 0;
+    for await (const _ of readLines(cut(Buffer.from(text), 4), 100, 3)) count += 1;
+    return count;
+  };
+  expect(await countOf('1\n\n2\n')).toBe(2);
+  expect(await countOf('\n\n3')).toBe(1);
+  for (const text of ['\n\n\n4', '\n\n\n\n', '1\n2\n3\n4\n']) {
+    expect(await countOf(text).catch((error: unknown) => error)).toBeInstanceOf(TooManyLines);
+  }
 });

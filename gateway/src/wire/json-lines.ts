@@ -15,19 +15,28 @@ export class LineTooLong extends RangeError {
   }
 }
 
+/** There are more lines than the caller takes, blank ones included. */
+export class TooManyLines extends RangeError {
+  constructor(readonly most: number) {
+    super(`more than ${most} lines`);
+  }
+}
+
 const LINE_FEED = 0x0a;
 const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
-/** Throws LineTooLong, and whatever `chunks` throws. */
+/** Throws LineTooLong, TooManyLines, and whatever `chunks` throws. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   lineBytesMax: number,
+  linesMax = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<JsonLine, void, undefined> {
   let number = 1;
   let parts: Uint8Array[] = [];
   let length = 0;
   const take = (): JsonLine | null => {
     const [first] = parts;
+    if (number > linesMax && first !== undefined) throw new TooManyLines(linesMax);
     const bytes = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
     const line = bytes.every((byte) => BLANK.has(byte)) ? null : { number, bytes };
     number += 1;

@@ -15,6 +15,8 @@ export interface BatchUpstream {
   readonly served: string[];
   /** Answers the next creation with this status. */
   refuseNext: number;
+  /** Answers creations that succeed with this status. */
+  createdStatus: number;
   /** Ends a batch. */
   end(id: string, end: BatchEnd): void;
   /** Removes a batch, as if it was deleted at the provider. */
@@ -39,6 +41,7 @@ export function startBatchUpstream(): BatchUpstream {
   const upstream = {
     served,
     refuseNext: 200,
+    createdStatus: 200,
     end(id: string, { status, output = [], errors = [], members }: BatchEnd) {
       const batch = batches.get(id);
       if (batch === undefined) throw new Error(`there is no batch ${id}`);
@@ -75,7 +78,7 @@ export function startBatchUpstream(): BatchUpstream {
       ? { id: next('msgbatch_'), type: 'message_batch', processing_status: 'in_progress', results_url: null }
       : { id: next('batch_'), object: 'batch', ...body, status: 'validating', output_file_id: null };
     batches.set(String(batch.id), batch);
-    return Response.json(batch);
+    return Response.json(batch, { status: upstream.createdStatus });
   }
 
   async function upload(request: Request): Promise<Response> {

@@ -177,7 +177,7 @@ describe('a batch from a file', () => {
     const { id } = created.json;
     // First without an output, then with one that lacks answers.
     upstream.end(id, { status: 'completed', members: { request_counts: undefined } });
-    await send('POST', `batches/${id}/cancel`);
+    expect((await send('POST', `batches/${id}/cancel`)).json.status).toBe('validating');
     expect((await send('GET', `batches/${id}`)).json.status).toBe('validating');
     upstream.end(id, {
       status: 'completed',
@@ -235,6 +235,33 @@ describe('a batch from a file', () => {
     expect(json.error.message).toStartWith('line 3 (custom_id "c"): the model "gpt-large" cannot be used');
     const [record] = await gateway.calls('--request-id', requestId);
     expect(record).toMatchObject({ protocol: 'batches', status: 400, cost_nano_usd: '0' });
+  });
+
+  test('names no more than its requests: a host could read another model or tier', async () => {
+    const input_file_id = await upload([lineOf('a')]);
+    const body = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', model_id: 'gpt-large' };
+    const { status, json } = await send('POST', 'batches', keys.own, body);
+    expect([status, json.error.message]).toEqual([400, 'model_id: a batch does not take it; leave it out']);
+    const inline = await send('POST', 'messages/batches', keys.own, { requests: [say('a')], model: 'claude-haiku' });
+    expect([inline.status, inline.json.error.message]).toEqual([400, 'model: a batch does not take it; leave it out']);
+  });
+
+  test('that is refused takes its part of the requests per minute', async () => {
+    const { key } = await createKey(gateway, { rpm: 1 });
+    const input = await upload([lineOf('a', 'unknown')]);
+    expect((await createOf(input, key)).status).toBe(400);
+    const reads = () => upstream.served.filter((one) => one.startsWith(`GET /v1/files/${input}/content`)).length;
+    expect([(await createOf(input, key)).status, reads()]).toEqual([429, 1]);
+  });
+
+  test('is created too where the provider answers 201', async () => {
+    const input = await upload([lineOf('a')]);
+    upstream.createdStatus = 201;
+    const created = await createOf(input);
+    upstream.createdStatus = 200;
+    expect([created.status, created.json.status]).toEqual([200, 'validating']);
+    upstream.end(created.json.id, { status: 'completed', output: [answerOf('a', 1, 1)] });
+    expect((await settled(created)).cost_nano_usd).toBe('5000');
   });
 
   test('needs a balance for all of its requests', async () => {

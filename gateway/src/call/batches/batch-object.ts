@@ -101,7 +101,16 @@ async function currentObject(call: Identified, row: StoredRow, place: ObjectPlac
   const answer = await exchangeObject(call, place, about);
   if (answer.failure !== null) throw answer.failure;
   if (!isOpen(call, row)) await keep(call, row, answer.body);
-  return shown(call, answer.body.toString());
+  return shown(call, settledState(call, row, answer.body.toString()));
+}
+
+/** The object, or the row's while an end is not settled. Throws CallFailure where the row has none. */
+function settledState(call: Identified, row: StoredRow, text: string): string {
+  if (!isOpen(call, row) || !readBatch(text).isEnded) return text;
+  if (row.object !== null) return row.object;
+  throw new CallFailure('store_unavailable', 'the batch has ended and is being settled; ask again', {
+    retryAfterSeconds: 2,
+  });
 }
 
 /** The row with the same, for a list: of a provider that cannot be asked now, as it was. */
@@ -124,7 +133,7 @@ export async function cancelBatch(
   call.deps.detached.wake(row.request_id);
   if (answer.failure !== null) return answer;
   if (!readBatch(answer.body).isEnded) await keep(call, row, answer.body);
-  return { ...answer, body: Buffer.from(shown(call, answer.body.toString())) };
+  return { ...answer, body: Buffer.from(shown(call, settledState(call, row, answer.body.toString()))) };
 }
 
 /** A row that stays as it was is only out of date. */

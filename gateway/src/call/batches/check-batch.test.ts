@@ -1,5 +1,6 @@
 /** Tests the check of a batch's requests: models, members, places of errors, and the sum that is held. */
 import { describe, expect, test } from 'bun:test';
+import { BodyBytes } from '../../admission/capacity.ts';
 import { priceAt } from '../../billing/price-book.ts';
 import { chooseHold } from '../../billing/reserve.ts';
 import { resolveLimits } from '../../config/resolve-settings.ts';
@@ -14,7 +15,7 @@ import { scanJson } from '../../wire/json-scan.ts';
 import type { Identified } from '../call.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { BatchCheck } from './check-batch.ts';
-import { checkInline, checkLines } from './read-requests.ts';
+import { checkInline, checkLines, countLongest } from './read-requests.ts';
 
 const routed = routedCall({ host: 'acme', outputTokensMax: 900 });
 
@@ -56,13 +57,13 @@ function callOf(rows: readonly StoredRow[] = []): Identified {
 async function checkFile(
   lines: readonly unknown[],
   rows: readonly StoredRow[] = [],
-  format: 'chat' | 'embeddings' = 'chat',
+  format: 'chat' | 'embeddings' | 'responses' = 'chat',
 ) {
   const check = new BatchCheck(callOf(rows), CLIENT_PROTOCOLS[format], { provider: 'acme', credential: 'default' });
   async function* chunks() {
     for (const line of lines) yield Buffer.from(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
   }
-  const path = format === 'chat' ? '/v1/chat/completions' : '/v1/embeddings';
+  const path = format === 'chat' ? '/v1/chat/completions' : `/v1/${format}`;
   await checkLines(readLines(chunks(), 100_000), path, check);
   return check;
 }
@@ -159,6 +160,41 @@ test('embeddings hold no output', async () => {
   const check = await checkFile([line], [], 'embeddings');
   // 1.15 nano-dollars a token.
   expect(check.amount).toBe((BigInt(check.inputTokens) * 115n + 99n) / 100n);
+});
+
+test('a response in the background is refused, because its answer would have no usage', async () => {
+  const line = { ...lineOf({ model: 'm', input: 'hi', background: true }), url: '/v1/responses' };
+  expect(await failureOf(checkFile([line], [], 'responses'))).toMatchObject({
+    kind: 'invalid_request',
+    message: expect.stringContaining('background: a batch does not take it'),
+    param: 'background',
+  });
+});
+
+test('a line longer than a step of the scan is checked like any other', async () => {
+  const long = say({ messages: [{ role: 'user', content: 'x'.repeat(1_200_000) }] });
+  const check = new BatchCheck(callOf(), CLIENT_PROTOCOLS.chat, { provider: 'acme', credential: 'default' });
+  async function* chunks() {
+    yield Buffer.from(JSON.stringify(lineOf(long)));
+  }
+  await checkLines(readLines(chunks(), 2_000_000), '/v1/chat/completions', check);
+  expect(check.inputTokens).toBeGreaterThan(300_000);
+});
+
+test('the longest line counts as part of the body, and is given back with it', async () => {
+  const bytes = new BodyBytes({ process: 100, key: 50 });
+  const share = bytes.open('key_1');
+  async function* chunks() {
+    yield Buffer.from(`${'a'.repeat(30)}\n${'b'.repeat(20)}\n${'c'.repeat(40)}\n${'d'.repeat(51)}\n`);
+  }
+  const held: number[] = [];
+  const counted = async () => {
+    for await (const _ of countLongest(readLines(chunks(), 100), share, resolveLimits({}))) held.push(bytes.held);
+  };
+  expect((await failureOf(counted()))?.kind).toBe('rate_limited');
+  expect(held).toEqual([30, 30, 40]);
+  share.release();
+  expect(bytes.held).toBe(0);
 });
 
 describe('requests in the body', () => {

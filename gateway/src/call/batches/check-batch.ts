@@ -103,6 +103,8 @@ export class BatchCheck {
     const reading = readCall(body, this.#protocol, this.#context);
     const { facts } = reading instanceof Promise ? await reading : reading;
     if (facts.stream) throw invalidRequest('stream: a batch has no streams; leave it out', 'stream');
+    if (facts.background === true)
+      throw invalidRequest('background: a batch does not take it; leave it out', 'background');
     if (facts.priced !== undefined) refuseUnpriceable(facts.priced);
     const model = this.#modelOf(facts.model);
     const stored = facts.stored === undefined ? 0 : await this.#readStored(facts, model);

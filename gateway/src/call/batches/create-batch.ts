@@ -2,7 +2,7 @@
  * Creates a batch at a provider: checks its requests, holds the sum of their maximum costs, and leaves the hold to the
  * account until the batch has ended. One batch is one call: one hold, one settlement, one record. Source: contract, 10.13.
  */
-import { admitCall } from '../../admission/admission.ts';
+import { type Admission, admitCall } from '../../admission/admission.ts';
 import { refusalOf } from '../../admission/limit-messages.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
 import { invalidRequest } from '../../errors/call-failure.ts';
@@ -15,7 +15,7 @@ import { responsesClient } from '../../protocols/responses/client/client-protoco
 import type { DetachedJob } from '../../store/ports/ledger.ts';
 import { NEVER_MS } from '../../store/ports/stored-state.ts';
 import { readLines } from '../../wire/json-lines.ts';
-import { type JsonOutline, member, stringValue } from '../../wire/json-node.ts';
+import { children, type JsonOutline, member, memberName, stringValue } from '../../wire/json-node.ts';
 import {
   type CallOrigin,
   type Held,
@@ -25,6 +25,7 @@ import {
   setFacts,
   setMoney,
   setRoute,
+  setTarget,
 } from '../call.ts';
 import { refuse } from '../deliver/refuse.ts';
 import { plainReply } from '../deliver/reply.ts';
@@ -33,6 +34,7 @@ import { DEADLINE_MS, leaveCall } from '../detached/detach-call.ts';
 import { CallMoney } from '../money/call-money.ts';
 import { RefusedHold } from '../money/hold-call.ts';
 import { draftRecord, settle } from '../money/settle.ts';
+import { admitUncharged } from '../money/uncharged.ts';
 import { type ObjectPlace, placeForNew, placeOf } from '../objects/choose-place.ts';
 import { exchangeObject, formatOf, judgeAnswer } from '../objects/exchange-object.ts';
 import { noCollection } from '../objects/object-routes.ts';
@@ -43,7 +45,7 @@ import { requestAbout, sendObjectRequest } from '../stored/send-object-request.t
 import { keptObject, readBatch, shown } from './batch-object.ts';
 import { BatchCheck } from './check-batch.ts';
 import { readContent } from './object-content.ts';
-import { checkInline, checkLines, INPUT_BYTES_MAX } from './read-requests.ts';
+import { checkInline, checkLines, countLongest, INPUT_BYTES_MAX, INPUT_LINES_MAX } from './read-requests.ts';
 
 const AS_BATCH = { recordedAs: 'batches', isReplayable: false } as const;
 /** The formats of the requests that create batches, by their paths. */
@@ -58,6 +60,15 @@ const ENDPOINTS = new Map(
   }),
 );
 const ENDPOINT_NAMES = `one of ${[...ENDPOINTS.keys()].join(', ')}`;
+/** Others could change what the requests cost: hosts have some that name a model for all of them. */
+const OPENAI_MEMBERS: ReadonlySet<string> = new Set([
+  'input_file_id',
+  'endpoint',
+  'completion_window',
+  'metadata',
+  'output_expires_after',
+]);
+const ANTHROPIC_MEMBERS: ReadonlySet<string> = new Set(['requests']);
 type BatchFormat = 'chat' | 'responses' | 'embeddings' | 'completions' | 'moderations' | 'messages';
 
 /** A batch whose requests were checked, and where it goes. */
@@ -76,12 +87,15 @@ export async function createBatch(
   client: ClientProtocol,
 ): Promise<Response> {
   const call = openCall(request, client, origin, deps);
+  let checking: Admission | null = null;
   try {
     identifyCaller(call);
     admit(call);
     readIdempotencyName(request.headers, false);
     const body = await readBody(call);
     openPlace(call);
+    // A few bytes may name a long file: a batch that is refused takes its part of the limits too.
+    checking = await admitUncharged(call, null, []);
     const outline = await readOutline(body, call.settings.config.limits);
     if (outline.root.kind !== 'object')
       throw invalidRequest(`the body is ${outline.root.kind}; expected a JSON object`);
@@ -91,6 +105,7 @@ export async function createBatch(
   } catch (error) {
     return await refuse(call, error);
   } finally {
+    checking?.releaseUnlessSettled(steadyNowMs());
     releaseCall(call);
     origin.replyReady();
   }
@@ -106,22 +121,39 @@ async function checkFile(call: Identified, outline: JsonOutline): Promise<Checke
   const place = placeOf(call, 'files', file, [], await findRows(call, [file]));
   const { upstream } = place.target;
   if (!upstream.state.creates.includes('batches')) throw noCollection('batches');
+  refuseOthers(outline, OPENAI_MEMBERS);
+  // An alarm names the provider.
+  setTarget(call, place.target);
   const check = new BatchCheck(call, endpoint.format, nameOf(place));
   const about = { method: 'GET', collection: 'files', path: `/${id}/content`, query: '' } as const;
   const content = { ...formatOf(call, place), form: { upload: null, acceptsAny: true } };
   const asked = requestAbout(call, about, content);
   const open = upstream.openExchange.bind(upstream, asked, place.credential, Number.MAX_SAFE_INTEGER);
   const chunks = readContent(open, INPUT_BYTES_MAX, call.request.signal);
-  await checkLines(readLines(chunks, call.settings.config.limits.bodyBytesMax), path, check);
+  const { body, settings } = call;
+  if (body === null) throw new Error('the body of the call was read');
+  const { limits } = settings.config;
+  const lines = readLines(chunks, limits.bodyBytesMax, INPUT_LINES_MAX);
+  await checkLines(countLongest(lines, body, limits), path, check);
   return { check, place, format: endpoint.name };
 }
 
 /** Anthropic's: the requests are in the body. */
 async function checkBody(call: Identified, outline: JsonOutline): Promise<CheckedBatch> {
   const place = placeForNew(call, 'batches');
+  refuseOthers(outline, ANTHROPIC_MEMBERS);
   const check = new BatchCheck(call, messagesClient, nameOf(place));
   await checkInline(outline, check);
   return { check, place, format: 'messages' };
+}
+
+function refuseOthers({ root }: JsonOutline, known: ReadonlySet<string>): void {
+  const other = children(root)
+    .map(memberName)
+    .find((name) => !known.has(name));
+  if (other === undefined) return;
+  const name = other.slice(0, 80);
+  throw invalidRequest(`${name}: a batch does not take it; leave it out`, name);
 }
 
 function textOf({ root }: JsonOutline, name: string, expected: string): string {

@@ -52,6 +52,11 @@ test('reading from the provider pauses while bytes wait, and goes on once they a
 test.each([
   [404, [], 'not_found'],
   [500, [], 'upstream_failed'],
+  // Trouble of the operator's account, a limit of the provider, and a file of another purpose.
+  [401, [], 'upstream_credential'],
+  [403, [], 'upstream_credential'],
+  [429, [['retry-after', '7']], 'upstream_rate_limited'],
+  [400, [], 'upstream_rejected'],
   [200, [['content-encoding', 'br']], 'upstream_failed'],
 ] as const)('an answer of status %d with headers %j is no content', async (status, headers, kind) => {
   const { calls, stream, head } = start();

@@ -2,14 +2,14 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import { failureOf, failureOfTransport } from '../attempt/upstream-outcome.ts';
+import { failureOf, failureOfStatus, failureOfTransport, retryAfterOf } from '../attempt/upstream-outcome.ts';
 
 /** With more bytes that wait, reading from the provider pauses. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /**
- * The bytes of a 200. `open` starts the exchange. Fails with CallFailure: for a 404 `not_found`, for any other answer
- * `upstream_failed`, `body_too_large` for more than `bytesMax`, and `client_left` for a signal without a failure of its own.
+ * The bytes of a 200. `open` starts the exchange. Fails with CallFailure: for a 404 `not_found`, for any other status as
+ * `failureOfStatus`, `body_too_large` for more than `bytesMax`, and `client_left` for a signal without a failure of its own.
  */
 export function readContent(
   open: (listener: ExchangeListener) => UpstreamTap,
@@ -65,11 +65,14 @@ export function readContent(
 
 /** Null: the content follows. */
 function failureOfHead(head: ResponseHead): CallFailure | null {
-  const coding = headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
-  if (head.status === 200 && coding === 'identity') return null;
   if (head.status === 404) return new CallFailure('not_found', 'the provider does not have the file');
-  const cause = head.status === 200 ? `content-encoding ${coding}` : `HTTP ${head.status}`;
-  return new CallFailure('upstream_failed', 'the model provider did not give the content', { cause });
+  if (head.status !== 200) {
+    return failureOfStatus(head.status, retryAfterOf(head), 'the model provider does not give the content of the file');
+  }
+  const coding = headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
+  if (coding === 'identity') return null;
+  const cause = `content-encoding ${coding}`;
+  return new CallFailure('upstream_failed', 'the model provider did not give the content as it is', { cause });
 }
 
 /** A client that leaves gives no reason of its own. */

@@ -14,7 +14,7 @@ import { readLines } from '../../wire/json-lines.ts';
 import { readOwnRefusal } from '../attempt/read-answer.ts';
 import { scrubText } from '../attempt/scrub.ts';
 import type { CallDeps } from '../deps.ts';
-import type { JobEnd, JobKind, JobState } from '../detached/job-kinds.ts';
+import { type JobEnd, type JobKind, type JobState, POLL_MS_MAX } from '../detached/job-kinds.ts';
 import type { ObjectPlace } from '../objects/choose-place.ts';
 import { UPSTREAMS } from '../objects/exchange-object.ts';
 import { findPlace } from '../stored/find-place.ts';
@@ -34,8 +34,6 @@ export function createBatchJob(deps: () => BatchJobDeps): JobKind {
 
 /** Ends that leave an output, even if all requests failed. */
 const ANSWERED: ReadonlySet<string> = new Set(['completed', 'ended']);
-/** A line of the output has one answer. */
-const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 class BatchPoll {
   readonly #deps: BatchJobDeps;
@@ -61,7 +59,7 @@ class BatchPoll {
       });
     }
     const about = { method: 'GET', collection: 'batches', path: `/${job.id}`, query: '' } as const;
-    const sent = requestAbout(this.#sender, about, formatAt(place));
+    const sent = { ...requestAbout(this.#sender, about, formatAt(place)), endMs: performance.now() + POLL_MS_MAX };
     const answer = await requestObject(place.target, place.credential, sent, config.limits, this.#signal);
     const { head, body } = answer;
     // Any server may answer 404; the provider itself says it with an error.
@@ -113,10 +111,12 @@ class BatchPoll {
   /** Rejects if the output lacks answers: then it is read again. */
   async #readOutputs(place: ObjectPlace, state: BatchState, terms: BatchTerms): Promise<OutputTally> {
     const { format, prices, vendor, requests } = terms;
+    const { responseBytesMax } = this.#deps.settings.config.limits;
     const tally = startTally(new BatchSum(new KeptPrices(prices, vendor)));
     const inputTokens = Math.ceil(this.#call.job.held_tokens.input / requests);
     for (const output of state.outputs) {
-      const lines = readLines(this.#contentOf(place, output), LINE_BYTES_MAX);
+      // A line has one answer.
+      const lines = readLines(this.#contentOf(place, output), responseBytesMax);
       await readOutput(lines, UPSTREAM_PROTOCOLS[format], inputTokens, tally);
     }
     const isLost = ANSWERED.has(state.status) && state.outputs.length === 0;

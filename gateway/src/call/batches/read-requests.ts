@@ -2,17 +2,21 @@
  * Reads the requests of a batch one by one: from the lines of an input file, as at OpenAI, or from the body that creates
  * it, as at Anthropic.
  */
+import type { BodyShare } from '../../admission/capacity.ts';
+import type { Limits } from '../../config/limits.ts';
 import { invalidRequest } from '../../errors/call-failure.ts';
 import { Pace } from '../../lib/pace.ts';
 import { refuse } from '../../protocols/request/request-facts.ts';
-import { type JsonLine, LineTooLong } from '../../wire/json-lines.ts';
+import { type JsonLine, LineTooLong, TooManyLines } from '../../wire/json-lines.ts';
 import { elements, type JsonNode, type JsonOutline, member, OutlineFull, stringValue } from '../../wire/json-node.ts';
-import { scanJson } from '../../wire/json-scan.ts';
+import { countBytes, scanBySteps } from '../request/read-body.ts';
 import { type BatchCheck, failureOfRequest } from './check-batch.ts';
 
 /** The limits of OpenAI, and of Anthropic for requests in one body. */
 export const INPUT_BYTES_MAX = 200 * 1024 * 1024;
 const LINES_MAX = 50_000;
+/** Of an input file, with blank lines: of those there may be as many. */
+export const INPUT_LINES_MAX = 2 * LINES_MAX;
 const INLINE_MAX = 100_000;
 const ID_CHARS_MAX = 512;
 
@@ -30,8 +34,24 @@ export async function checkLines(lines: AsyncIterable<JsonLine>, url: string, ch
   try {
     await checkAll(requestsOfLines(lines, url, check), LINES_MAX, check);
   } catch (error) {
+    if (error instanceof TooManyLines) throw invalidRequest(`the file has ${error.message}; leave blank ones out`);
     if (!(error instanceof LineTooLong)) throw error;
     throw invalidRequest(`line ${error.number}: is longer than the body of one request may be; send less in it`);
+  }
+}
+
+/** Counts the longest of the lines as part of the body: one line at a time is in memory. Throws CallFailure. */
+export async function* countLongest(
+  lines: AsyncIterable<JsonLine>,
+  share: BodyShare,
+  limits: Limits,
+): AsyncGenerator<JsonLine> {
+  let longest = 0;
+  for await (const line of lines) {
+    const { length } = line.bytes;
+    if (length > longest) countBytes(length - longest, share, limits);
+    longest = Math.max(longest, length);
+    yield line;
   }
 }
 
@@ -75,7 +95,7 @@ async function* requestsOfLines(
   const most = { depthMax: limits.jsonDepthMax + 1, keysPerObjectMax: limits.jsonKeysMax };
   for await (const { number, bytes } of lines) {
     const place = `line ${number}`;
-    const line = scanJson(bytes, most);
+    const line = await scanBySteps(bytes, most);
     if (!line.ok) throw invalidRequest(`${place}: is not JSON that this gateway takes: ${line.message}`);
     const { root } = line;
     if (root.kind !== 'object')

@@ -27,6 +27,9 @@ export type JobState =
   | { readonly kind: 'gone' }
   | { readonly kind: 'ended'; readonly end: JobEnd };
 
+/** A provider that does not answer must not keep the jobs of others waiting. */
+export const POLL_MS_MAX = 30_000;
+
 export interface JobKind {
   /** Asks the provider once. Rejects with CallFailure where it cannot answer now. */
   poll(call: DetachedCall, signal: AbortSignal): Promise<JobState>;

@@ -19,12 +19,9 @@ import type { CallDeps } from '../deps.ts';
 import { findPlace, type KeptPlace } from '../stored/find-place.ts';
 import { requestAbout, requestObject } from '../stored/send-object-request.ts';
 import { RESPONSES_KEPT_MS, thingsOf } from '../stored/stored-by.ts';
-import type { JobEnd, JobKind, JobState } from './job-kinds.ts';
+import { type JobEnd, type JobKind, type JobState, POLL_MS_MAX } from './job-kinds.ts';
 
 export type ResponseJobDeps = Pick<CallDeps, 'settings' | 'billing'>;
-
-/** A provider that does not answer must not keep the jobs of others waiting. */
-const POLL_MS_MAX = 30_000;
 
 /** `deps`: read at each poll. */
 export function createResponseJob(deps: () => ResponseJobDeps): JobKind {

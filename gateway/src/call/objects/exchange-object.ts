@@ -39,7 +39,8 @@ export function formatOf({ request, version }: Identified, { target }: ObjectPla
 /** Throws CallFailure, as `exchangeObject`. */
 export function judgeAnswer(call: Identified, { target }: ObjectPlace, answered: CollectedAnswer): ObjectAnswer {
   const { head, body } = answered;
-  if (head.status === 200) {
+  // Hosts answer a creation with 200 or 201.
+  if (head.status >= 200 && head.status < 300) {
     if (isJsonObject(body)) return { head, body, failure: null };
     throw new CallFailure('upstream_malformed', 'the model provider answered with no JSON object');
   }

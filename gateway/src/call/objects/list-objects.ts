@@ -27,6 +27,9 @@ const OWN_QUERY = {
 type ListFormat = keyof typeof LIMITS;
 
 const OF_BATCHES = { default: 20, most: 100 };
+/** Fewer in a page, because the provider may have to be asked for each; and so many are asked for at once. */
+const BATCHES_MAX = 100;
+const AT_ONCE = 8;
 
 /** The reply as JSON, in the client's format. Throws CallFailure. */
 export async function listObjects(call: Identified, { object, query }: AskedObject): Promise<string> {
@@ -37,7 +40,7 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   const format = protocol.name === 'messages' ? 'messages' : 'responses';
   refuseOthers(query, format);
   const limits = kind === 'batch' && format === 'responses' ? OF_BATCHES : LIMITS[format];
-  const limit = Math.min(ROWS_MAX, readLimit(query.get('limit'), limits));
+  const limit = Math.min(kind === 'batch' ? BATCHES_MAX : ROWS_MAX, readLimit(query.get('limit'), limits));
   const before = query.get('before_id');
   const after = query.get('after') ?? query.get('after_id');
   const isOldestFirst = before !== null || query.get('order') === 'asc';
@@ -56,8 +59,16 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   const found = await readSafely(() => deps.storedState.list(owner, page, Date.now()));
   const rows = found.slice(0, limit);
   if (before !== null) rows.reverse();
-  const shown = kind === 'batch' ? await Promise.all(rows.map((row) => listedBatch(call, row))) : rows;
+  const shown = kind === 'batch' ? await listBatches(call, rows) : rows;
   return renderList(shown, found.length > limit, format);
+}
+
+async function listBatches(call: Identified, rows: readonly StoredRow[]): Promise<readonly StoredRow[]> {
+  const shown: StoredRow[] = [];
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    shown.push(...(await Promise.all(rows.slice(from, from + AT_ONCE).map((row) => listedBatch(call, row)))));
+  }
+  return shown;
 }
 
 function refuseOthers(query: URLSearchParams, format: ListFormat): void {

@@ -8,6 +8,7 @@ import type { Limits } from '../../config/limits.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { CheckContext, RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { JsonScanLimits } from '../../wire/json-limits.ts';
 import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import type { JsonProblem } from '../../wire/json-problem.ts';
 import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
@@ -51,8 +52,8 @@ function isCountedAtOnce(length: number, share: BodyShare, limits: Limits): bool
   return length <= (limits.bodyBytesPerSecondMin * limits.bodyTimeoutMs) / 1_000 && share.takeDeclared(length);
 }
 
-/** Counts further bytes: a decompressed body is held in addition to its compressed bytes, each within its own limit. */
-function count(bytes: number, share: BodyShare, limits: Limits): void {
+/** Counts further bytes: a decompressed body is held in addition to its compressed bytes, each within its own limit. Throws `CallFailure`. */
+export function countBytes(bytes: number, share: BodyShare, limits: Limits): void {
   const outcome = share.take(bytes);
   if (outcome === 'taken') return;
   if (outcome === 'key_full') {
@@ -94,7 +95,7 @@ function inflate(raw: Buffer, share: BodyShare, limits: Limits): Promise<Buffer>
     gunzip(raw, { maxOutputLength: Math.max(1, most) }, (error, bytes) => {
       try {
         if (error === null) {
-          count(bytes.length, share, limits);
+          countBytes(bytes.length, share, limits);
           share.own(bytes);
           resolve(bytes);
         } else reject(gzipFailure(error, most, limits));
@@ -138,7 +139,7 @@ class CallBody extends ArrivingBody {
     if (body === null) return Promise.resolve(Buffer.alloc(0));
     return this.gather(body, (byteCount, added) => {
       if (byteCount > this.#limits.bodyBytesMax) throw tooLarge(this.#limits);
-      count(added, this.#share, this.#limits);
+      countBytes(added, this.#share, this.#limits);
     });
   }
 
@@ -187,10 +188,24 @@ export function readOutline(bytes: Uint8Array, limits: CheckContext['limits']): 
 }
 
 async function readOn(scan: JsonScan): Promise<JsonOutline> {
+  return requireJson(await scanOn(scan));
+}
+
+/** Scans by steps, between which other calls run. */
+export function scanBySteps(
+  bytes: Uint8Array,
+  limits: Partial<JsonScanLimits>,
+): JsonOutline | JsonProblem | Promise<JsonOutline | JsonProblem> {
+  const scan = startJsonScan(bytes, limits);
+  const outcome = scan.step(SCAN_STEP_BYTES);
+  return outcome === 'more' ? scanOn(scan) : outcome;
+}
+
+async function scanOn(scan: JsonScan): Promise<JsonOutline | JsonProblem> {
   for (;;) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     const outcome = scan.step(SCAN_STEP_BYTES);
-    if (outcome !== 'more') return requireJson(outcome);
+    if (outcome !== 'more') return outcome;
   }
 }
 
