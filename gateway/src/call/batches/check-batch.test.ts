@@ -41,14 +41,18 @@ const FILE: StoredRow = {
   ...{ provider: 'acme', model: 'm', credential: 'default', tokens: 0, expires_at_ms: 9e15, object: null },
 };
 
-function callOf(rows: readonly StoredRow[] = []): Identified {
+function callOf(rows: readonly StoredRow[] = [], mode: 'prepaid' | 'postpaid' = 'postpaid'): Identified {
   const keyAllows = compileModelPatterns(['our-m', 'our-unpriced', 'our-far']);
   return {
     ...{ atMs: 0, version: '2023-06-01', request: new Request('http://gateway/v1/batches') },
     settings: { config: { limits: resolveLimits({}) }, routes },
-    principal: { ...routed.principal, keyAllows },
+    principal: { ...routed.principal, keyAllows, account: { ...routed.principal.account, mode } },
     deps: {
-      billing: { priced: (price: unknown) => price },
+      billing: {
+        priced: (price: unknown) => price,
+        rules: { bindingCapsOf: () => [] },
+        limitProofs: { trustOf: (_: unknown, { tokens }: { tokens: number }) => (tokens < 10 ? 'meter' : 'limit') },
+      },
       storedState: { find: async () => rows },
     },
   } as unknown as Identified;
@@ -153,6 +157,17 @@ test('the hold is the sum of the maximum costs of all requests', async () => {
   expect(check.requests).toBe(3);
   expect([...check.models].map(([name, { route }]) => [name, route.model])).toEqual([['m', 'our-m']]);
   expect(check.keptPrices()).toEqual([{ model: 'm', tier: {}, version: price.version }]);
+});
+
+test('a balance holds the model’s own maximum where the target is not known to honor a limit', async () => {
+  const heldOf = async (mode: 'prepaid' | 'postpaid', max_tokens: number) => {
+    const check = new BatchCheck(callOf([], mode), CLIENT_PROTOCOLS.chat, { provider: 'acme', credential: 'default' });
+    await check.add(Buffer.from(JSON.stringify(say({ max_tokens }))));
+    return check.outputTokens;
+  };
+  expect(await heldOf('postpaid', 7)).toBe(7);
+  expect(await heldOf('prepaid', 7)).toBe(900);
+  expect(await heldOf('prepaid', 70)).toBe(70);
 });
 
 test('embeddings hold no output', async () => {

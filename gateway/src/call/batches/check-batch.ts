@@ -14,7 +14,8 @@ import { speaks } from '../../protocols/names.ts';
 import type { CheckContext, PricedMembers, RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route, Target } from '../../routing/route.ts';
 import type { Identified } from '../call.ts';
-import { mostOutputTokens } from '../money/limit-proofs.ts';
+import { isMoneyBound } from '../money/hold-call.ts';
+import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
 import { estimateInput } from '../money/usage-checks.ts';
 import { readRequiredTags } from '../request/choose-targets.ts';
 import { readCall } from '../request/read-body.ts';
@@ -33,6 +34,8 @@ interface BatchModel {
   readonly route: Route;
   readonly target: Target;
   readonly prices: readonly TierPrice[];
+  /** A balance or a budget pays for it. */
+  readonly isBound: boolean;
 }
 
 export class BatchCheck {
@@ -117,14 +120,30 @@ export class BatchCheck {
     this.#outputTokens += outputTokens;
   }
 
-  #maximumCost(facts: RequestFacts, { target, prices }: BatchModel, inputTokens: number): HoldSlice {
+  #maximumCost(facts: RequestFacts, model: BatchModel, inputTokens: number): HoldSlice {
+    const { prices } = model;
     const asked = findTier(prices, facts.priced?.tier);
     if (asked === undefined)
       throw invalidRequest('the price of the tier that it asks for is not known here; leave it out');
-    const outputTokensMax = mostOutputTokens(facts, target);
+    const outputTokensMax = this.#mostOutput(facts, model);
     const price = this.#withMarkUp(asked.price);
     const form = { mode: 'strict', stream: false } as const;
     return chooseHold({ ...form, inputTokens, outputTokensMax, price, extras: facts.extras });
+  }
+
+  /** The model's own maximum where money binds and the target is not known to honor limits: nothing can stop a batch. */
+  #mostOutput(facts: RequestFacts, { target, isBound }: BatchModel): number | null {
+    const limit = isBound ? sentLimit(facts, this.#protocol.name, target) : null;
+    const isTrusted =
+      limit === null || this.#call.deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
+    return isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
+  }
+
+  #isBound({ names }: Route): boolean {
+    const { principal, deps, atMs } = this.#call;
+    const { account, keyId, workspaceId } = principal;
+    const subjects = { keyId, workspaceId, accountId: account.id, endUser: null, models: names };
+    return isMoneyBound(principal, deps.billing.rules.bindingCapsOf(subjects, deps.billing.budgetZoneOf, atMs));
   }
 
   #withMarkUp(price: TierPrice['price']) {
@@ -158,7 +177,8 @@ export class BatchCheck {
     if (list === null) {
       throw new CallFailure('unpriced', `the model ${JSON.stringify(name)} has no price; a batch needs one`);
     }
-    const model = { ...first, prices: listBatchPrices(first.target, list) };
+    const prices = listBatchPrices(first.target, list);
+    const model = { ...first, prices, isBound: this.#isBound(first.route) };
     this.#models.set(name, model);
     return model;
   }
