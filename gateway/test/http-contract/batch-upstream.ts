@@ -19,8 +19,8 @@ export interface BatchUpstream {
   createdStatus: number;
   /** Ends a batch. */
   end(id: string, end: BatchEnd): void;
-  /** Removes a batch, as if it was deleted at the provider. */
-  lose(id: string): void;
+  /** Hides a batch, as from a credential of another account. Returns the function that shows it again. */
+  hide(id: string): () => void;
   stop(): void;
 }
 
@@ -64,7 +64,12 @@ export function startBatchUpstream(): BatchUpstream {
       const made = { output_file_id: keep(output), error_file_id: keep(errors), request_counts: counts };
       Object.assign(batch, { status, ...made }, members);
     },
-    lose: (id: string) => void batches.delete(id),
+    hide(id: string) {
+      const batch = batches.get(id);
+      if (batch === undefined) throw new Error(`there is no batch ${id}`);
+      batches.delete(id);
+      return () => void batches.set(id, batch);
+    },
     url: '',
     stop: () => void server.stop(true),
   };

@@ -220,12 +220,16 @@ describe('a batch from a file', () => {
     expect(record).toMatchObject({ protocol: 'batches', status: 400, error: 'upstream_rejected', cost_nano_usd: '0' });
   });
 
-  test('that is deleted at the provider is charged what it held', async () => {
+  test('that the provider does not know for a while is charged by its answers all the same', async () => {
     const created = await begin([lineOf('a')]);
-    upstream.lose(created.json.id);
-    const record = await settled(created);
-    expect(record).toMatchObject({ error: 'upstream_failed', usage_flags: ['held_amount'] });
-    expect(Number(record.cost_nano_usd)).toBeGreaterThan(400_000);
+    const { id } = created.json;
+    const show = upstream.hide(id);
+    const polls = () => upstream.served.filter((one) => one.startsWith(`GET /v1/batches/${id}`)).length;
+    while (polls() < 2) expect((await send('GET', `batches/${id}`)).json.status).toBe('validating');
+    expect(await gateway.calls('--request-id', created.requestId)).toEqual([]);
+    show();
+    upstream.end(id, { status: 'completed', output: [answerOf('a', 1, 1)] });
+    expect(await settled(created)).toMatchObject({ cost_nano_usd: '5000', usage_flags: null });
   });
 
   test('vector 18: with a forbidden model in line 3 is refused, naming the line', async () => {

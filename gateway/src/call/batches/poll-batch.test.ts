@@ -1,7 +1,7 @@
 /** Tests how a batch is asked for at its provider: in what time, and what its answers say of it. */
 import { expect, test } from 'bun:test';
 import { resolveLimits } from '../../config/resolve-settings.ts';
-import { CallFailure } from '../../errors/call-failure.ts';
+import type { CallFailure } from '../../errors/call-failure.ts';
 import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { DetachedCall } from '../../store/ports/ledger.ts';
 import { heldCall, jobOf, PRICE_VERSION } from '../../store/testing/sample-call.ts';
@@ -63,4 +63,9 @@ test('a batch that failed as a whole costs nothing', async () => {
 test('a refused credential is trouble of the operator, and ends nothing', async () => {
   const { state } = await poll(401, { error: { message: 'no such key', type: 'invalid_request_error' } });
   expect((state as CallFailure).kind).toBe('upstream_credential');
+});
+
+test('a batch that the provider does not know goes on: its credential may be one of another account now', async () => {
+  const { state } = await poll(404, { error: { message: "No batch found with id 'batch_1'.", type: 'not_found' } });
+  expect((state as CallFailure).kind).toBe('upstream_misconfigured');
 });

@@ -5,7 +5,6 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
 import { maskKeys } from '../../lib/secret.ts';
-import { asObject, parseObject } from '../../protocols/json.ts';
 import { UPSTREAM_PROTOCOLS } from '../../protocols/registry.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { BatchTerms, DetachedCall } from '../../store/ports/ledger.ts';
@@ -62,8 +61,12 @@ class BatchPoll {
     const sent = { ...requestAbout(this.#sender, about, formatAt(place)), endMs: performance.now() + POLL_MS_MAX };
     const answer = await requestObject(place.target, place.credential, sent, config.limits, this.#signal);
     const { head, body } = answer;
-    // Any server may answer 404; the provider itself says it with an error.
-    if (head.status === 404 && asObject(parseObject(body.toString())?.error) !== null) return { kind: 'gone' };
+    // No client can delete a batch that runs: the account or the address is another one now.
+    if (head.status === 404) {
+      throw new CallFailure('upstream_misconfigured', 'the provider does not know the batch', {
+        cause: `the credential ${job.credential} does not find it (HTTP 404)`,
+      });
+    }
     if (head.status !== 200) throw readOwnRefusal(place, answer, UPSTREAMS[place.target.upstream.state.format]).failure;
     const state = readBatch(body);
     if (state.isEnded) return { kind: 'ended', end: await this.#end(place, state, batch) };
