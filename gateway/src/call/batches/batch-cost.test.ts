@@ -70,6 +70,13 @@ function usageOf({ input, cache_read, output, searches }: Answer): Usage {
   return searches === 0 ? usage : { ...usage, extras: { server_tools: { web_search: searches } } };
 }
 
+test('a tool may have any name', () => {
+  const sum = new BatchSum(new KeptPrices(kept, null));
+  const usage = { ...ZERO_USAGE, extras: { server_tools: { constructor: 2 } } };
+  for (const model of ['small', 'large']) sum.add({ usage, model, tier: undefined });
+  expect(sum.end()).toMatchObject({ usage: { extras: { server_tools: { constructor: 4 } } }, cost: 0n });
+});
+
 const NANO = 10n ** 9n;
 
 test('the cost is the exact sum over all answers, rounded once; the record alone gives it again', () => {

@@ -48,7 +48,7 @@ interface Group {
 export class BatchSum {
   readonly #prices: KeptPrices;
   readonly #groups = new Map<string, Group>();
-  readonly #tools: Record<string, number> = {};
+  readonly #tools = new Map<string, number>();
   /** Prices without length tiers, by the rates that applied. */
   readonly #flat = new Map<Rates, Price>();
 
@@ -59,7 +59,7 @@ export class BatchSum {
   add({ usage, model, tier }: BatchAnswer): void {
     const { extras } = usage;
     for (const [kind, requests] of Object.entries(extras?.server_tools ?? {})) {
-      this.#tools[kind] = (this.#tools[kind] ?? 0) + requests;
+      this.#tools.set(kind, (this.#tools.get(kind) ?? 0) + requests);
     }
     const words = { ...tier, ...extras?.tier };
     for (const run of runsOf(usage)) this.#addRun(run, this.#prices.find(run.model ?? model, words));
@@ -112,7 +112,7 @@ export class BatchSum {
     }
     const extras: MediaAndToolUsage = {
       ...media,
-      ...(Object.keys(this.#tools).length > 0 && { server_tools: this.#tools }),
+      ...(this.#tools.size > 0 && { server_tools: Object.fromEntries(this.#tools) }),
       ...(groups.length > 1 && { parts: groups.map(partOf) }),
     };
     const usage = Object.keys(extras).length === 0 ? whole : { ...whole, extras };
