@@ -16,7 +16,9 @@ const call: DetachedCall = {
   extensions: 0,
   job: {
     ...jobOf('batch_1'),
-    ...{ kind: 'batch', provider: 'acme', model: 'm-upstream' },
+    kind: 'batch',
+    provider: 'acme',
+    model: 'm-upstream',
     batch: { format: 'chat', prices: [{ model: 'm', tier: {}, version: PRICE_VERSION }], vendor: null, requests: 1 },
   },
 };
