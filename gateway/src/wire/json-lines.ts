@@ -34,9 +34,9 @@ export async function* readLines(
   let number = 1;
   let parts: Uint8Array[] = [];
   let length = 0;
-  const take = (): JsonLine | null => {
+  const take = (isEnded: boolean): JsonLine | null => {
     const [first] = parts;
-    if (number > linesMax && first !== undefined) throw new TooManyLines(linesMax);
+    if (number > linesMax && (isEnded || length > 0)) throw new TooManyLines(linesMax);
     const bytes = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
     const line = bytes.every((byte) => BLANK.has(byte)) ? null : { number, bytes };
     number += 1;
@@ -53,10 +53,10 @@ export async function* readLines(
       parts.push(part);
       if (feed === -1) break;
       from = feed + 1;
-      const line = take();
+      const line = take(true);
       if (line !== null) yield line;
     }
   }
-  const last = take();
+  const last = take(false);
   if (last !== null) yield last;
 }

@@ -134,8 +134,7 @@ export class BatchCheck {
   /** The model's own maximum where money binds and the target is not known to honor limits: nothing can stop a batch. */
   #mostOutput(facts: RequestFacts, { target, isBound }: BatchModel): number | null {
     const limit = isBound ? sentLimit(facts, this.#protocol.name, target) : null;
-    const isTrusted =
-      limit === null || this.#call.deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
+    const isTrusted = limit === null || this.#call.deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
     return isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
   }
 

@@ -75,9 +75,9 @@ test('of batches, a page has at most 100, and the provider is asked for eight at
     principal: { account: { id: 'a' }, workspaceId: 'w' },
     settings: { routes: new Map([['m', { targets: [{ upstream }] }]]), config: { limits: resolveLimits({}) } },
   } as unknown as Identified;
-  const { data, has_more } = JSON.parse(
-    await listObjects(call, readAskedObject(new Request(url), 'batches', '')),
-  );
+  const { data, has_more } = JSON.parse(await listObjects(call, readAskedObject(new Request(url), 'batches', '')));
   expect([data.length, has_more, most]).toEqual([100, true, 8]);
-  expect(data.every(({ processing_status }: { processing_status: string }) => processing_status === 'ended')).toBe(true);
+  expect(data.every(({ processing_status }: { processing_status: string }) => processing_status === 'ended')).toBe(
+    true,
+  );
 });
