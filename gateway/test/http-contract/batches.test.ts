@@ -229,7 +229,7 @@ describe('a batch from a file', () => {
     expect(await gateway.calls('--request-id', created.requestId)).toEqual([]);
     show();
     upstream.end(id, { status: 'completed', output: [answerOf('a', 1, 1)] });
-    expect(await settled(created)).toMatchObject({ cost_nano_usd: '5000', usage_flags: null });
+    expect(await settled(created)).toMatchObject({ cost_nano_usd: '5000', usage_source: 'upstream' });
   });
 
   test('vector 18: with a forbidden model in line 3 is refused, naming the line', async () => {
