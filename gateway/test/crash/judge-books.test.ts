@@ -208,6 +208,16 @@ describe('the books against the ground truth', () => {
     expect(judged(given)).toEqual([]);
   });
 
+  test('a call that was turned away unread reports nothing, unless its record is missing', () => {
+    const given = good();
+    const away = received('e', { status: 503, end: 'refused', refusal: 'too many' });
+    given.sent.push({ label: 'away', role: role('rich'), received: away });
+    given.records.push({ ...record('e', '', { status: 503, error: 'over_capacity', ...void_ }), end_user: null });
+    expect(judged(given)).toEqual([]);
+    given.records.pop();
+    expect(judged(given).join()).toMatch(/^lost: away/);
+  });
+
   test.each(PLANTED)('%s: is reported', (_what, plant, message) => {
     const given = good();
     plant(given);

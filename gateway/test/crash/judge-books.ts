@@ -25,6 +25,26 @@ const CHECKPOINT_COST_MAX = 2n * DEAREST_ANSWER;
  * or `disproved`. `books` were read after a restart, before any call. `budget`: of the account `capped`, nano-USD.
  */
 export function judgeBooks(truth: GroundTruth, books: Books, budget: bigint): string[] {
+  return judgeAdmitted(...withoutTurnedAway(truth, books), budget);
+}
+
+/**
+ * Without the calls that a busy machine made the gateway turn away before it read them: their records have no label, and
+ * cost nothing. One without its record stays.
+ */
+function withoutTurnedAway(truth: GroundTruth, books: Books): [GroundTruth, Books] {
+  const isTurnedAway = ({ error, end_user, cost_nano_usd }: CallRecord) =>
+    error === 'over_capacity' && end_user === null && cost_nano_usd === '0';
+  const ids = new Set(books.records.filter(isTurnedAway).map(({ request_id }) => request_id));
+  const sent = truth.sent.filter(({ received }) => received?.status !== 503 || !ids.has(received.requestId));
+  const records = books.records.filter((record) => !isTurnedAway(record));
+  return [
+    { ...truth, sent },
+    { ...books, records },
+  ];
+}
+
+function judgeAdmitted(truth: GroundTruth, books: Books, budget: bigint): string[] {
   const problems = books.disproof === null ? [] : [`disproved: ${books.disproof}`];
   const sentBy = groupBy(truth.sent, ({ label }) => label);
   const recordsBy = groupBy(books.records, ({ end_user }) => end_user ?? '');

@@ -52,9 +52,13 @@ async function ask(method: string, path: string, answer: unknown, form?: ReturnT
 const uploads = recordings.filter(({ request }) => request?.method === 'POST' && request.path === '/v1/files');
 const others = recordings.filter(({ request }) => request !== null && request.method !== 'POST');
 
-describe.skipIf(recordings.length === 0)('recorded files (need the recordings)', () => {
+describe.skipIf(recordings.length === 0)('recorded files (needs the recordings)', () => {
   // The lines of files for batches are checked.
   const whole = uploads.filter((one) => !formOf(one).body.includes('name="purpose"\r\n\r\nbatch'));
+  test('are uploads and other requests', () => {
+    expect([whole.length > 0, others.length > 0]).toEqual([true, true]);
+  });
+
   test.each(whole.map((one) => [one.id, one] as const))('the upload %s arrives as it was sent', async (_, one) => {
     const form = formOf(one);
     const answer = await ask('POST', '/v1/files', one.response.body, form);

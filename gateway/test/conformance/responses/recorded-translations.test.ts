@@ -173,7 +173,7 @@ function argumentsIn(written: unknown): unknown {
 
 const ANSWERS = recordedAnswers();
 
-describe.skipIf(ANSWERS.length === 0)('recorded answers of the format (need the recordings)', () => {
+describe.skipIf(ANSWERS.length === 0)('recorded answers of the format (needs the recordings)', () => {
   test('there are hundreds, of both kinds', () => {
     for (const kind of [true, false])
       expect(ANSWERS.filter(({ streamed }) => streamed === kind).length).toBeGreaterThan(40);
