@@ -13,6 +13,7 @@ import {
 import { part, retryParts } from './lib/part.ts';
 import { matchPath, readSearch } from './route/address.ts';
 import { returnTo, walkTo, watchAddress } from './route/history.ts';
+import { restoreScroll } from './route/restore-scroll.ts';
 import { hrefOf, type Route, RouteContext } from './route/route.ts';
 import { FaultBoundary, NoPage } from './shell/page-fault.tsx';
 
@@ -78,7 +79,7 @@ export function Router({ children }: { readonly children: ReactNode }) {
     });
   }, []);
   useLayoutEffect(() => {
-    if (place.scrollTo !== null) scrollTo(0, place.scrollTo);
+    return place.scrollTo === null ? undefined : restoreScroll(place.scrollTo);
   }, [place]);
   const route = useMemo((): Route => {
     const { pathname } = place;
