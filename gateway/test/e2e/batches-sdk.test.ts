@@ -3,32 +3,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { type BatchUpstream, startBatchUpstream } from '../http-contract/batch-upstream.ts';
-import { rejection } from './sdk-rig.ts';
+import { anthropic, openAi, rejection, startStateGateway } from './sdk-rig.ts';
 
 let upstream: BatchUpstream;
 let gateway: RunningGateway;
 let openai: OpenAI;
-let anthropic: Anthropic;
+let claude: Anthropic;
 
 beforeAll(async () => {
   upstream = startBatchUpstream();
-  const price = { input: 1, output: 5 };
-  gateway = await startGateway({
-    config: {
-      providers: {
-        host: { kind: 'openai', base_url: upstream.url, api_key: 'credential-host', files: 'on' },
-        claude: { kind: 'anthropic', base_url: upstream.url, api_key: 'credential-claude', files: 'on' },
-      },
-      models: {
-        m: { targets: [{ provider: 'host' }], price },
-        c: { targets: [{ provider: 'claude' }], price },
-      },
-    },
-  });
-  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
-  anthropic = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  gateway = await startStateGateway(upstream.url);
+  openai = openAi({ gateway });
+  claude = anthropic({ gateway });
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
@@ -73,7 +61,7 @@ test('openai creates a batch, waits for it, lists it and reads its output', asyn
 });
 
 test('anthropic creates a batch, waits for it, lists it, reads its results and deletes it', async () => {
-  const { batches } = anthropic.messages;
+  const { batches } = claude.messages;
   const params = { model: 'c', max_tokens: 10, messages: [{ role: 'user' as const, content: 'hi' }] };
   const { id } = await batches.create({ requests: [{ custom_id: 'a', params }] });
   const listed: string[] = [];

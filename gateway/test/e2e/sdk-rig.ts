@@ -3,6 +3,7 @@ import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai
 import OpenAI, { type ClientOptions as OpenAiOptions } from 'openai';
 import type { Scenario } from '../fake-upstream/scenario.ts';
 import { pointAt } from '../harness/point-at.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 
 /** The answer of a provider without message threads (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). */
@@ -83,13 +84,25 @@ export async function startSdkRig(): Promise<Pair> {
   return pair;
 }
 
+/** Starts a gateway before an upstream that keeps files and batches: model `m` at OpenAI, `c` at Anthropic. */
+export function startStateGateway(upstreamUrl: string): Promise<RunningGateway> {
+  const hostOf = (kind: string) => ({ kind, base_url: upstreamUrl, api_key: `credential-${kind}`, files: 'on' });
+  const modelAt = (provider: string) => ({ targets: [{ provider }], price: { input: 1, output: 5 } });
+  return startGateway({
+    config: {
+      providers: { host: hostOf('openai'), claude: hostOf('anthropic') },
+      models: { m: modelAt('host'), c: modelAt('claude') },
+    },
+  });
+}
+
 /** Creates an OpenAI client as the documentation of any compatible provider says. No retries by default. */
-export function openAi({ gateway }: Pair, changes: OpenAiOptions = {}): OpenAI {
+export function openAi({ gateway }: Pick<Pair, 'gateway'>, changes: OpenAiOptions = {}): OpenAI {
   return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0, ...changes });
 }
 
 /** Creates an Anthropic client in the same way. */
-export function anthropic({ gateway }: Pair, changes: AnthropicOptions = {}): Anthropic {
+export function anthropic({ gateway }: Pick<Pair, 'gateway'>, changes: AnthropicOptions = {}): Anthropic {
   return new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0, ...changes });
 }
 

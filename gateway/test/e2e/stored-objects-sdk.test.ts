@@ -2,33 +2,22 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI, { NotFoundError, toFile } from 'openai';
+import type OpenAI from 'openai';
+import { NotFoundError, toFile } from 'openai';
 import { FILE_BYTES, type ObjectUpstream, startObjectUpstream } from '../endpoints/object-upstream.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { rejection } from './sdk-rig.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
+import { anthropic, openAi, rejection, startStateGateway } from './sdk-rig.ts';
 
 let upstream: ObjectUpstream;
 let gateway: RunningGateway;
 let openai: OpenAI;
-let anthropic: Anthropic;
+let claude: Anthropic;
 
 beforeAll(async () => {
   upstream = startObjectUpstream();
-  const price = { input: 1, output: 5 };
-  gateway = await startGateway({
-    config: {
-      providers: {
-        host: { kind: 'openai', base_url: upstream.url, api_key: 'credential-host', files: 'on' },
-        claude: { kind: 'anthropic', base_url: upstream.url, api_key: 'credential-claude', files: 'on' },
-      },
-      models: {
-        m: { targets: [{ provider: 'host' }], price },
-        c: { targets: [{ provider: 'claude' }], price },
-      },
-    },
-  });
-  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
-  anthropic = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  gateway = await startStateGateway(upstream.url);
+  openai = openAi({ gateway });
+  claude = anthropic({ gateway });
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
@@ -65,7 +54,7 @@ test('openai keeps a conversation, continues it and counts its tokens', async ()
 });
 
 test('anthropic uploads, lists, downloads and deletes files', async () => {
-  const { files } = anthropic.beta;
+  const { files } = claude.beta;
   const betas = ['files-api-2025-04-14'];
   const ids: string[] = [];
   for (const name of ['a.txt', 'b.txt', 'c.txt']) {

@@ -3,13 +3,14 @@
  * deletes them, and that their items name nothing that is not the workspace's.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask } from '../harness/ask.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { control, createKey } from '../http-contract/make-key.ts';
+import { createTenantKeys, type TenantKeys } from '../http-contract/tenants.ts';
 import { type ObjectUpstream, startObjectUpstream } from './object-upstream.ts';
 
 let upstream: ObjectUpstream;
 let gateway: RunningGateway;
-let keys: Record<'own' | 'colleague' | 'workspace' | 'account', string>;
+let keys: TenantKeys;
 
 beforeAll(async () => {
   upstream = startObjectUpstream();
@@ -29,47 +30,25 @@ beforeAll(async () => {
       },
     },
   });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  const create = async (given: object) => (await createKey(gateway, given)).key;
-  keys = {
-    own: gateway.key,
-    colleague: await create({}),
-    workspace: await create({ workspace: 'team' }),
-    account: await create({ workspace: 'acme-main' }),
-  };
+  keys = await createTenantKeys(gateway);
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
-
 const HOST = { 'x-tollgate-provider': 'host' };
 
-async function ask(
+const call = (
   method: string,
   path: string,
   body?: object,
   key = keys.own,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, json: JSON.parse(await response.text()) };
-}
+): Promise<Answer> => ask(`${gateway.url}/v1/${path}`, { method, key, body, headers });
 
 async function begin(body: object = {}, headers = HOST): Promise<string> {
-  const { status, json } = await ask('POST', 'conversations', body, keys.own, headers);
+  const { status, json } = await call('POST', 'conversations', body, keys.own, headers);
   expect(status).toBe(200);
   return json.id;
 }
@@ -77,9 +56,8 @@ async function begin(body: object = {}, headers = HOST): Promise<string> {
 async function upload(provider: string): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob(['hello']), 'a.txt');
-  const headers = { authorization: `Bearer ${keys.own}`, 'x-tollgate-provider': provider };
-  const response = await fetch(`${gateway.url}/v1/files`, { method: 'POST', headers, body: form });
-  return ((await response.json()) as { id: string }).id;
+  const headers = { 'x-tollgate-provider': provider };
+  return (await ask(`${gateway.url}/v1/files`, { key: keys.own, body: form, headers })).json.id;
 }
 
 const fileItem = (id: string) => ({ items: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }] });
@@ -103,7 +81,7 @@ describe('a conversation', () => {
       ['DELETE', `conversations/${id}/items/msg_1`],
       ['DELETE', `conversations/${id}`],
     ] as const) {
-      expect((await ask(method, path, body, keys.colleague)).status).toBe(200);
+      expect((await call(method, path, body, keys.colleague)).status).toBe(200);
       const { path: served = '', ...rest } = last() ?? {};
       expect(rest).toMatchObject({
         method,
@@ -113,7 +91,7 @@ describe('a conversation', () => {
       expect(decodeURIComponent(served)).toBe(`/v1/${path}`);
     }
     const before = upstream.served.length;
-    expect((await ask('GET', `conversations/${id}/items`)).status).toBe(404);
+    expect((await call('GET', `conversations/${id}/items`)).status).toBe(404);
     expect(upstream.served).toHaveLength(before);
   });
 
@@ -121,32 +99,32 @@ describe('a conversation', () => {
     const id = await begin();
     for (let round = 0; round < 4; round++) {
       for (const conversation of [id, { id }]) {
-        expect((await ask('POST', 'responses', { model: 'm', input: 'hi', conversation })).status).toBe(200);
+        expect((await call('POST', 'responses', { model: 'm', input: 'hi', conversation })).status).toBe(200);
         expect(last()).toMatchObject({ path: '/v1/responses', credential: 'credential-eu' });
       }
     }
-    expect((await ask('POST', 'responses', { model: 'n', input: 'hi', conversation: id })).status).toBe(400);
+    expect((await call('POST', 'responses', { model: 'n', input: 'hi', conversation: id })).status).toBe(400);
   });
 
   test('that the provider no longer has is forgotten; an item that it does not have is not', async () => {
     const id = await begin();
     const body = JSON.stringify({ error: { message: `Item or conversation of ${id} not found.` } });
     upstream.failWith = { status: 404, body };
-    const item = await ask('GET', `conversations/${id}/items/msg_1`);
+    const item = await call('GET', `conversations/${id}/items/msg_1`);
     expect([item.status, item.json.error.message]).toEqual([404, expect.stringContaining('Item or conversation')]);
     upstream.failWith = null;
-    expect((await ask('GET', `conversations/${id}`)).status).toBe(200);
+    expect((await call('GET', `conversations/${id}`)).status).toBe(200);
     upstream.failWith = { status: 404, body };
-    expect((await ask('GET', `conversations/${id}`)).json.error.message).toContain('not stored for this workspace');
+    expect((await call('GET', `conversations/${id}`)).json.error.message).toContain('not stored for this workspace');
     upstream.failWith = null;
-    expect((await ask('GET', `conversations/${id}`)).status).toBe(404);
+    expect((await call('GET', `conversations/${id}`)).status).toBe(404);
   });
 
   test('stays when a response of it is deleted', async () => {
     const id = await begin();
-    const { json } = await ask('POST', 'responses', { model: 'm', input: 'hi', conversation: id });
-    expect((await ask('DELETE', `responses/${json.id}`)).status).toBe(200);
-    expect((await ask('GET', `conversations/${id}`)).status).toBe(200);
+    const { json } = await call('POST', 'responses', { model: 'm', input: 'hi', conversation: id });
+    expect((await call('DELETE', `responses/${json.id}`)).status).toBe(200);
+    expect((await call('GET', `conversations/${id}`)).status).toBe(200);
   });
 });
 
@@ -165,9 +143,9 @@ describe('no other workspace', () => {
     const id = await begin();
     const before = upstream.served.length;
     for (const key of [keys.workspace, keys.account]) {
-      const foreign = await ask(method, pathOf(id), body, key);
+      const foreign = await call(method, pathOf(id), body, key);
       expect(foreign.status).toBe(404);
-      expect(foreign.json).toEqual((await ask(method, pathOf('conv_none'), body, key)).json);
+      expect(foreign.json).toEqual((await call(method, pathOf('conv_none'), body, key)).json);
     }
     expect(upstream.served).toHaveLength(before);
   });
@@ -178,7 +156,7 @@ describe('no other workspace', () => {
     for (const key of [keys.workspace, keys.account]) {
       const [foreign, unknown] = await Promise.all(
         [id, 'conv_none'].map((conversation) =>
-          ask('POST', 'responses', { model: 'm', input: 'hi', conversation }, key),
+          call('POST', 'responses', { model: 'm', input: 'hi', conversation }, key),
         ),
       );
       expect(foreign?.status).toBe(404);
@@ -191,9 +169,9 @@ describe('no other workspace', () => {
 describe('the items of a body', () => {
   test('may name what the workspace has at the same credential, which decides the place', async () => {
     const file = await upload('second');
-    const { json } = await ask('POST', 'conversations', fileItem(file));
+    const { json } = await call('POST', 'conversations', fileItem(file));
     expect(last()).toMatchObject({ path: '/v1/conversations', credential: 'credential-second' });
-    expect((await ask('POST', `conversations/${json.id}/items`, fileItem(file))).status).toBe(200);
+    expect((await call('POST', `conversations/${json.id}/items`, fileItem(file))).status).toBe(200);
   });
 
   test.each([
@@ -209,25 +187,25 @@ describe('the items of a body', () => {
     const id = await begin();
     const before = upstream.served.length;
     for (const path of ['conversations', `conversations/${id}/items`]) {
-      const refused = await ask('POST', path, body, keys.own, HOST);
+      const refused = await call('POST', path, body, keys.own, HOST);
       expect([refused.status, refused.json.error.param]).toEqual([status, param]);
     }
     expect(upstream.served).toHaveLength(before);
   });
 
   test('may not name a file at another provider', async () => {
-    const refused = await ask('POST', `conversations/${await begin()}/items`, fileItem(await upload('second')));
+    const refused = await call('POST', `conversations/${await begin()}/items`, fileItem(await upload('second')));
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('another account')]);
   });
 });
 
 test('with several providers a header names one of those that keep conversations', async () => {
-  const refused = await ask('POST', 'conversations', {});
+  const refused = await call('POST', 'conversations', {});
   expect([refused.status, refused.json.error.param]).toEqual([400, 'x-tollgate-provider']);
   expect(refused.json.error.message).toEndWith('one of host, second');
   await begin({}, { 'x-tollgate-provider': 'second' });
   expect(last()?.credential).toBe('credential-second');
-  expect((await ask('POST', 'conversations', {}, keys.own, { 'x-tollgate-provider': 'plain' })).status).toBe(400);
+  expect((await call('POST', 'conversations', {}, keys.own, { 'x-tollgate-provider': 'plain' })).status).toBe(400);
 });
 
 test.each(['[]', '{', '"a"'])('the body %s is refused', async (text) => {
@@ -240,6 +218,6 @@ test.each(['[]', '{', '"a"'])('the body %s is refused', async (text) => {
 });
 
 test('a list of all conversations is not served', async () => {
-  const { status } = await ask('GET', 'conversations');
+  const { status } = await call('GET', 'conversations');
   expect(status).toBe(405);
 });

@@ -1,4 +1,5 @@
 /** Starts a gateway with an upstream of set answers, and posts to it, for the suites of endpoints without translation. */
+import { type Answer, ask } from '../harness/ask.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { type SetUpstream, startSetUpstream } from './set-upstream.ts';
 
@@ -10,17 +11,6 @@ export interface EndpointRig {
   stop(): Promise<void>;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  readonly json: Json;
-}
-
-/** A parsed answer; null: it is not JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads members of any answer.
-type Json = any;
-
 /** `configure` gets upstream's address. */
 export async function startEndpointRig(configure: (url: string) => object): Promise<EndpointRig> {
   const upstream = startSetUpstream();
@@ -28,15 +18,7 @@ export async function startEndpointRig(configure: (url: string) => object): Prom
   return {
     gateway,
     upstream,
-    async post(path, body, headers = {}) {
-      const reply = await fetch(gateway.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      });
-      const bytes = Buffer.from(await reply.arrayBuffer());
-      return { status: reply.status, headers: reply.headers, bytes, json: parse(bytes) };
-    },
+    post: (path, body, headers = {}) => ask(gateway.url + path, { key: gateway.key, body, headers }),
     async recordOf({ headers }) {
       const id = headers.get('x-request-id');
       return (await gateway.calls()).find(({ request_id }) => request_id === id);
@@ -46,12 +28,4 @@ export async function startEndpointRig(configure: (url: string) => object): Prom
       await upstream.stop();
     },
   };
-}
-
-function parse(bytes: Buffer): Json {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
 }

@@ -4,14 +4,16 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
+import { type Answer, type Asking, ask } from '../harness/ask.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { control, createKey } from '../http-contract/make-key.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { createTenantKeys, type TenantKeys } from '../http-contract/tenants.ts';
 import { FILE_BYTES, type ObjectUpstream, startObjectUpstream } from './object-upstream.ts';
 
 let upstream: ObjectUpstream;
 let gateway: RunningGateway;
-let keys: Record<'own' | 'colleague' | 'workspace' | 'account' | 'slow' | 'barred' | 'other', string>;
+let keys: TenantKeys & Record<'slow' | 'barred' | 'other', string>;
 
 function configFor(url: string, files: 'on' | 'off' = 'on'): object {
   const price = { input: 1, output: 5 };
@@ -40,15 +42,9 @@ function configFor(url: string, files: 'on' | 'off' = 'on'): object {
 beforeAll(async () => {
   upstream = startObjectUpstream();
   gateway = await startGateway({ config: configFor(upstream.url) });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
   const create = async (given: object) => (await createKey(gateway, given)).key;
   keys = {
-    own: gateway.key,
-    colleague: await create({}),
-    workspace: await create({ workspace: 'team' }),
-    account: await create({ workspace: 'acme-main' }),
+    ...(await createTenantKeys(gateway)),
     slow: await create({ rpm: 1 }),
     barred: await create({ models: ['s'] }),
     other: await create({ models: ['c'] }),
@@ -63,40 +59,10 @@ beforeEach(() => {
   upstream.next = {};
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
+type Asked = Partial<Asking>;
 
-interface Asking {
-  readonly key?: string;
-  readonly body?: FormData | object;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-async function ask(method: string, path: string, { key = keys.own, body, headers }: Asking = {}): Promise<Answer> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const isJson = response.headers.get('content-type') === 'application/json';
-  return {
-    status: response.status,
-    headers: response.headers,
-    bytes,
-    json: isJson ? JSON.parse(bytes.toString()) : null,
-  };
-}
+const call = (method: string, path: string, { key = keys.own, ...rest }: Asked = {}): Promise<Answer> =>
+  ask(`${gateway.url}/v1/${path}`, { method, key, ...rest });
 
 function formOf(content: Uint8Array | string = 'hello', purpose = 'user_data'): FormData {
   const form = new FormData();
@@ -107,8 +73,8 @@ function formOf(content: Uint8Array | string = 'hello', purpose = 'user_data'): 
 
 const ANTHROPIC = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'files-api-2025-04-14' };
 
-async function upload(key = keys.own, headers: Asking['headers'] = {}): Promise<string> {
-  const { status, json } = await ask('POST', 'files', { key, body: formOf(), headers });
+async function upload(key = keys.own, headers: Asked['headers'] = {}): Promise<string> {
+  const { status, json } = await call('POST', 'files', { key, body: formOf(), headers });
   expect(status).toBe(200);
   return json.id;
 }
@@ -119,20 +85,20 @@ describe('a file', () => {
   test('is uploaded, read, downloaded and deleted at the first credential of its provider', async () => {
     const id = await upload();
     expect(last()).toMatchObject({ method: 'POST', path: '/v1/files', credential: 'credential-eu' });
-    const read = await ask('GET', `files/${id}`);
+    const read = await call('GET', `files/${id}`);
     expect([read.status, read.json]).toEqual([200, { id, object: 'files' }]);
-    const content = await ask('GET', `files/${id}/content`);
+    const content = await call('GET', `files/${id}/content`);
     expect(content.bytes.equals(FILE_BYTES)).toBe(true);
     expect(last()).toMatchObject({ method: 'GET', path: `/v1/files/${id}/content`, credential: 'credential-eu' });
-    const gone = await ask('DELETE', `files/${id}`);
+    const gone = await call('DELETE', `files/${id}`);
     expect([gone.status, gone.json.deleted]).toEqual([200, true]);
     const before = upstream.served.length;
-    for (const path of [`files/${id}`, `files/${id}/content`]) expect((await ask('GET', path)).status).toBe(404);
+    for (const path of [`files/${id}`, `files/${id}/content`]) expect((await call('GET', path)).status).toBe(404);
     expect(upstream.served).toHaveLength(before);
   });
 
   test('is never shown as a page of the gateway', async () => {
-    const { headers } = await ask('GET', `files/${await upload()}/content`);
+    const { headers } = await call('GET', `files/${await upload()}/content`);
     expect(headers.get('content-type')).toBe('application/octet-stream');
     expect(headers.get('content-disposition')).toBe('attachment');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -161,21 +127,21 @@ describe('a file', () => {
         ['responses', { model: 'm', input }],
         ['chat/completions', { model: 'm', messages }],
       ] as const) {
-        expect((await ask('POST', path, { key: keys.colleague, body })).status).toBe(200);
+        expect((await call('POST', path, { key: keys.colleague, body })).status).toBe(200);
         expect(last()).toMatchObject({ path: `/v1/${path}`, credential: 'credential-eu' });
-        expect((await ask('POST', path, { key: keys.workspace, body })).status).toBe(404);
+        expect((await call('POST', path, { key: keys.workspace, body })).status).toBe(404);
       }
     }
-    expect((await ask('POST', 'responses', { body: { model: 's', input } })).status).toBe(400);
+    expect((await call('POST', 'responses', { body: { model: 's', input } })).status).toBe(400);
   });
 
   test('of Anthropic has its own form, list and errors', async () => {
     const id = await upload(keys.own, ANTHROPIC);
     expect(last()).toMatchObject({ path: '/v1/files', credential: 'credential-claude' });
     expect(last()?.headers.get('anthropic-beta')).toBe('files-api-2025-04-14');
-    expect((await ask('GET', `files/${id}?beta=true`, { headers: ANTHROPIC })).status).toBe(200);
+    expect((await call('GET', `files/${id}?beta=true`, { headers: ANTHROPIC })).status).toBe(200);
     expect(last()?.path).toBe(`/v1/files/${id}?beta=true`);
-    const { json } = await ask('GET', 'files', { headers: ANTHROPIC });
+    const { json } = await call('GET', 'files', { headers: ANTHROPIC });
     expect(json).toEqual({
       data: [{ id, type: 'file', filename: 'a.txt' }],
       first_id: id,
@@ -183,38 +149,38 @@ describe('a file', () => {
       has_more: false,
       next_page: null,
     });
-    const unknown = await ask('GET', 'files/file_none', { headers: ANTHROPIC });
+    const unknown = await call('GET', 'files/file_none', { headers: ANTHROPIC });
     expect([unknown.status, unknown.json.type, unknown.json.error.type]).toEqual([404, 'error', 'not_found_error']);
-    expect((await ask('GET', `files/${id}`)).status).toBe(404);
+    expect((await call('GET', `files/${id}`)).status).toBe(404);
     const content = [{ type: 'document', source: { type: 'file', file_id: id } }];
     const body = { model: 'c', max_tokens: 5, messages: [{ role: 'user', content }] };
     for (const [key, status] of [
       [keys.colleague, 200],
       [keys.account, 404],
     ] as const)
-      expect((await ask('POST', 'messages', { key, body, headers: ANTHROPIC })).status).toBe(status);
+      expect((await call('POST', 'messages', { key, body, headers: ANTHROPIC })).status).toBe(status);
   });
 
   test('that a tool of Anthropic made is downloaded by its workspace, and is in no list', async () => {
     const body = { model: 'c', max_tokens: 5, messages: [{ role: 'user', content: 'draw' }] };
-    const { bytes } = await ask('POST', 'messages', { body, headers: ANTHROPIC });
+    const { bytes } = await call('POST', 'messages', { body, headers: ANTHROPIC });
     const id = /file_made_\d+/.exec(bytes.toString())?.[0];
     const path = `files/${id}/content`;
-    expect((await ask('GET', path, { key: keys.colleague, headers: ANTHROPIC })).status).toBe(200);
+    expect((await call('GET', path, { key: keys.colleague, headers: ANTHROPIC })).status).toBe(200);
     for (const key of [keys.workspace, keys.account]) {
-      expect((await ask('GET', path, { key, headers: ANTHROPIC })).status).toBe(404);
+      expect((await call('GET', path, { key, headers: ANTHROPIC })).status).toBe(404);
     }
-    expect((await ask('GET', 'files', { headers: ANTHROPIC })).bytes.toString()).not.toContain(id ?? '');
+    expect((await call('GET', 'files', { headers: ANTHROPIC })).bytes.toString()).not.toContain(id ?? '');
   });
 
   test('is unknown once it has expired', async () => {
     upstream.next = { expires_at: new Date(Date.now() - 5_000).toISOString() };
     const claude = await upload(keys.own, ANTHROPIC);
-    expect((await ask('GET', `files/${claude}`, { headers: ANTHROPIC })).status).toBe(404);
+    expect((await call('GET', `files/${claude}`, { headers: ANTHROPIC })).status).toBe(404);
     upstream.next = { expires_at: Math.floor(Date.now() / 1_000) - 5 };
     const id = await upload();
-    expect((await ask('GET', `files/${id}`)).status).toBe(404);
-    expect((await ask('GET', 'files?limit=1')).json.data.map((one: { id: string }) => one.id)).not.toContain(id);
+    expect((await call('GET', `files/${id}`)).status).toBe(404);
+    expect((await call('GET', 'files?limit=1')).json.data.map((one: { id: string }) => one.id)).not.toContain(id);
   });
 
   test('stays with its workspace after a restart', async () => {
@@ -223,8 +189,8 @@ describe('a file', () => {
     await gateway.exited;
     const { dataDir } = gateway;
     gateway = await startGateway({ config: configFor(upstream.url), dataDir });
-    expect((await ask('GET', `files/${id}`)).status).toBe(200);
-    expect((await ask('GET', `files/${id}`, { key: keys.account })).status).toBe(404);
+    expect((await call('GET', `files/${id}`)).status).toBe(200);
+    expect((await call('GET', `files/${id}`, { key: keys.account })).status).toBe(404);
   }, 60_000);
 });
 
@@ -232,12 +198,12 @@ describe('a file', () => {
 describe('no other workspace', () => {
   const input = (id: string) => [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }];
   const WAYS: ReadonlyArray<readonly [way: string, run: (id: string, key: string) => Promise<Answer>]> = [
-    ['reads', (id, key) => ask('GET', `files/${id}`, { key })],
-    ['downloads', (id, key) => ask('GET', `files/${id}/content`, { key })],
-    ['deletes', (id, key) => ask('DELETE', `files/${id}`, { key })],
-    ['uses', (id, key) => ask('POST', 'responses', { key, body: { model: 'm', input: input(id) } })],
-    ['pages from', (id, key) => ask('GET', `files?after=${id}`, { key })],
-    ['puts into a conversation', (id, key) => ask('POST', 'conversations', { key, body: { items: input(id) } })],
+    ['reads', (id, key) => call('GET', `files/${id}`, { key })],
+    ['downloads', (id, key) => call('GET', `files/${id}/content`, { key })],
+    ['deletes', (id, key) => call('DELETE', `files/${id}`, { key })],
+    ['uses', (id, key) => call('POST', 'responses', { key, body: { model: 'm', input: input(id) } })],
+    ['pages from', (id, key) => call('GET', `files?after=${id}`, { key })],
+    ['puts into a conversation', (id, key) => call('POST', 'conversations', { key, body: { items: input(id) } })],
   ];
   test.each(WAYS)('%s it, or learns that it exists', async (_way, run) => {
     const id = await upload();
@@ -249,13 +215,13 @@ describe('no other workspace', () => {
       expect(foreign.json).toEqual(unknown.json);
     }
     expect(upstream.served).toHaveLength(before);
-    expect((await ask('GET', `files/${id}`, { key: keys.colleague })).status).toBe(200);
+    expect((await call('GET', `files/${id}`, { key: keys.colleague })).status).toBe(200);
   });
 
   test('has it in its list', async () => {
     const id = await upload();
     const idsOf = async (key: string) =>
-      (await ask('GET', 'files', { key })).json.data.map((one: { id: string }) => one.id);
+      (await call('GET', 'files', { key })).json.data.map((one: { id: string }) => one.id);
     expect(await idsOf(keys.colleague)).toContain(id);
     expect([await idsOf(keys.workspace), await idsOf(keys.account)]).toEqual([[], []]);
   });
@@ -263,14 +229,14 @@ describe('no other workspace', () => {
 
 test('a file that the operator shares may be used, not read or deleted', async () => {
   const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-handbook' }] }];
-  expect((await ask('POST', 'responses', { body: { model: 'm', input } })).status).toBe(200);
+  expect((await call('POST', 'responses', { body: { model: 'm', input } })).status).toBe(200);
   const before = upstream.served.length;
   for (const [method, path] of [
     ['GET', 'files/file-handbook'],
     ['GET', 'files/file-handbook/content'],
     ['DELETE', 'files/file-handbook'],
   ] as const)
-    expect((await ask(method, path)).status).toBe(404);
+    expect((await call(method, path)).status).toBe(404);
   expect(upstream.served).toHaveLength(before);
 });
 
@@ -285,7 +251,7 @@ describe('the list', () => {
     const [one = '', two = '', three = ''] = ids;
     const before = upstream.served.length;
     const list = async (query: string) => {
-      const { json } = await ask('GET', `files?${query}`, { key });
+      const { json } = await call('GET', `files?${query}`, { key });
       return [json.data.map(({ id }: { id: string }) => id), json.has_more, json.first_id, json.last_id];
     };
     expect(await list('')).toEqual([[three, two, one], false, three, one]);
@@ -293,7 +259,7 @@ describe('the list', () => {
     expect(await list(`limit=2&after=${two}`)).toEqual([[one], false, one, one]);
     expect(await list(`order=asc&after=${one}`)).toEqual([[two, three], false, two, three]);
     expect(await list('purpose=batch')).toEqual([[two], false, two, two]);
-    expect((await ask('GET', 'files', { key })).json.data[0]).toEqual({
+    expect((await call('GET', 'files', { key })).json.data[0]).toEqual({
       id: three,
       object: 'file',
       filename: 'a.txt',
@@ -308,26 +274,26 @@ describe('the list', () => {
     for (let at = 0; at < 3; at++) ids.push(await upload(key, ANTHROPIC));
     const [one, two, three] = ids;
     const list = async (query: string) => {
-      const { json } = await ask('GET', `files?${query}`, { key, headers: ANTHROPIC });
+      const { json } = await call('GET', `files?${query}`, { key, headers: ANTHROPIC });
       return [json.data.map(({ id }: { id: string }) => id), json.has_more];
     };
     expect(await list('limit=2')).toEqual([[three, two], true]);
     expect(await list(`after_id=${two}`)).toEqual([[one], false]);
     expect(await list(`before_id=${one}&limit=1`)).toEqual([[two], true]);
-    const { json } = await ask('GET', 'files?limit=1', { key, headers: ANTHROPIC });
+    const { json } = await call('GET', 'files?limit=1', { key, headers: ANTHROPIC });
     expect(await list(`page=${json.next_page}`)).toEqual([[two, one], false]);
     const others = `ids[]=file_none&ids[]=${await upload(keys.own, ANTHROPIC)}`;
     expect(await list(`ids[]=${one}&ids[]=${three}&${others}`)).toEqual([[one, three], false]);
   });
 
   test.each(['limit=0', 'limit=10001', 'limit=a', 'page=2', 'ids=a', 'lines=2'])('refuses %s', async (query) => {
-    expect((await ask('GET', `files?${query}`)).status).toBe(400);
+    expect((await call('GET', `files?${query}`)).status).toBe(400);
   });
 });
 
 describe('is refused before the provider is asked', () => {
   const REFUSED: ReadonlyArray<
-    readonly [string, Asking & { readonly path?: string; readonly method?: string }, number, string]
+    readonly [string, Asked & { readonly path?: string; readonly method?: string }, number, string]
   > = [
     ['a key without a model of the provider', { key: 'barred', body: formOf() }, 404, 'off by default'],
     ['a request for data tags', { body: formOf(), headers: { 'x-tollgate-require': 'zdr' } }, 404, 'off by default'],
@@ -350,14 +316,14 @@ describe('is refused before the provider is asked', () => {
   test.each(REFUSED)('%s', async (_name, { method = 'POST', path = 'files', key, ...asking }, status, words) => {
     const before = upstream.served.length;
     const given = key === undefined ? {} : { key: keys[key as keyof typeof keys] };
-    const refused = await ask(method, path, { ...asking, ...given });
+    const refused = await call(method, path, { ...asking, ...given });
     expect([refused.status, refused.json.error.message]).toEqual([status, expect.stringContaining(words)]);
     expect(upstream.served).toHaveLength(before);
   });
 
   test('a key of a model elsewhere uploads there only', async () => {
-    expect((await ask('POST', 'files', { key: keys.other, body: formOf() })).status).toBe(404);
-    expect((await ask('POST', 'files', { key: keys.other, body: formOf(), headers: ANTHROPIC })).status).toBe(200);
+    expect((await call('POST', 'files', { key: keys.other, body: formOf() })).status).toBe(404);
+    expect((await call('POST', 'files', { key: keys.other, body: formOf(), headers: ANTHROPIC })).status).toBe(200);
   });
 });
 
@@ -376,7 +342,7 @@ describe('an answer of the provider', () => {
   ];
   test.each(ANSWERS)('%i %s is %i to the caller who uploads', async (status, body, got) => {
     upstream.failWith = { status, body };
-    const { status: found, json } = await ask('POST', 'files', { body: formOf() });
+    const { status: found, json } = await call('POST', 'files', { body: formOf() });
     expect(found).toBe(got);
     expect(json.error.message).not.toContain('credential-eu');
     upstream.failWith = null;
@@ -386,18 +352,18 @@ describe('an answer of the provider', () => {
     const id = await upload();
     for (const status of [500, 401]) {
       upstream.failWith = { status, body: error('no') };
-      expect((await ask('GET', `files/${id}${below}`)).status).toBe(500);
+      expect((await call('GET', `files/${id}${below}`)).status).toBe(500);
     }
     upstream.failWith = { status: 400, body: error('Not allowed to download files of this purpose') };
-    const refused = await ask('GET', `files/${id}${below}`);
+    const refused = await call('GET', `files/${id}${below}`);
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('Not allowed')]);
     upstream.failWith = null;
-    expect((await ask('GET', `files/${id}`)).status).toBe(200);
+    expect((await call('GET', `files/${id}`)).status).toBe(200);
   });
 
   test('that refuses the operator alarms, with the name of the provider', async () => {
     upstream.failWith = { status: 401, body: error('the account of this test is closed') };
-    const { headers } = await ask('POST', 'files', { body: formOf() });
+    const { headers } = await call('POST', 'files', { body: formOf() });
     const id = headers.get('x-request-id') ?? '';
     const line = await eventually('an alarm', () =>
       gateway
@@ -411,16 +377,16 @@ describe('an answer of the provider', () => {
   test('404 for a file means that it is gone: it is forgotten', async () => {
     const id = await upload();
     upstream.failWith = { status: 404, body: error(`No such File object: ${id}`) };
-    expect((await ask('GET', `files/${id}`)).json.error.message).toContain('not stored for this workspace');
+    expect((await call('GET', `files/${id}`)).json.error.message).toContain('not stored for this workspace');
     upstream.failWith = null;
-    expect((await ask('GET', `files/${id}`)).status).toBe(404);
+    expect((await call('GET', `files/${id}`)).status).toBe(404);
   });
 });
 
 test('it costs nothing, leaves no record, and counts in requests per minute and metrics', async () => {
   const before = (await gateway.calls()).length;
-  expect((await ask('POST', 'files', { key: keys.slow, body: formOf() })).status).toBe(200);
-  expect((await ask('GET', 'files', { key: keys.slow })).status).toBe(429);
+  expect((await call('POST', 'files', { key: keys.slow, body: formOf() })).status).toBe(200);
+  expect((await call('GET', 'files', { key: keys.slow })).status).toBe(429);
   expect(await gateway.calls()).toHaveLength(before);
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/protocol="stored"/);
 });

@@ -157,8 +157,8 @@ test.each([
   ['no prompt', { prompt: undefined }, 400, 'prompt'],
   ['no model, for which a provider would take its own', { model: undefined }, 400, 'model'],
   ['more images than any provider makes', { n: 11 }, 400, 'n'],
-  ['a number as text that is none', { n: 'many' }, 400, 'n'],
-  ['a switch that is none', { stream: 'perhaps' }, 400, 'stream'],
+  ['text that is not a number', { n: 'many' }, 400, 'n'],
+  ['text that is not a switch', { stream: 'perhaps' }, 400, 'stream'],
 ])('a request with %s is refused', async (_, members, status, param) => {
   const answer = await draw(members);
   expect([answer.status, answer.json.error.param]).toEqual([status, param]);

@@ -3,15 +3,16 @@
  * without a client, and only their workspace reaches them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask, send as sendTo } from '../harness/ask.ts';
 import { eventually } from '../harness/eventually.ts';
 import { openSocket } from '../harness/socket-client.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { type BackgroundUpstream, startBackgroundUpstream } from './background-upstream.ts';
-import { control, createKey } from './make-key.ts';
+import { createTenantKeys, type TenantKeys } from './tenants.ts';
 
 let upstream: BackgroundUpstream;
 let gateway: RunningGateway;
-let keys: Record<'own' | 'colleague' | 'workspace' | 'account', string>;
+let keys: TenantKeys;
 
 beforeAll(async () => {
   upstream = startBackgroundUpstream();
@@ -28,47 +29,25 @@ beforeAll(async () => {
       },
     },
   });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  const create = async (given: object) => (await createKey(gateway, given)).key;
-  keys = {
-    own: gateway.key,
-    colleague: await create({}),
-    workspace: await create({ workspace: 'team' }),
-    account: await create({ workspace: 'acme-main' }),
-  };
+  keys = await createTenantKeys(gateway);
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
+const urlOf = (path: string) => `${gateway.url}/v1/${path}`;
 
-function send(method: string, path: string, body?: object, key = keys.own, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  });
-}
+const send = (method: string, path: string, body?: object, key = keys.own, signal?: AbortSignal): Promise<Response> =>
+  sendTo(urlOf(path), { method, key, body, signal });
 
-async function ask(...given: Parameters<typeof send>): Promise<Answer> {
-  const response = await send(...given);
-  return { status: response.status, headers: response.headers, json: JSON.parse(await response.text()) };
-}
+const call = (method: string, path: string, body?: object, key = keys.own): Promise<Answer> =>
+  ask(urlOf(path), { method, key, body });
 
 const ASKED = { model: 'm', input: 'hi', background: true, max_output_tokens: 100 };
 
 async function begin(members: object = {}): Promise<{ id: string; requestId: string }> {
-  const { status, json, headers } = await ask('POST', 'responses', { ...ASKED, ...members });
+  const { status, json, headers } = await call('POST', 'responses', { ...ASKED, ...members });
   expect([status, json.status]).toEqual([200, 'queued']);
   return { id: json.id, requestId: headers.get('x-request-id') ?? '' };
 }
@@ -85,10 +64,10 @@ function settled(requestId: string): Promise<CallLine> {
 describe('a response in the background', () => {
   test('is settled with its usage when a client reads its end', async () => {
     const { id, requestId } = await begin();
-    expect((await ask('GET', `responses/${id}`)).json.status).toBe('queued');
+    expect((await call('GET', `responses/${id}`)).json.status).toBe('queued');
     expect(await recordsOf(requestId)).toEqual([]);
     upstream.become(id, 'completed');
-    expect((await ask('GET', `responses/${id}`)).json).toMatchObject({
+    expect((await call('GET', `responses/${id}`)).json).toMatchObject({
       status: 'completed',
       usage: { total_tokens: 14 },
     });
@@ -106,9 +85,9 @@ describe('a response in the background', () => {
     });
     // Its items may be named from then on.
     const next = { model: 'm', input: [{ type: 'item_reference', id: `msg_${id}` }] };
-    const { status, json } = await ask('POST', 'responses', { ...next, background: true });
+    const { status, json } = await call('POST', 'responses', { ...next, background: true });
     expect(status).toBe(200);
-    expect((await ask('POST', `responses/${json.id}/cancel`)).status).toBe(200);
+    expect((await call('POST', `responses/${json.id}/cancel`)).status).toBe(200);
   });
 
   test('is settled without a client, by polling', async () => {
@@ -128,14 +107,14 @@ describe('a response in the background', () => {
     const again = await create();
     expect(await again.json()).toEqual(first);
     expect(upstream.ids.at(-1)).toBe(first.id);
-    expect((await ask('POST', `responses/${first.id}/cancel`)).status).toBe(200);
+    expect((await call('POST', `responses/${first.id}/cancel`)).status).toBe(200);
   });
 
   test('that the provider does not store is fetched and settled all the same', async () => {
     const { id, requestId } = await begin({ store: false });
-    expect((await ask('GET', `responses/${id}`)).json).toMatchObject({ status: 'queued', store: false });
+    expect((await call('GET', `responses/${id}`)).json).toMatchObject({ status: 'queued', store: false });
     upstream.become(id, 'completed');
-    await ask('GET', `responses/${id}`);
+    await call('GET', `responses/${id}`);
     expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000' });
   });
 
@@ -143,7 +122,7 @@ describe('a response in the background', () => {
     const { id, requestId } = await begin();
     upstream.ended = { service_tier: 'flex' };
     upstream.become(id, 'completed');
-    await ask('GET', `responses/${id}`);
+    await call('GET', `responses/${id}`);
     expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '13000' });
     upstream.ended = {};
   });
@@ -151,15 +130,15 @@ describe('a response in the background', () => {
   test('read by two clients at once is settled once', async () => {
     const { id, requestId } = await begin();
     upstream.become(id, 'completed');
-    await Promise.all([keys.own, keys.colleague].map((key) => ask('GET', `responses/${id}`, undefined, key)));
+    await Promise.all([keys.own, keys.colleague].map((key) => call('GET', `responses/${id}`, undefined, key)));
     await settled(requestId);
-    await ask('GET', `responses/${id}`);
+    await call('GET', `responses/${id}`);
     expect(await recordsOf(requestId)).toHaveLength(1);
   });
 
   test('is cancelled at once, and charged for its input', async () => {
     const { id, requestId } = await begin();
-    expect((await ask('POST', `responses/${id}/cancel`)).json.status).toBe('cancelled');
+    expect((await call('POST', `responses/${id}/cancel`)).json.status).toBe('cancelled');
     expect(await settled(requestId)).toMatchObject({
       status: 200,
       error: null,
@@ -172,7 +151,7 @@ describe('a response in the background', () => {
   test('that failed costs nothing, and its record says why', async () => {
     const { id, requestId } = await begin();
     upstream.become(id, 'failed');
-    expect((await ask('GET', `responses/${id}`)).json.status).toBe('failed');
+    expect((await call('GET', `responses/${id}`)).json.status).toBe('failed');
     expect(await settled(requestId)).toMatchObject({
       error: 'upstream_failed',
       reason: { kind: 'cut', upstream: { type: 'server_error', message: 'it broke' }, at_step: 'answer' },
@@ -183,8 +162,8 @@ describe('a response in the background', () => {
 
   test('that was deleted before its end is charged at the held amount, and flagged', async () => {
     const { id, requestId } = await begin();
-    expect((await ask('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
-    expect((await ask('GET', `responses/${id}`)).status).toBe(404);
+    expect((await call('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
+    expect((await call('GET', `responses/${id}`)).status).toBe(404);
     const record = await settled(requestId);
     expect(record).toMatchObject({ usage_flags: ['held_amount'], usage: { output: 100 }, error: 'upstream_failed' });
     expect(Number(record.cost_nano_usd)).toBeGreaterThanOrEqual(500_000);
@@ -201,14 +180,14 @@ describe('a response in the background', () => {
         ['POST', `${id}/cancel`],
         ['DELETE', id],
       ] as const) {
-        const { status, json } = await ask(method, `responses/${path}`, undefined, key);
-        const unknown = await ask(method, `responses/${path.replace(id, 'resp_none')}`, undefined, key);
+        const { status, json } = await call(method, `responses/${path}`, undefined, key);
+        const unknown = await call(method, `responses/${path.replace(id, 'resp_none')}`, undefined, key);
         expect([status, json]).toEqual([404, unknown.json]);
       }
     }
     expect(upstream.served.slice(before).filter((line) => line !== `GET /v1/responses/${id}`)).toEqual([]);
     upstream.become(id, 'completed');
-    await ask('GET', `responses/${id}`);
+    await call('GET', `responses/${id}`);
     await settled(requestId);
   });
 });
@@ -217,7 +196,7 @@ describe('a response in the background', () => {
 test('a model behind a provider that keeps nothing cannot answer in the background', async () => {
   const before = upstream.served.length;
   for (const stream of [false, true]) {
-    const { status, json } = await ask('POST', 'responses', { ...ASKED, model: 'translated', stream });
+    const { status, json } = await call('POST', 'responses', { ...ASKED, model: 'translated', stream });
     expect([status, json.error.code, json.error.param]).toEqual([400, 'unsupported_parameter', 'background']);
   }
   expect(upstream.served).toHaveLength(before);
@@ -287,11 +266,11 @@ test('the query of a stream is checked', async () => {
     ['starting_after=3', 'starting_after'],
     ['stream=true&starting_after=x', 'starting_after'],
   ]) {
-    const { status, json } = await ask('GET', `responses/${id}?${query}`);
+    const { status, json } = await call('GET', `responses/${id}?${query}`);
     expect([status, json.error.param]).toEqual([400, param]);
   }
   upstream.become(id, 'completed');
-  await ask('GET', `responses/${id}`);
+  await call('GET', `responses/${id}`);
   await settled(requestId);
 });
 

@@ -3,18 +3,15 @@
  * a kill of the process; the output only after it; and no batch of another workspace.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask } from '../harness/ask.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { type BatchUpstream, startBatchUpstream } from './batch-upstream.ts';
 import { control, createKey } from './make-key.ts';
+import { createTenantKeys, type TenantKeys } from './tenants.ts';
 
 let upstream: BatchUpstream;
 let gateway: RunningGateway;
-const keys: Record<'own' | 'workspace' | 'account' | 'limited', string> = {
-  own: '',
-  workspace: '',
-  account: '',
-  limited: '',
-};
+let keys: Record<keyof TenantKeys | 'limited', string>;
 
 /** USD per million tokens: nano-dollars are thousandths of these numbers. */
 const PRICE = { input: 2, output: 8, modifiers: { service_tier: { batch: 0.5 } } };
@@ -41,42 +38,16 @@ function configFor(url: string) {
 beforeAll(async () => {
   upstream = startBatchUpstream();
   gateway = await startGateway({ config: configFor(upstream.url) });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  keys.own = gateway.key;
-  keys.workspace = (await createKey(gateway, { workspace: 'team' })).key;
-  keys.account = (await createKey(gateway, { workspace: 'acme-main' })).key;
-  keys.limited = (await createKey(gateway, { models: ['small', 'haiku'] })).key;
+  const limited = await createKey(gateway, { models: ['small', 'haiku'] });
+  keys = { ...(await createTenantKeys(gateway)), limited: limited.key };
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly requestId: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
-
-async function send(method: string, path: string, key = keys.own, body?: object | FormData): Promise<Answer> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const requestId = response.headers.get('x-request-id') ?? '';
-  const isJson = response.headers.get('content-type') === 'application/json';
-  return { status: response.status, text, requestId, json: isJson ? JSON.parse(text) : null };
-}
+const send = (method: string, path: string, key = keys.own, body?: object | FormData): Promise<Answer> =>
+  ask(`${gateway.url}/v1/${path}`, { method, key, body });
 
 const lineOf = (custom_id: string, model = 'gpt-small', members: object = {}) => ({
   ...{ custom_id, method: 'POST', url: '/v1/chat/completions' },

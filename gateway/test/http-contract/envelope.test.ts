@@ -99,7 +99,7 @@ describe('requests that HTTP/1.1 forbids never reach a route', () => {
     ['a length with a sign', () => head(LINE, [...lines(), `content-length: +${BODY.length}`]) + BODY],
     ['an unknown transfer coding', () => head(LINE, [...lines(), 'transfer-encoding: gzip, chunked']) + chunked],
     [
-      'a chunk size that is none',
+      'a chunk size that is not a number',
       () => `${head(LINE, [...lines(), 'transfer-encoding: chunked'])}zz\r\n${BODY}\r\n0\r\n\r\n`,
     ],
     ['a folded header', () => head(LINE, [...lines(), 'x-a: b\r\n c', `content-length: ${BODY.length}`]) + BODY],

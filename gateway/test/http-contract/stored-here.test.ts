@@ -4,13 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
+import { type Answer, ask } from '../harness/ask.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from './make-key.ts';
 import { type StoredUpstream, startStoredUpstream } from './stored-upstream.ts';
+import { createTenantKeys, type TenantKeys } from './tenants.ts';
 
 let upstream: StoredUpstream;
 let gateway: RunningGateway;
-let keys: Record<'own' | 'colleague' | 'workspace' | 'account' | 'silent', string>;
+let keys: TenantKeys & { readonly silent: string };
 
 function configFor(url: string): object {
   const provider = { kind: 'openai-compatible', base_url: url, api_key: 'credential-plain' };
@@ -27,17 +29,10 @@ function configFor(url: string): object {
 beforeAll(async () => {
   upstream = startStoredUpstream();
   gateway = await startGateway({ config: configFor(upstream.url) });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
   await control(gateway, 'workspaces.create', { id: 'silent', account: 'default', bodies: 'off' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  const create = async (given: object) => (await createKey(gateway, given)).key;
   keys = {
-    own: gateway.key,
-    colleague: await create({}),
-    workspace: await create({ workspace: 'team' }),
-    account: await create({ workspace: 'acme-main' }),
-    silent: await create({ workspace: 'silent' }),
+    ...(await createTenantKeys(gateway)),
+    silent: (await createKey(gateway, { workspace: 'silent' })).key,
   };
 }, 60_000);
 afterAll(async () => {
@@ -45,27 +40,22 @@ afterAll(async () => {
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
-
-async function send(method: string, path: string, key = keys.own, body?: object): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : lastResponse(text) };
+/** Of a stream, `json` is the response of its last event. */
+async function send(
+  method: string,
+  path: string,
+  key = keys.own,
+  body?: object,
+): Promise<Pick<Answer, 'status' | 'json'>> {
+  const { status, json, text } = await ask(`${gateway.url}/v1/${path}`, { method, key, body });
+  return { status, json: json ?? lastResponse(text) };
 }
 
 function lastResponse(stream: string): unknown {
   return JSON.parse(stream.trim().split('data: ').at(-1) ?? '').response;
 }
 
-const ask = (members: object, key = keys.own) =>
+const create = (members: object, key = keys.own) =>
   send('POST', 'responses', key, { model: 'm', input: 'hi', ...members });
 interface Message {
   readonly role: string;
@@ -78,10 +68,10 @@ const textOf = ({ role, content }: Message) =>
 
 describe.each([false, true])('with stream: %p', (stream) => {
   test('a response says that it is stored, and a later one continues it with its whole conversation', async () => {
-    const first = await ask({ stream, input: 'one', instructions: 'Be brief' });
+    const first = await create({ stream, input: 'one', instructions: 'Be brief' });
     expect(first.json).toMatchObject({ store: true, previous_response_id: null, status: 'completed' });
-    expect((await ask({ prompt_cache_options: { comparison_response_id: first.json.id } })).status).toBe(400);
-    const second = await ask({
+    expect((await create({ prompt_cache_options: { comparison_response_id: first.json.id } })).status).toBe(400);
+    const second = await create({
       stream,
       input: [{ role: 'user', content: 'two' }],
       previous_response_id: first.json.id,
@@ -89,37 +79,37 @@ describe.each([false, true])('with stream: %p', (stream) => {
     expect(second.json).toMatchObject({ store: true, previous_response_id: first.json.id });
     // Instructions are not inherited.
     expect(sentTexts()).toEqual(['user: one', 'assistant: Hello', 'user: two']);
-    await ask({ stream, input: 'three', previous_response_id: second.json.id }, keys.colleague);
+    await create({ stream, input: 'three', previous_response_id: second.json.id }, keys.colleague);
     expect(sentTexts()).toEqual(['user: one', 'assistant: Hello', 'user: two', 'assistant: Hello', 'user: three']);
   });
 
   test('a reference to an item stands for the item', async () => {
-    const { json } = await ask({ stream, input: 'one' });
+    const { json } = await create({ stream, input: 'one' });
     const input = [
       { role: 'user', content: 'one' },
       { type: 'item_reference', id: json.output[0].id },
       { role: 'user', content: 'two' },
     ];
-    expect((await ask({ stream, input })).status).toBe(200);
+    expect((await create({ stream, input })).status).toBe(200);
     expect(sentTexts()).toEqual(['user: one', 'assistant: Hello', 'user: two']);
   });
 
   test('another workspace and another account cannot continue it, or tell that it exists', async () => {
-    const { json } = await ask({ stream });
+    const { json } = await create({ stream });
     const before = upstream.served.length;
     for (const key of [keys.workspace, keys.account]) {
-      const foreign = await ask({ previous_response_id: json.id }, key);
+      const foreign = await create({ previous_response_id: json.id }, key);
       expect([foreign.status, foreign.json.error.code]).toEqual([400, 'previous_response_not_found']);
-      expect(foreign.json).toEqual((await ask({ previous_response_id: 'resp_none' }, key)).json);
-      expect((await ask({ input: [{ type: 'item_reference', id: json.output[0].id }] }, key)).status).toBe(400);
+      expect(foreign.json).toEqual((await create({ previous_response_id: 'resp_none' }, key)).json);
+      expect((await create({ input: [{ type: 'item_reference', id: json.output[0].id }] }, key)).status).toBe(400);
     }
     expect(upstream.served).toHaveLength(before);
   });
 });
 
 test('a conversation that is kept here goes on at a model of the format', async () => {
-  const { json } = await ask({ input: 'one' });
-  expect((await ask({ model: 'native', input: 'two', previous_response_id: json.id })).status).toBe(200);
+  const { json } = await create({ input: 'one' });
+  expect((await create({ model: 'native', input: 'two', previous_response_id: json.id })).status).toBe(200);
   const { body } = upstream.served.at(-1) ?? {};
   expect(body?.previous_response_id).toBeUndefined();
   expect(body?.input).toMatchObject([
@@ -130,7 +120,7 @@ test('a conversation that is kept here goes on at a model of the format', async 
 });
 
 test('its routes serve its workspace, without a request to a provider', async () => {
-  const { json } = await ask({
+  const { json } = await create({
     input: [
       { role: 'user', content: 'one' },
       { role: 'user', content: 'two' },
@@ -159,14 +149,14 @@ test('its routes serve its workspace, without a request to a provider', async ()
   }
   await client.responses.delete(json.id);
   expect((await send('GET', `responses/${json.id}`)).status).toBe(404);
-  expect((await ask({ previous_response_id: json.id })).status).toBe(400);
+  expect((await create({ previous_response_id: json.id })).status).toBe(400);
   expect(upstream.served).toHaveLength(before);
 });
 
 test('nothing is kept of a request that says so, of a workspace without prompts, or of a failed answer', async () => {
-  const refused = await ask({ store: false });
+  const refused = await create({ store: false });
   expect(refused.json.store).toBe(false);
-  const silent = await ask({}, keys.silent);
+  const silent = await create({}, keys.silent);
   expect(silent.json.store).toBe(false);
   for (const [id, key] of [
     [refused.json.id, keys.own],
@@ -176,10 +166,10 @@ test('nothing is kept of a request that says so, of a workspace without prompts,
 });
 
 test('it survives a kill of the process', async () => {
-  const { json } = await ask({ input: 'one' });
+  const { json } = await create({ input: 'one' });
   gateway.signal('SIGKILL');
   await gateway.exited;
   gateway = await startGateway({ config: configFor(upstream.url), dataDir: gateway.dataDir });
-  expect((await ask({ input: 'two', previous_response_id: json.id })).status).toBe(200);
+  expect((await create({ input: 'two', previous_response_id: json.id })).status).toBe(200);
   expect(sentTexts()).toEqual(['user: one', 'assistant: Hello', 'user: two']);
 }, 60_000);

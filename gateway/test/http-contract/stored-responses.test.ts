@@ -3,14 +3,16 @@
  * input, by its workspace, another workspace and another account. Vector 44.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask } from '../harness/ask.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { control, createKey } from './make-key.ts';
+import { createKey } from './make-key.ts';
 import { type StoredUpstream, startStoredUpstream } from './stored-upstream.ts';
+import { createTenantKeys, type TenantKeys } from './tenants.ts';
 import { head, sendWire } from './wire.ts';
 
 let upstream: StoredUpstream;
 let gateway: RunningGateway;
-let keys: Record<'own' | 'colleague' | 'workspace' | 'account' | 'slow', string>;
+let keys: TenantKeys & { readonly slow: string };
 
 beforeAll(async () => {
   upstream = startStoredUpstream();
@@ -34,16 +36,9 @@ beforeAll(async () => {
       },
     },
   });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  const create = async (given: object) => (await createKey(gateway, given)).key;
   keys = {
-    own: gateway.key,
-    colleague: await create({}),
-    workspace: await create({ workspace: 'team' }),
-    account: await create({ workspace: 'acme-main' }),
-    slow: await create({ rpm: 1 }),
+    ...(await createTenantKeys(gateway)),
+    slow: (await createKey(gateway, { rpm: 1 })).key,
   };
 }, 60_000);
 afterAll(async () => {
@@ -51,24 +46,11 @@ afterAll(async () => {
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
-
-async function ask(method: string, path: string, key = keys.own, body?: object): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, headers: response.headers, json: JSON.parse(await response.text()) };
-}
+const call = (method: string, path: string, key = keys.own, body?: object): Promise<Answer> =>
+  ask(`${gateway.url}/v1/${path}`, { method, key, body });
 
 async function begin(model = 'm'): Promise<{ id: string; credential: string }> {
-  const { json } = await ask('POST', 'responses', keys.own, { model, input: 'hi' });
+  const { json } = await call('POST', 'responses', keys.own, { model, input: 'hi' });
   return { id: json.id, credential: upstream.served.at(-1)?.credential ?? '' };
 }
 
@@ -83,7 +65,7 @@ describe.each(WAYS)('%s', (method, pathOf) => {
   test('reaches the credential that keeps the response, for its workspace', async () => {
     const { id, credential } = await begin();
     for (const key of method === 'DELETE' ? [keys.colleague] : [keys.own, keys.colleague]) {
-      const { status, headers } = await ask(method, pathOf(id), key);
+      const { status, headers } = await call(method, pathOf(id), key);
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
       expect(upstream.served.at(-1)).toMatchObject({ method, path: `/v1/${pathOf(id)}`, credential, body: {} });
     }
@@ -94,28 +76,28 @@ describe.each(WAYS)('%s', (method, pathOf) => {
     const { id } = await begin();
     const before = upstream.served.length;
     for (const key of [keys.workspace, keys.account]) {
-      const foreign = await ask(method, pathOf(id), key);
-      const unknown = await ask(method, pathOf('resp_none'), key);
+      const foreign = await call(method, pathOf(id), key);
+      const unknown = await call(method, pathOf('resp_none'), key);
       expect(foreign.status).toBe(404);
       expect(foreign.json).toEqual(unknown.json);
     }
-    expect((await ask(method, pathOf('resp_none'))).status).toBe(404);
+    expect((await call(method, pathOf('resp_none'))).status).toBe(404);
     expect(upstream.served).toHaveLength(before);
   });
 
   test('needs a valid key', async () => {
     const { id } = await begin();
-    expect((await ask(method, pathOf(id), 'tg_wrong')).status).toBe(401);
+    expect((await call(method, pathOf(id), 'tg_wrong')).status).toBe(401);
   });
 });
 
 test('a deleted response is unknown from then on, with its items', async () => {
-  const { json } = await ask('POST', 'responses', keys.own, { model: 'm', input: 'hi' });
+  const { json } = await call('POST', 'responses', keys.own, { model: 'm', input: 'hi' });
   const { id, output } = json;
-  expect((await ask('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
+  expect((await call('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
   const before = upstream.served.length;
-  for (const [method, pathOf] of WAYS) expect((await ask(method, pathOf(id))).status).toBe(404);
-  const next = (members: object) => ask('POST', 'responses', keys.own, { model: 'm', input: 'hi', ...members });
+  for (const [method, pathOf] of WAYS) expect((await call(method, pathOf(id))).status).toBe(404);
+  const next = (members: object) => call('POST', 'responses', keys.own, { model: 'm', input: 'hi', ...members });
   expect((await next({ previous_response_id: id })).status).toBe(400);
   expect((await next({ input: [{ type: 'item_reference', id: output[0].id }] })).status).toBe(404);
   expect(upstream.served).toHaveLength(before);
@@ -124,7 +106,7 @@ test('a deleted response is unknown from then on, with its items', async () => {
 test('the query goes on, as far as it is known', async () => {
   const { id } = await begin();
   const path = `responses/${id}/input_items?limit=5&order=asc&after=msg_1&include[]=a&include[]=b`;
-  expect((await ask('GET', path)).status).toBe(200);
+  expect((await call('GET', path)).status).toBe(200);
   const { searchParams } = new URL(`http://u${upstream.served.at(-1)?.path}`);
   expect([...searchParams]).toEqual([
     ['limit', '5'],
@@ -135,34 +117,34 @@ test('the query goes on, as far as it is known', async () => {
   ]);
   const before = upstream.served.length;
   for (const query of ['stream=yes', 'starting_after=3', 'api-version=1']) {
-    const { status, json } = await ask('GET', `responses/${id}?${query}`);
+    const { status, json } = await call('GET', `responses/${id}?${query}`);
     expect([status, json.error.param]).toEqual([400, query.split('=')[0]]);
   }
   expect(upstream.served).toHaveLength(before);
-  expect((await ask('GET', `responses/${id}?stream=false`)).status).toBe(200);
-  expect((await ask('GET', `responses/${id}/input_items?stream=true`)).json.error.param).toBe('stream');
+  expect((await call('GET', `responses/${id}?stream=false`)).status).toBe(200);
+  expect((await call('GET', `responses/${id}/input_items?stream=true`)).json.error.param).toBe('stream');
   // A host that does not stream a response gives it in one piece.
-  expect((await ask('GET', `responses/${id}?stream=true`)).json).toMatchObject({ id, status: 'completed' });
+  expect((await call('GET', `responses/${id}?stream=true`)).json).toMatchObject({ id, status: 'completed' });
 });
 
 test('a path or method that does not exist is refused', async () => {
   const { id } = await begin();
-  expect((await ask('POST', `responses/${id}`)).status).toBe(405);
-  expect((await ask('DELETE', `responses/${id}/input_items`)).headers.get('allow')).toBe('GET');
+  expect((await call('POST', `responses/${id}`)).status).toBe(405);
+  expect((await call('DELETE', `responses/${id}/input_items`)).headers.get('allow')).toBe('GET');
   for (const path of [
     `responses/${id}/others`,
     `responses/${id}/cancel/x`,
     'responses/a%2Fb',
     `responses/${encodeURIComponent(`${id}?x=1`)}`,
   ])
-    expect((await ask('GET', path)).status).toBe(404);
+    expect((await call('GET', path)).status).toBe(404);
 });
 
 test('it costs nothing, leaves no record, and counts in requests per minute and metrics', async () => {
   const { id } = await begin();
   const before = (await gateway.calls()).length;
-  expect((await ask('GET', `responses/${id}`, keys.slow)).status).toBe(200);
-  expect((await ask('GET', `responses/${id}`, keys.slow)).status).toBe(429);
+  expect((await call('GET', `responses/${id}`, keys.slow)).status).toBe(200);
+  expect((await call('GET', `responses/${id}`, keys.slow)).status).toBe(429);
   expect(await gateway.calls()).toHaveLength(before);
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
   expect(metrics).toMatch(/protocol="stored"/);
@@ -170,17 +152,17 @@ test('it costs nothing, leaves no record, and counts in requests per minute and 
 
 test('a host whose addresses have a version keeps it', async () => {
   const { id } = await begin('a');
-  await ask('GET', `responses/${id}?include=x`);
+  await call('GET', `responses/${id}?include=x`);
   expect(upstream.served.at(-1)?.path).toEndWith(`/responses/${id}?api-version=preview&include=x`);
 });
 
 test('the answer of a host that keeps nothing is not stored here', async () => {
-  const { json } = await ask('POST', 'responses', keys.own, { model: 'translated', input: 'hi' });
+  const { json } = await call('POST', 'responses', keys.own, { model: 'translated', input: 'hi' });
   expect(json.store).toBe(false);
-  expect((await ask('GET', `responses/${json.id}`)).status).toBe(404);
+  expect((await call('GET', `responses/${json.id}`)).status).toBe(404);
 });
 
-test.each(['[', 'a b', '', ':::', '%zz'])('a host header that no URL has is none of its concern: %p', async (host) => {
+test.each(['[', 'a b', '', ':::', '%zz'])('ignores a host header that no URL has: %p', async (host) => {
   for (const path of ['/v1/responses/resp_none', '/v1/files/file-none', '/v1beta/models/none']) {
     const lines = [`host: ${host}`, `authorization: Bearer ${keys.own}`];
     const answer = await sendWire(gateway.url, head(`GET ${path}?x HTTP/1.1`, lines));

@@ -3,18 +3,14 @@
  * workspace, another workspace, another account. Reading, cancelling and deleting: stored-responses.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask } from '../harness/ask.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { control, createKey } from './make-key.ts';
 import { type StoredUpstream, startStoredUpstream } from './stored-upstream.ts';
+import { createTenantKeys, type TenantKeys } from './tenants.ts';
 
 let upstream: StoredUpstream;
 let gateway: RunningGateway;
-const keys: Record<'own' | 'colleague' | 'workspace' | 'account', string> = {
-  own: '',
-  colleague: '',
-  workspace: '',
-  account: '',
-};
+let keys: TenantKeys;
 
 const SHARED = [
   { id: 'vs_open' },
@@ -56,44 +52,24 @@ function configFor(url: string): object {
 beforeAll(async () => {
   upstream = startStoredUpstream();
   gateway = await startGateway({ config: configFor(upstream.url) });
-  await control(gateway, 'workspaces.create', { id: 'team', account: 'default' });
-  await control(gateway, 'accounts.create', { id: 'acme' });
-  keys.own = gateway.key;
-  keys.colleague = (await createKey(gateway)).key;
-  keys.workspace = (await createKey(gateway, { workspace: 'team' })).key;
-  await control(gateway, 'workspaces.create', { id: 'acme-main', account: 'acme' });
-  keys.account = (await createKey(gateway, { workspace: 'acme-main' })).key;
+  keys = await createTenantKeys(gateway);
 }, 60_000);
 afterAll(async () => {
   await gateway.stop();
   upstream.stop();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client does
-  readonly json: any;
-}
+const post = (path: string, body: object, key = keys.own): Promise<Answer> =>
+  ask(`${gateway.url}/v1/${path}`, { key, body });
 
-async function post(path: string, body: object, key = keys.own): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : null };
-}
-
-const ask = (members: object, key = keys.own, model = 'm') =>
+const create = (members: object, key = keys.own, model = 'm') =>
   post('responses', { model, input: 'hi', ...members }, key);
 
 /** What a first answer leaves: the ids, and the credential that answered. */
 async function begin(
   members: object = {},
 ): Promise<{ response: string; item: string; container: string; credential: string }> {
-  const { status, json, text } = await ask(members);
+  const { status, json, text } = await create(members);
   expect(status).toBe(200);
   const response = json ?? JSON.parse(text.split('data: ').at(-1) ?? '').response;
   const [message, ran] = response.output;
@@ -129,19 +105,19 @@ describe.each(['plain', 'streamed'])('the state of a %s answer', (form) => {
     const left = await begin({ stream: form === 'streamed' });
     const unknown = membersOf({ response: 'resp_none', item: 'msg_none', container: 'cntr_none', credential: '' });
     for (const key of [keys.own, keys.colleague]) {
-      expect((await ask(membersOf(left), key)).status).toBe(200);
+      expect((await create(membersOf(left), key)).status).toBe(200);
       expect(upstream.served.at(-1)).toMatchObject({ credential: left.credential, body: membersOf(left) });
     }
     const before = upstream.served.length;
     for (const key of [keys.workspace, keys.account]) {
-      const foreign = await ask(membersOf(left), key);
-      const missing = await ask(unknown, key);
+      const foreign = await create(membersOf(left), key);
+      const missing = await create(unknown, key);
       expect(foreign.status).toBe(status);
       expect(foreign.json.error.param).toBe(param);
       // Nothing tells that it exists.
       expect(foreign.json).toEqual(missing.json);
     }
-    expect((await ask(unknown)).json).toEqual((await ask(unknown, keys.account)).json);
+    expect((await create(unknown)).json).toEqual((await create(unknown, keys.account)).json);
     expect(upstream.served).toHaveLength(before);
   });
 });
@@ -150,7 +126,7 @@ describe('an earlier response', () => {
   // Vectors 17 and 18.
   test('that is unknown has the code on which Codex sends everything again', async () => {
     for (const model of ['m', 'translated']) {
-      const { status, json } = await ask({ previous_response_id: 'resp_none' }, keys.own, model);
+      const { status, json } = await create({ previous_response_id: 'resp_none' }, keys.own, model);
       expect([status, json.error.code]).toEqual([400, 'previous_response_not_found']);
       expect(json.error.message).toContain('"store": false');
     }
@@ -158,9 +134,9 @@ describe('an earlier response', () => {
 
   test('may be continued by another model of the provider, and not elsewhere', async () => {
     const { response, credential } = await begin();
-    expect((await ask({ previous_response_id: response }, keys.own, 'again')).status).toBe(200);
+    expect((await create({ previous_response_id: response }, keys.own, 'again')).status).toBe(200);
     expect(upstream.served.at(-1)).toMatchObject({ credential, body: { model: 'again' } });
-    const { status, json } = await ask({ previous_response_id: response }, keys.own, 'elsewhere');
+    const { status, json } = await create({ previous_response_id: response }, keys.own, 'elsewhere');
     expect([status, json.error.param]).toEqual([400, 'previous_response_id']);
     expect(json.error.message).toContain('does not lead to');
   });
@@ -169,7 +145,7 @@ describe('an earlier response', () => {
     const { response, credential } = await begin();
     upstream.failWith = 429;
     const before = upstream.served.length;
-    const { status } = await ask({ previous_response_id: response });
+    const { status } = await create({ previous_response_id: response });
     upstream.failWith = 200;
     expect(status).toBe(429);
     const tried = upstream.served.slice(before).map((one) => one.credential);
@@ -178,7 +154,7 @@ describe('an earlier response', () => {
 
   test('is paid again: its tokens are part of the estimate of the call that continues it', async () => {
     const { response } = await begin();
-    await ask({ previous_response_id: response });
+    await create({ previous_response_id: response });
     const [record] = await gateway.calls('--limit', '1');
     expect(record).toMatchObject({ status: 200, protocol: 'responses', usage: { input: 11, output: 3 } });
     expect(record?.usage_flags).toBeUndefined();
@@ -186,7 +162,7 @@ describe('an earlier response', () => {
 
   test('that the provider does not store belongs to no workspace', async () => {
     const { response } = await begin({ store: false });
-    expect((await ask({ previous_response_id: response })).status).toBe(400);
+    expect((await create({ previous_response_id: response })).status).toBe(400);
   });
 
   test('is found after a restart, also if the process is killed before its tables have the row', async () => {
@@ -195,8 +171,8 @@ describe('an earlier response', () => {
     await gateway.exited;
     const { dataDir } = gateway;
     gateway = await startGateway({ config: configFor(upstream.url), dataDir });
-    expect((await ask({ previous_response_id: response })).status).toBe(200);
-    expect((await ask({ previous_response_id: response }, keys.account)).status).toBe(400);
+    expect((await create({ previous_response_id: response })).status).toBe(200);
+    expect((await create({ previous_response_id: response }, keys.account)).status).toBe(400);
   }, 60_000);
 });
 
@@ -214,7 +190,7 @@ describe('shared state of the operator', () => {
     ['not another bucket', part({ type: 'input_image', image_url: 'gs://opened/a.png' }), [400, 400, 400]],
     ['not a conversation', { conversation: 'conv_1' }, [404, 404, 404]],
   ] as ReadonlyArray<[string, object, number[]]>)('%s', async (_name, members, statuses) => {
-    const answers = [keys.own, keys.workspace, keys.account].map((key) => ask(members, key));
+    const answers = [keys.own, keys.workspace, keys.account].map((key) => create(members, key));
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(statuses);
   });
 });
@@ -290,7 +266,7 @@ test.each([false, true])(
 describe('on a translated route', () => {
   // Vector 16.
   test('a reference to reasoning is dropped with a header, any other refused', async () => {
-    const refused = await ask({ input: [{ type: 'item_reference', id: 'msg_1' }] }, keys.own, 'translated');
+    const refused = await create({ input: [{ type: 'item_reference', id: 'msg_1' }] }, keys.own, 'translated');
     expect([refused.status, refused.json.error.param]).toEqual([400, 'input.0']);
     const input = [
       { role: 'user', content: 'a' },
@@ -313,7 +289,7 @@ test('an id of the client that a compaction repeats makes nothing its own', asyn
   const input = [{ type: 'message', id: item, role: 'user', content: 'hi' }];
   const compacted = await post('responses/compact', { model: 'm', input }, keys.workspace);
   expect([compacted.status, compacted.json.output[0].id]).toEqual([200, item]);
-  expect((await ask({ input: [{ type: 'item_reference', id: item }] }, keys.workspace)).status).toBe(404);
+  expect((await create({ input: [{ type: 'item_reference', id: item }] }, keys.workspace)).status).toBe(404);
 });
 
 describe.each([false, true])('the sound of a chat answer, streamed: %p', (stream) => {
