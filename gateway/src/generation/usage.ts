@@ -137,13 +137,22 @@ export function addUsage(one: Usage, other: Usage): Usage {
     extras.parts = [...partsOf(one), ...partsOf(other)];
   }
   return {
+    ...addCounters(one, other),
+    ...(Object.keys(extras).length > 0 && { extras }),
+  };
+}
+
+type Counters = Omit<Usage, 'extras'>;
+
+/** Adds the counters of tokens alone. */
+export function addCounters(one: Counters, other: Counters): Counters {
+  return {
     input: one.input + other.input,
     cache_read: one.cache_read + other.cache_read,
     cache_write_5m: one.cache_write_5m + other.cache_write_5m,
     cache_write_1h: one.cache_write_1h + other.cache_write_1h,
     output: one.output + other.output,
     reasoning: one.reasoning + other.reasoning,
-    ...(Object.keys(extras).length > 0 && { extras }),
   };
 }
 

@@ -52,7 +52,7 @@ describe('refused is', () => {
   test.each([
     ['another protocol', 'SSH-2.0-x'],
     ['HTTP/2', 'HTTP/2 200 OK'],
-    ['a status that is none', 'HTTP/1.1 099 x'],
+    ['a status below 100', 'HTTP/1.1 099 x'],
     ['a long status', 'HTTP/1.1 2000 x'],
     ['a line without a colon', 'HTTP/1.1 200 OK\r\ncontent-length 5'],
     ['a space before the colon', 'HTTP/1.1 200 OK\r\ncontent-length : 5'],

@@ -22,6 +22,16 @@ export function makeSessionFolder(files: Readonly<Record<string, string | Uint8A
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+/** Where an agent runs, and what it is asked. */
+export interface AgentPlan {
+  readonly program: string;
+  readonly folder: SessionFolder;
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly model: string;
+  readonly prompt: string;
+}
+
 export interface AgentRun {
   /** Null if it had to be ended. */
   readonly status: number | null;

@@ -1,5 +1,5 @@
 /** Runs one headless session of Gemini CLI with its own home, offline, set up as docs/connect-a-tool.md says. */
-import { runAgent, type SessionFolder } from './run-agent.ts';
+import { type AgentPlan, runAgent } from './run-agent.ts';
 import { OFFLINE } from './run-codex.ts';
 
 /** Without it, the CLI (0.61.0) chooses a way to sign in for a changed address that it then refuses. */
@@ -13,22 +13,12 @@ export interface GeminiSession {
   readonly stderr: string;
 }
 
-export interface GeminiPlan {
-  readonly program: string;
-  /** Contains `SETTINGS`. */
-  readonly folder: SessionFolder;
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly model: string;
-  readonly prompt: string;
-}
-
 interface Printed {
   readonly response?: string;
   readonly error?: { readonly message?: string };
 }
 
-/** Runs a session to its end; its tools need no approval. */
+/** Runs a session to its end; its tools need no approval. The folder contains `SETTINGS`. */
 export async function runGeminiCli({
   program,
   folder,
@@ -36,7 +26,7 @@ export async function runGeminiCli({
   key,
   model,
   prompt,
-}: GeminiPlan): Promise<GeminiSession> {
+}: AgentPlan): Promise<GeminiSession> {
   const flags = ['--skip-trust', '--approval-mode', 'yolo', '--output-format', 'json'];
   const environment = { ...OFFLINE, GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: baseUrl, NO_COLOR: '1' };
   const { status, stdout, stderr } = await runAgent(

@@ -2,16 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TOOLS } from '../../src/connect/tools.ts';
-import { type AgentRun, runAgent, type SessionFolder } from './run-agent.ts';
+import { type AgentPlan, type AgentRun, runAgent } from './run-agent.ts';
 import { OFFLINE } from './run-codex.ts';
 
-export interface OpenCodePlan {
-  readonly program: string;
-  readonly folder: SessionFolder;
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly model: string;
-  readonly prompt: string;
+export interface OpenCodePlan extends AgentPlan {
   readonly format: OpenCodeFormat;
 }
 

@@ -165,7 +165,7 @@ export const ENDINGS: readonly Ending[] = [
     charged: 'counted',
     source: 'counted',
   }),
-  whole('upstream answers whole with a count that is none', {
+  whole('upstream answers whole with a count that is not a number', {
     upstream: negativeUsage,
     charged: 'counted',
     source: 'counted',

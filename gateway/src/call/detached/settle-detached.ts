@@ -48,20 +48,9 @@ async function extendHold({ billing, directory }: SettleDeps, call: DetachedCall
 
 function recordOf({ draft, job }: DetachedCall, end: JobEnd, nowMs: number): CallRecord {
   return {
-    request_id: draft.request_id,
-    at_ms: draft.at_ms,
-    account: draft.account,
-    workspace: draft.workspace,
-    key_id: draft.key_id,
-    key_name: draft.key_name,
-    end_user: draft.end_user,
-    session: draft.session,
-    trace_id: draft.trace_id,
-    protocol: draft.protocol,
-    model: draft.model,
+    ...draft,
     served_model: end.served_model,
     provider: job.provider,
-    stream: draft.stream,
     // That of its first answer, after which it went on.
     status: 200,
     error: end.error,

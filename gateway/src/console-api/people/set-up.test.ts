@@ -82,7 +82,7 @@ describe('set-up', () => {
   test.each([
     ['a short password', { password: 'eleven char' }, 'password'],
     ['a workspace that is no id', { workspace: 'My Lab' }, 'workspace'],
-    ['an address that is none', { email: 'ada' }, 'email'],
+    ['text that is not an address', { email: 'ada' }, 'email'],
   ])('%s is refused by its member, and the link still works', async (_name, wrong, member) => {
     const token = await makeToken();
     const answered = await rig.browser().ask('POST /setup', { body: { ...OWNER, token, workspace: null, ...wrong } });

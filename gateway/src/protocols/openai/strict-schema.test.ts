@@ -30,7 +30,7 @@ test.each([
 test.each([
   ['an open object', { type: 'object', properties: { a: text }, required: ['a'] }],
   ['an optional member', object({ a: text, b: text }, { required: ['a'] })],
-  ['a required member that is none', object({ a: text }, { required: ['a', 'b'] })],
+  ['a required name that is not a member', object({ a: text }, { required: ['a', 'b'] })],
   ['an open object below', object({ a: { type: 'object', properties: {}, required: [] } })],
   ['an open object in a list', object({ a: { type: 'array', items: { type: 'object' } } })],
   ['an open object among choices', object({ a: { anyOf: [text, { type: 'object' }] } })],

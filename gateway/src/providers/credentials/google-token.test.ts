@@ -271,7 +271,7 @@ test.each<[string, object, string]>([
   ],
   ['another universe', { ...USER, universe_domain: 'evil.example' }, 'has the universe_domain evil.example'],
   ['a program', { ...EXTERNAL, credential_source: { executable: { command: '/bin/x' } } }, 'starts a program'],
-  ['a key that is none', { ...SERVICE_ACCOUNT, private_key: 'canary' }, 'has a private_key that is no PEM key'],
+  ['text that is not a key', { ...SERVICE_ACCOUNT, private_key: 'canary' }, 'has a private_key that is no PEM key'],
   ['no refresh token', { ...USER, refresh_token: '' }, 'has no refresh_token'],
   [
     'a chain of impersonation',

@@ -44,7 +44,7 @@ test('every address is https without a trailing slash, except the local ones; ev
   }
 });
 
-test('an address with a name in braces is none of its own', () => {
+test('has no address of its own where a name in braces is part of it', () => {
   const unbound = PRESETS.filter((preset) => addressOf(preset) === null).map(({ name }) => name);
   expect(unbound).toEqual(['databricks', 'snowflake', 'snowflake-messages', 'cloudflare']);
 });

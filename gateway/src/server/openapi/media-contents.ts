@@ -13,7 +13,7 @@ export const DRAWING = requestOf(JSON_TYPE, 'ImageRequest');
 export const VARIATION = requestOf(FORM_TYPE, 'ImageForm');
 export const EDIT = { ...VARIATION, ...requestOf(JSON_TYPE, 'ImageEditRequest') };
 
-/** What was said, in the forms that `response_format` and `stream` choose. */
+/** The transcript, in the forms that `response_format` and `stream` choose. */
 export const WRITTEN: OpenapiPart = {
   [JSON_TYPE]: { schema: refTo('Transcription') },
   'text/plain': { schema: TEXT },

@@ -2,7 +2,7 @@
  * Parses `usage.iterations`: the usage of each model run, if one response took several. The totals next to it omit the
  * usage of compaction and advisors. Source: wire reference B.6.
  */
-import { type Usage, type UsagePart, ZERO_USAGE } from '../../../generation/usage.ts';
+import { addCounters, type Usage, type UsagePart, ZERO_USAGE } from '../../../generation/usage.ts';
 import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
 /** The runs of one response and their sum. */
@@ -92,17 +92,4 @@ function byModel(parts: readonly UsagePart[]): readonly UsagePart[] {
     found.set(part.model, before === undefined ? part : { ...part, ...addCounters(before, part) });
   }
   return [...found.values()].slice(0, PARTS_MAX);
-}
-
-type Counters = Omit<Usage, 'extras'>;
-
-function addCounters(one: Counters, other: Counters): Counters {
-  return {
-    input: one.input + other.input,
-    cache_read: one.cache_read + other.cache_read,
-    cache_write_5m: one.cache_write_5m + other.cache_write_5m,
-    cache_write_1h: one.cache_write_1h + other.cache_write_1h,
-    output: one.output + other.output,
-    reasoning: one.reasoning + other.reasoning,
-  };
 }
