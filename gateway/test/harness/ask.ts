@@ -3,7 +3,7 @@
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The header `x-request-id`; '': there is none. */
+  /** The header `x-request-id`; '' without one. */
   readonly requestId: string;
   readonly bytes: Buffer;
   readonly text: string;
