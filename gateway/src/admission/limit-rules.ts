@@ -30,6 +30,8 @@ export interface LimitRules {
    * whole number.
    */
   put(subject: Subject, caps: Caps | null): void;
+  /** Reads the spend of a subject's budgets again, because spend was imported. */
+  reread(subject: Pick<Subject, 'kind' | 'id'>): void;
   /** A subject's own current rule, in the subject's layer; null: it has none. */
   bindingOf(subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps | null;
   /**
@@ -101,6 +103,13 @@ export function createLimitRules(
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
+    reread({ kind, id }) {
+      for (const subject of LAYERS.map((layer) => inLayer({ kind, id }, layer))) {
+        const everyone = { ...subject, id: `${id.slice(0, id.indexOf('/'))}/${EVERY_END_USER}` };
+        const rule = find(subject) ?? (kind === 'end_user' ? find(everyone) : undefined);
+        if (rule?.caps.budget) listener.onNewBudget(subject);
+      }
+    },
     bindingOf(subject, accountId, zoneOf, nowMs) {
       const rule = find(subject);
       return rule === undefined ? null : bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
@@ -140,6 +149,11 @@ export function followRules(rules: LimitRules, policies: Pick<PolicyReader, 'rea
   return {
     follow(changes) {
       for (const change of changes) if (change.of === 'rule') rules.put(change.subject, change.caps);
+      for (const change of changes) {
+        if (change.of !== 'import') continue;
+        const { subjectKind: kind, subjectId: id } = change.imported;
+        rules.reread({ kind, id });
+      }
     },
     async reload() {
       const stored = await policies.readLimitRules();

@@ -15,7 +15,7 @@ const MARK_UP_PPM_MAX = 100_000_000;
 const PERCENT = /^(-?)([0-9]{1,6})(?:\.([0-9]{1,4}))?$/;
 
 /** A decimal text of USD, 0 or more, as integer nano-USD. A number would already have lost digits. */
-const usdAmount = z.string().transform((text, context) => readUsd(text, context));
+export const usdAmount = z.string().transform((text, context) => readUsd(text, context));
 
 /** As `usdAmount`, and greater than zero. */
 export const usdMoved = z.string().transform((text, context) => refuseNothing(readUsd(text, context), context));

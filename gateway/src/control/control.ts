@@ -4,6 +4,7 @@ import { createTurns, type InTurn } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
+import { IMPORT_COMMANDS } from './import-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
@@ -22,6 +23,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...USER_COMMANDS,
   ...ROUTE_COMMANDS,
   ...CREDENTIAL_COMMANDS,
+  ...IMPORT_COMMANDS,
 ]);
 
 /** Commands that take no turn, because they may wait long for other servers. */

@@ -7,7 +7,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { ChangeFollower } from '../store/ports/change-feed.ts';
 import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
 import type { Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
-import { createKeyHasher, type KeyHasher } from './key-format.ts';
+import { createKeyHasher, isImportedHash, type KeyHasher } from './key-format.ts';
 import {
   compileModelPatterns,
   type KeyEntry,
@@ -26,6 +26,7 @@ export type ReadMakers = (person: string | null) => Promise<ReadonlyMap<string, 
 /** Change it only through `putKey`, `putWorkspace`, `putAccount` and `putMaker`. */
 export interface KeyDirectory extends KeyLookup {
   readonly byHash: Map<string, KeyEntry>;
+  readonly imported: Set<string>;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
   readonly accounts: Map<string, StoredAccount>;
@@ -52,6 +53,7 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
     hashKey,
     byHash: new Map(),
     found: new Map(),
+    imported: new Set(),
     keys: new Map(),
     workspaces: new Map(content.workspaces.map((workspace) => [workspace.id, workspace])),
     accounts: new Map(content.accounts.map((account) => [account.id, account])),
@@ -67,7 +69,12 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   const principal = compilePrincipal(directory, key, use);
   const previousUse = key.previousHash === null ? null : useOf(directory, key.previousHash);
   const before = directory.keys.get(key.id);
-  for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
+  for (const hash of [before?.hash, before?.previousHash]) {
+    if (!hash) continue;
+    directory.byHash.delete(hash);
+    directory.imported.delete(hash);
+  }
+  for (const hash of [key.hash, key.previousHash]) if (hash && isImportedHash(hash)) directory.imported.add(hash);
   directory.found.clear();
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);

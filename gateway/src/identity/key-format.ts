@@ -71,3 +71,30 @@ export function createKeyHasher(masterKey: Secret): KeyHasher {
   const keyed = new Bun.CryptoHasher('sha256', Buffer.from(derived));
   return (keyText) => keyed.copy().update(keyText).digest('hex');
 }
+
+const IMPORTED = 'sha256:';
+const FOREIGN_KEY = /^sk-[\x21-\x7e]{1,253}$/;
+
+/** Whether a text has the form of keys that are imported from other gateways: `sk-…`, at most 256 characters. */
+export function hasForeignForm(text: string): boolean {
+  return text.length <= 256 && FOREIGN_KEY.test(text);
+}
+
+/**
+ * The hash under which an imported key is stored and found. Other gateways keep the SHA-256 of a key, 64 hex characters;
+ * it is hashed again under the master key, because people choose some of those keys, and short ones could be guessed from
+ * a copy of the database. Never equal to the hash of a key of ours.
+ */
+export function hashImportedKey(hashKey: KeyHasher, sha256: string): string {
+  return IMPORTED + hashKey(IMPORTED + sha256);
+}
+
+/** The hash of an imported key's text. */
+export function hashForeignText(hashKey: KeyHasher, keyText: string): string {
+  return hashImportedKey(hashKey, new Bun.CryptoHasher('sha256').update(keyText).digest('hex'));
+}
+
+/** Whether a stored hash is that of an imported key. */
+export function isImportedHash(hash: string): boolean {
+  return hash.startsWith(IMPORTED);
+}

@@ -6,7 +6,7 @@
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { BodyPolicy, HoldMode, KeyStatus, Scope } from '../store/ports/records.ts';
-import { hasKeyForm, type KeyHasher } from './key-format.ts';
+import { hasForeignForm, hashForeignText, hasKeyForm, type KeyHasher } from './key-format.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
 export interface Principal {
@@ -165,6 +165,8 @@ export interface KeyEntry {
 export interface KeyLookup {
   readonly hashKey: KeyHasher;
   readonly byHash: ReadonlyMap<string, KeyEntry>;
+  /** The hashes of imported keys. */
+  readonly imported: ReadonlySet<string>;
   /** By the text of the key: entries that were found since a key last changed. */
   readonly found: Map<string, KeyEntry>;
 }
@@ -185,13 +187,20 @@ export function authenticate(directory: KeyLookup, keyText: string, nowMs: numbe
   const { byHash, found } = directory;
   let entry = found.get(keyText);
   if (entry === undefined) {
-    if (!hasKeyForm(keyText)) return 'malformed';
-    entry = byHash.get(directory.hashKey(keyText));
+    const hash = hashOf(directory, keyText);
+    if (hash === null) return 'malformed';
+    entry = byHash.get(hash);
     if (entry === undefined) return 'unknown';
     if (found.size >= FOUND_MAX) found.clear();
     found.set(keyText, entry);
   }
   return openEntry(entry, nowMs);
+}
+
+/** Null: the text has the form of no key. Imported keys cost two hashes, and are only looked for where there are any. */
+function hashOf({ hashKey, imported }: KeyLookup, keyText: string): string | null {
+  if (hasKeyForm(keyText)) return hashKey(keyText);
+  return imported.size > 0 && hasForeignForm(keyText) ? hashForeignText(hashKey, keyText) : null;
 }
 
 /** The principal of a directory entry at this time, or why the entry is not valid. */

@@ -4,6 +4,7 @@
  */
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
 import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
+import type { ImportedObject } from '../../store/ports/books/imports.ts';
 import type { LimitRule, PolicyChange, PolicyStore, StoredAccount } from '../../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 
@@ -15,6 +16,7 @@ export interface MemoryDisk {
   readonly accounts: Map<string, StoredAccount>;
   /** By `kind:id` of the subject. */
   readonly rules: Map<string, LimitRule>;
+  readonly imports: Map<string, ImportedObject>;
   readonly balances: Map<string, AccountBalance>;
   readonly movements: Movement[];
   /** The audit trail. */
@@ -63,6 +65,7 @@ export function createMemoryDisk(): MemoryDisk {
     workspaces: new Map([[WORKSPACE.id, WORKSPACE]]),
     accounts: new Map([[ACCOUNT.id, ACCOUNT]]),
     rules: new Map(),
+    imports: new Map(),
     balances: new Map(),
     movements: [],
     entries: [],
@@ -71,6 +74,8 @@ export function createMemoryDisk(): MemoryDisk {
       readWorkspaces: async () => [...disk.workspaces.values()],
       readAccounts: async () => [...disk.accounts.values()],
       readLimitRules: async () => [...disk.rules.values()],
+      readImported: async (source, foreignIds) =>
+        [...disk.imports.values()].filter((each) => each.source === source && foreignIds.includes(each.foreignId)),
       async save(changes, entries = []) {
         await waitForWrite(disk);
         for (const change of changes) take(disk, change);
@@ -106,6 +111,11 @@ function take(disk: MemoryDisk, change: PolicyChange): void {
       const place = `${subject.layer === 'account' ? 'own ' : ''}${subject.kind}:${subject.id}`;
       if (caps !== null) disk.rules.set(place, { subject, caps });
       else if (!disk.rules.delete(place)) throw new Error(`there is no rule of ${place}`);
+      return;
+    }
+    case 'import': {
+      const { source, kind, foreignId } = change.imported;
+      disk.imports.set(`${source} ${kind} ${foreignId}`, change.imported);
     }
   }
 }

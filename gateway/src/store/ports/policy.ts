@@ -3,6 +3,7 @@
  * belong to the ledger, current use of limits to the limit store.
  */
 import type { NewAuditEntry } from './audit.ts';
+import type { ImportedObject, ImportReader } from './books/imports.ts';
 import type { AccountMode } from './ledger.ts';
 import type { Caps, Subject } from './limits.ts';
 import type { HoldMode, StoredKey, StoredWorkspace } from './records.ts';
@@ -47,10 +48,12 @@ export type PolicyChange =
   | { readonly of: 'workspace'; readonly isNew: boolean; readonly workspace: StoredWorkspace }
   | { readonly of: 'account'; readonly isNew: boolean; readonly account: StoredAccount }
   /** Creates or replaces a rule; null deletes an existing one. */
-  | { readonly of: 'rule'; readonly subject: Subject; readonly caps: Caps | null };
+  | { readonly of: 'rule'; readonly subject: Subject; readonly caps: Caps | null }
+  /** Creates or replaces what is kept of an imported object. */
+  | { readonly of: 'import'; readonly imported: ImportedObject };
 
 /** Reads policy: each list in order of creation, rules by subject. */
-export interface PolicyReader {
+export interface PolicyReader extends ImportReader {
   readKeys(): Promise<readonly StoredKey[]>;
   readWorkspaces(): Promise<readonly StoredWorkspace[]>;
   readAccounts(): Promise<readonly StoredAccount[]>;

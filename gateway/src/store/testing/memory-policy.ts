@@ -1,5 +1,6 @@
 /** Implements the policy store in memory, for tests. */
 import type { NewAuditEntry } from '../ports/audit.ts';
+import type { ImportedObject } from '../ports/books/imports.ts';
 import { type Caps, layerOf, type Subject } from '../ports/limits.ts';
 import type { LimitRule, PolicyChange, PolicyStore, StoredAccount } from '../ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../ports/records.ts';
@@ -10,6 +11,7 @@ interface Tables {
   readonly workspaces: Map<string, StoredWorkspace>;
   readonly keys: Map<string, StoredKey>;
   readonly rules: Map<string, LimitRule>;
+  readonly imports: Map<string, ImportedObject>;
 }
 
 /** New data, as every store's. `onKept` gets the audit entries of each change. */
@@ -36,19 +38,25 @@ export function createMemoryPolicy(onKept: (entries: readonly NewAuditEntry[]) =
     workspaces: new Map([['default', workspace]]),
     keys: new Map(),
     rules: new Map(),
+    imports: new Map(),
   };
   return {
+    readImported: async (source, foreignIds) =>
+      [...tables.imports]
+        .sort(([one], [two]) => (one < two ? -1 : 1))
+        .flatMap(([, each]) => (each.source === source && foreignIds.includes(each.foreignId) ? [each] : [])),
     readAccounts: async () => byCreation(tables.accounts),
     readWorkspaces: async () => byCreation(tables.workspaces),
     readKeys: async () => byCreation(tables.keys),
     readLimitRules: async () => [...tables.rules].sort(([one], [two]) => (one < two ? -1 : 1)).map(([, rule]) => rule),
     async save(changes, entries = []) {
-      const { accounts, workspaces, keys, rules } = tables;
+      const { accounts, workspaces, keys, rules, imports } = tables;
       const next: Tables = {
         accounts: new Map(accounts),
         workspaces: new Map(workspaces),
         keys: new Map(keys),
         rules: new Map(rules),
+        imports: new Map(imports),
       };
       for (const change of changes) apply(next, change);
       tables = next;
@@ -58,7 +66,7 @@ export function createMemoryPolicy(onKept: (entries: readonly NewAuditEntry[]) =
 }
 
 function apply(tables: Tables, change: PolicyChange): void {
-  const { accounts, workspaces, keys, rules } = tables;
+  const { accounts, workspaces, keys, rules, imports } = tables;
   switch (change.of) {
     case 'account':
       put(accounts, change.account, change.isNew, ['createdAtMs']);
@@ -86,6 +94,14 @@ function apply(tables: Tables, change: PolicyChange): void {
       }
       checkCaps(subject, caps);
       rules.set(name, { subject, caps });
+      return;
+    }
+    case 'import': {
+      const { source, kind, foreignId } = change.imported;
+      const name = JSON.stringify([source, kind, foreignId]);
+      const importedAtMs = imports.get(name)?.importedAtMs ?? change.imported.importedAtMs;
+      if (change.imported.spent < 0n) throw invalid('a spend below 0');
+      imports.set(name, { ...change.imported, importedAtMs });
     }
   }
 }

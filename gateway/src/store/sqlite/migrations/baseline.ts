@@ -2,6 +2,7 @@
  * Creates the current schema in an empty database. Column order, and the place of each constraint, is what the upgrades
  * of older databases lead to.
  */
+import { IMPORTED_OBJECTS } from './books-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 
@@ -382,7 +383,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 33,
+  version: 34,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,
@@ -395,5 +396,6 @@ export const BASELINE: Migration = {
     ...AUDIT_TRAIL,
     ...PROVIDER_TABLES,
     ...USAGE_SUMS,
+    ...IMPORTED_OBJECTS,
   ],
 };

@@ -3,6 +3,7 @@
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, type Migration, STORED_STATE } from './baseline.ts';
+import { IMPORTED_OBJECTS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -256,4 +257,6 @@ export const UPGRADES: readonly Migration[] = [
   { version: 32, statements: ['ALTER TABLE open_hold ADD COLUMN job TEXT'] },
   // Clients create files and list them.
   { version: 33, statements: CREATED_OBJECTS },
+  // Objects are imported from other gateways.
+  { version: 34, statements: [...IMPORTED_OBJECTS] },
 ];

@@ -2,7 +2,8 @@
  * Implements the policy port (keys, workspaces, accounts, limit rules) over the database: reads run here; changes are
  * run by the writer, all or none.
  */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { ImportedObject } from '../../ports/books/imports.ts';
 import {
   type BudgetWindow,
   type Caps,
@@ -104,6 +105,23 @@ const RULES: StoredTable<FlatRule> = {
   },
 };
 
+const IMPORTS: StoredTable<ImportedObject> = {
+  name: 'imported_object',
+  key: ['source', 'kind', 'foreignId'],
+  fixed: ['importedAtMs'],
+  members: {
+    source: 'plain',
+    kind: 'plain',
+    foreignId: 'plain',
+    subjectKind: 'plain',
+    subjectId: 'plain',
+    digest: 'plain',
+    spent: 'amount',
+    spentAtMs: 'plain',
+    importedAtMs: 'plain',
+  },
+};
+
 /** The read half of the port. */
 export function createPolicyReader(queries: Kysely<Tables>): PolicyReader {
   return {
@@ -111,6 +129,13 @@ export function createPolicyReader(queries: Kysely<Tables>): PolicyReader {
     readWorkspaces: () => readRows(queries, WORKSPACES, 'created_at_ms, id'),
     readAccounts: () => readRows(queries, ACCOUNTS, 'created_at_ms, id'),
     readLimitRules: async () => (await readRows(queries, RULES, 'kind, id, layer')).map(ruleOf),
+    readImported: (source, foreignIds) =>
+      readRows(
+        queries,
+        IMPORTS,
+        'kind, foreign_id',
+        sql`source = ${source} AND foreign_id IN (SELECT value FROM json_each(${JSON.stringify(foreignIds)}))`,
+      ),
   };
 }
 
@@ -134,6 +159,8 @@ function statementOf(change: PolicyChange): WriteStatement {
       if (caps === null) return deleteRow(RULES, [subject.kind, subject.id, layerOf(subject)]);
       return upsertRow(RULES, flatRule(subject, caps));
     }
+    case 'import':
+      return upsertRow(IMPORTS, change.imported);
   }
 }
 

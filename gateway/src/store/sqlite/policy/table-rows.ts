@@ -1,5 +1,5 @@
 /** Maps stored objects to rows of their tables and back: the member `createdAtMs` is the column `created_at_ms`. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 
@@ -54,19 +54,21 @@ export function deleteRow<Item extends object>(table: StoredTable<Item>, key: re
   return { sql: `DELETE FROM ${table.name} ${whereKey(table)}`, parameters: key, changes: 1 };
 }
 
-/** Reads all rows, ordered by these columns. */
+/** Reads all rows, or those of a condition, ordered by these columns. */
 export async function readRows<Item extends object>(
   queries: Kysely<Tables>,
   table: StoredTable<Item>,
   order: string,
+  condition: RawBuilder<unknown> = sql`true`,
 ): Promise<readonly Item[]> {
   const columns = membersOf(table).map((member) => {
     const column = columnOf(member);
     // As text: beyond 2^53 a number would silently lose its last digits.
     return table.members[member] === 'amount' ? `cast(${column} AS TEXT) AS ${column}` : column;
   });
-  const text = `SELECT ${columns.join(', ')} FROM ${table.name} ORDER BY ${order}`;
-  const { rows } = await sql<Readonly<Record<string, Value>>>`${sql.raw(text)}`.execute(queries);
+  const selection = sql.raw(`SELECT ${columns.join(', ')} FROM ${table.name}`);
+  const ordered = sql`${selection} WHERE ${condition} ORDER BY ${sql.raw(order)}`;
+  const { rows } = await sql<Readonly<Record<string, Value>>>`${ordered}`.execute(queries);
   return rows.map((row) => {
     const members = membersOf(table).flatMap((member) => decode(table, member, row[columnOf(member)] ?? null));
     return Object.fromEntries(members) as Item;

@@ -1,4 +1,7 @@
-/** Sums from the records what calls were charged against budgets: for pages, and to seed limits. */
+/**
+ * Sums up the spend of budgets, for pages and to seed limits: what calls were charged, by their records, and what
+ * imported subjects had spent before.
+ */
 import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { BindingCaps, BudgetSpends, NamesOfModel, SubjectKind } from '../../ports/limits.ts';
@@ -117,6 +120,10 @@ async function readPass(
       UNION ALL SELECT ${name} AS name, -sum(amount)
         FROM ledger_entry INDEXED BY ledger_absorbed CROSS JOIN call_record ON request_id = ref
         WHERE kind = 'absorb' AND ref >= ${floor} AND ${inPass} GROUP BY 1
+      UNION ALL SELECT subject_id AS name, sum(spent) FROM imported_object
+        WHERE spent <> 0 AND subject_kind = ${kind}
+          AND subject_id IN (SELECT value FROM json_each(${JSON.stringify([...names])}))
+          AND spent_at_ms >= ${startMs} AND (${endMs} IS NULL OR spent_at_ms < ${endMs}) GROUP BY 1
     ) GROUP BY 1`.execute(queries);
   return new Map(rows.map((row) => [row.name, BigInt(row.spent)]));
 }
