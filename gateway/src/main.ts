@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
+import { register as registerMigrate } from './cli/commands/books/migrate.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
 import { register as registerCredentials } from './cli/commands/credentials.ts';
@@ -42,6 +43,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerUsers,
     registerCheck,
     registerConnect,
+    registerMigrate,
   ]) {
     register(program, environment);
   }

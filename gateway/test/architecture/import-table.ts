@@ -121,11 +121,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'call/attempt/probe-provider.ts',
     'control',
     'connect',
+    'migrate',
     'people/members/operator-tools.ts',
     'store/sqlite',
   ],
   // Edits configuration files of other programs; independent of this one.
   connect: ['lib', 'protocols/names.ts'],
+  // Reads files of other gateways, and plans what becomes of them.
+  migrate: ['lib', 'billing/money.ts'],
 
   app: ['*'],
   // The one command that starts a server assembles the parts.
@@ -140,7 +143,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>> = {
   kysely: ['store/sqlite'],
   'bun:sqlite': ['store/sqlite'],
-  yaml: ['config'],
+  yaml: ['config', 'migrate'],
   zod: ['config', 'control', 'cli', 'console-api'],
   pino: ['telemetry'],
   '@opentelemetry/api': ['telemetry/otlp'],

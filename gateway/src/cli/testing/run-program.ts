@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
+import * as migrate from '../commands/books/migrate.ts';
 import * as credentials from '../commands/credentials.ts';
 import * as data from '../commands/data.ts';
 import * as keys from '../commands/keys.ts';
@@ -42,7 +43,7 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials])
+  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials, migrate])
     register(program, environment);
   users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {

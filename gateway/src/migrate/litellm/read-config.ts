@@ -1,0 +1,38 @@
+/** Reads LiteLLM's `config.yaml`, and writes the configuration file that replaces it. */
+import { readFileSync, statSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+import type { LiteLlmConfig, ModelPlan } from './plan-models.ts';
+import { ExportError } from './read-export.ts';
+
+const BYTES_MAX = 16_777_216;
+const ALIASES_MAX = 100;
+
+/** @throws ExportError */
+export function readLiteLlmConfig(path: string): LiteLlmConfig {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new ExportError(`${path}: there is no such file`);
+  if (found.size > BYTES_MAX) throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, 'utf8'), { merge: true, maxAliasCount: ALIASES_MAX });
+  } catch (fault) {
+    throw new ExportError(`${path}: ${fault instanceof Error ? fault.message : String(fault)}`);
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content) || !('model_list' in content)) {
+    throw new ExportError(`${path}: found no model_list, expected the config.yaml of LiteLLM`);
+  }
+  return content as LiteLlmConfig;
+}
+
+const HEADING = '# Made by "tollgate migrate-from litellm". Every member: docs/configuration.md\n';
+
+/** The text of our configuration file. */
+export function renderConfigFile({ providers, models }: ModelPlan): string {
+  const content = { providers: Object.fromEntries(providers), models: Object.fromEntries(models) };
+  return HEADING + stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** The variables that a configuration file needs. */
+export function variablesIn(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name))].sort();
+}
