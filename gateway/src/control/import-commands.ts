@@ -73,7 +73,10 @@ const importArguments = z.strictObject({
     )
     .max(ITEMS_MAX)
     .default([]),
-  end_users: z.array(z.strictObject({ ...common, id: endUserName, account: reference })).max(ITEMS_MAX).default([]),
+  end_users: z
+    .array(z.strictObject({ ...common, id: endUserName, account: reference }))
+    .max(ITEMS_MAX)
+    .default([]),
 });
 
 type Given = z.output<typeof importArguments>;
@@ -224,7 +227,12 @@ function importAccounts(work: Import): void {
         view: (caps) => {
           const { name, mode, time_zone, ...rest } = viewAccount(account, null, { ...NO_LAYERED_CAPS, operator: caps });
           const limits = Object.entries(rest).filter(([member]) => /^(rpm|tpm|concurrency|budget_)/.test(member));
-          return { name: name ?? null, mode: mode ?? null, time_zone: time_zone ?? null, ...Object.fromEntries(limits) };
+          return {
+            name: name ?? null,
+            mode: mode ?? null,
+            time_zone: time_zone ?? null,
+            ...Object.fromEntries(limits),
+          };
         },
       };
     });
@@ -263,8 +271,7 @@ function importKeys(work: Import): void {
       () => {
         const workspaceId = work.resolve('workspace', item.workspace);
         const workspace =
-          directory.workspaces.get(workspaceId) ??
-          [...work.workspaces.values()].find(({ id }) => id === workspaceId);
+          directory.workspaces.get(workspaceId) ?? [...work.workspaces.values()].find(({ id }) => id === workspaceId);
         if (workspace === undefined && !given.dry_run) {
           throw new CommandFailure(`There is no workspace with the id ${JSON.stringify(workspaceId)}.`);
         }

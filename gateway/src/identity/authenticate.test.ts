@@ -4,7 +4,7 @@ import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyDirectory, followKeys, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
-import { createKeyHasher, generateKeyText } from './key-format.ts';
+import { createKeyHasher, generateKeyText, hashImportedKey } from './key-format.ts';
 import { authenticate, noteUse } from './principal.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
@@ -174,6 +174,46 @@ describe('authenticate', () => {
     const directory = directoryOf(rotated);
     putKey(directory, { ...rotated, status: 'revoked' });
     expect([before, after].map((keyText) => authenticate(directory, keyText, 1))).toEqual(['revoked', 'revoked']);
+  });
+});
+
+describe('an imported key', () => {
+  const text = 'sk-of-another-gateway';
+  const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex');
+  const imported = (changes: Partial<StoredKey> = {}) =>
+    storedKey(text, { hash: hashImportedKey(hashKey, digest), ...changes });
+
+  test('is found by its own text, and by nothing else', () => {
+    const directory = directoryOf(imported());
+    expect(authenticate(directory, text, 1)).toMatchObject({ keyId: 'key_1' });
+    expect(authenticate(directory, text, 2)).toMatchObject({ keyId: 'key_1' });
+    for (const other of [digest, `sha256:${digest}`, imported().hash, `${text}x`, 'sk-', `sk-${'x'.repeat(300)}`]) {
+      expect(typeof authenticate(directory, other, 1)).toBe('string');
+    }
+  });
+
+  test('costs a gateway without imported keys no hash', () => {
+    let hashed = 0;
+    const directory = createKeyDirectory((key) => `${hashed++}${hashKey(key)}`, NOTHING);
+    expect(authenticate(directory, text, 1)).toBe('malformed');
+    expect(hashed).toBe(0);
+  });
+
+  test('after a rotation both secrets work, and after the next one only the newest', () => {
+    const [second, third] = [generateKeyText(), generateKeyText()];
+    const directory = directoryOf(imported());
+    putKey(directory, storedKey(second, { previousHash: imported().hash, previousExpiresAtMs: 500 }));
+    expect(authenticate(directory, text, 499)).toMatchObject({ keyId: 'key_1' });
+    expect(authenticate(directory, text, 500)).toBe('expired');
+    putKey(directory, storedKey(third));
+    expect(authenticate(directory, text, 1)).toBe('malformed');
+  });
+
+  test('is revoked as any other', () => {
+    const directory = directoryOf(imported());
+    authenticate(directory, text, 1);
+    putKey(directory, imported({ status: 'revoked' }));
+    expect(authenticate(directory, text, 1)).toBe('revoked');
   });
 });
 

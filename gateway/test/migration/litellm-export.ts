@@ -4,7 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const MODELS = Array.from({ length: 20 }, (_, n) => `model-${n}`);
-export const KEYS = Array.from({ length: 100 }, (_, n) => ({ text: `sk-litellm-key-${n}-abcdefgh${n % 10}`, alias: `key ${n}` }));
+export const KEYS = Array.from({ length: 100 }, (_, n) => ({
+  text: `sk-litellm-key-${n}-abcdefgh${n % 10}`,
+  alias: `key ${n}`,
+}));
 
 /** Keys with a special state, by their place in the list. */
 export const BLOCKED = 7;
@@ -34,7 +37,9 @@ export function writeConfig(folder: string, fakeUrl: string, deadUrl: string): s
       output_cost_per_token: 0.00001${more}`;
   const even = MODELS.filter((_, n) => n % 2 === 0);
   const text = `model_list:${MODELS.map((name, n) =>
-    n % 2 === 0 ? deployment(name, deadUrl, '\n      rpm: 60') : deployment(name, fakeUrl) + deployment(name, fakeUrl, '\n      api_key_2: x'),
+    n % 2 === 0
+      ? deployment(name, deadUrl, '\n      rpm: 60')
+      : deployment(name, fakeUrl) + deployment(name, fakeUrl, '\n      api_key_2: x'),
   ).join('')}
   - model_name: anything/*
     litellm_params: { model: 'openai/*', api_key: os.environ/OPENAI_API_KEY }
@@ -85,19 +90,72 @@ export function writeExport(folder: string, nowMs: number, spentOfKey = 1.25): s
     writeFileSync(join(path, `LiteLLM_${table}.csv`), csv(rows));
   const budget = { budget_duration: '30d', budget_reset_at: reset };
   put('OrganizationTable', [
-    { organization_id: 'org-1', organization_alias: 'Acme, Inc.', budget_id: 'b-org', models: '{}', spend: 12.5, created_at: created },
+    {
+      organization_id: 'org-1',
+      organization_alias: 'Acme, Inc.',
+      budget_id: 'b-org',
+      models: '{}',
+      spend: 12.5,
+      created_at: created,
+    },
   ]);
   put('BudgetTable', [
     { budget_id: 'b-org', max_budget: 500, tpm_limit: null, ...budget },
     { budget_id: 'b-small', max_budget: 1, tpm_limit: 100_000, ...budget },
   ]);
   put('TeamTable', [
-    { team_id: 't-0', team_alias: 'Red', organization_id: 'org-1', max_budget: 100, spend: 40.000000001, models: '{}', rpm_limit: 6000, blocked: false, members_with_roles: '[{"role":"admin","user_id":"u-0"}]', created_at: created, ...budget },
-    { team_id: 't-1', team_alias: 'Blue', organization_id: null, max_budget: 10, spend: 10, models: '{}', rpm_limit: null, blocked: false, members_with_roles: '{}', created_at: created, ...budget },
-    { team_id: 't-2', team_alias: 'Red', organization_id: null, max_budget: null, spend: 3, models: '{model-1,model-2,"model-3"}', rpm_limit: null, blocked: false, members_with_roles: '{}', created_at: created, budget_duration: null, budget_reset_at: null },
+    {
+      team_id: 't-0',
+      team_alias: 'Red',
+      organization_id: 'org-1',
+      max_budget: 100,
+      spend: 40.000000001,
+      models: '{}',
+      rpm_limit: 6000,
+      blocked: false,
+      members_with_roles: '[{"role":"admin","user_id":"u-0"}]',
+      created_at: created,
+      ...budget,
+    },
+    {
+      team_id: 't-1',
+      team_alias: 'Blue',
+      organization_id: null,
+      max_budget: 10,
+      spend: 10,
+      models: '{}',
+      rpm_limit: null,
+      blocked: false,
+      members_with_roles: '{}',
+      created_at: created,
+      ...budget,
+    },
+    {
+      team_id: 't-2',
+      team_alias: 'Red',
+      organization_id: null,
+      max_budget: null,
+      spend: 3,
+      models: '{model-1,model-2,"model-3"}',
+      rpm_limit: null,
+      blocked: false,
+      members_with_roles: '{}',
+      created_at: created,
+      budget_duration: null,
+      budget_reset_at: null,
+    },
   ]);
   put('UserTable', [
-    { user_id: 'u-0', user_alias: 'Ada', user_email: 'ada@example.com', max_budget: 20, spend: 5.5, models: '{}', created_at: created, ...budget },
+    {
+      user_id: 'u-0',
+      user_alias: 'Ada',
+      user_email: 'ada@example.com',
+      max_budget: 20,
+      spend: 5.5,
+      models: '{}',
+      created_at: created,
+      ...budget,
+    },
   ]);
   put('SpendLogs', [{ request_id: 'x', spend: 1 }]);
   put('MCPServerTable', [{ server_id: 'm', url: 'http://mcp' }]);

@@ -8,7 +8,18 @@ import { runProgramAt } from '../../src/cli/testing/run-program.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control } from '../http-contract/make-key.ts';
-import { BLOCKED, EXPIRED, KEYS, MODELS, NARROW, OF_SPENT_TEAM, OVER_BUDGET, SPENT, writeConfig, writeExport } from './litellm-export.ts';
+import {
+  BLOCKED,
+  EXPIRED,
+  KEYS,
+  MODELS,
+  NARROW,
+  OF_SPENT_TEAM,
+  OVER_BUDGET,
+  SPENT,
+  writeConfig,
+  writeExport,
+} from './litellm-export.ts';
 
 const report = z.object({
   dry_run: z.boolean(),
@@ -135,7 +146,9 @@ describe('a migration from LiteLLM', () => {
 
   test('the spend counts in budgets, and a new export adds only what came since', async () => {
     const admin = z.object({ key: z.string() });
-    const { key } = admin.parse(await control(gateway, 'keys.create', { name: 'admin', workspace: 'red', scopes: ['admin'] }));
+    const { key } = admin.parse(
+      await control(gateway, 'keys.create', { name: 'admin', workspace: 'red', scopes: ['admin'] }),
+    );
     const usedBy = async (name: string): Promise<string> => {
       const url = `${gateway.url}/app/api/accounts/acme-inc/keys`;
       const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
@@ -154,7 +167,11 @@ describe('a migration from LiteLLM', () => {
     expect(await usedBy(`key ${OVER_BUDGET}`)).toBe('1750000000');
     // The budget of 1 USD of the key was used up before and after.
     expect(await ask(keyOf(OVER_BUDGET), 'model-1')).toBe(429);
-    expect(outcomes(await migrate(later))).toEqual({ 'account unchanged': 1, 'workspace unchanged': 4, 'key unchanged': 100 });
+    expect(outcomes(await migrate(later))).toEqual({
+      'account unchanged': 1,
+      'workspace unchanged': 4,
+      'key unchanged': 100,
+    });
   });
 
   test('rotation and revocation work as for other keys, and no later run brings a secret back', async () => {

@@ -3,8 +3,8 @@
  * fails when told to.
  */
 import type { NewAuditEntry } from '../../store/ports/audit.ts';
-import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
 import type { ImportedObject } from '../../store/ports/books/imports.ts';
+import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
 import type { LimitRule, PolicyChange, PolicyStore, StoredAccount } from '../../store/ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 

@@ -39,7 +39,10 @@ export function windowOf(duration: string | null): { readonly window: Window; re
   if (seconds < DAY_S) return { window: 'day', change: 'the budget is for a day here, which is stricter' };
   if (seconds < 7 * DAY_S) return { window: 'week', change: 'the budget is for a week here, which is stricter' };
   if (seconds < 30 * DAY_S) return { window: 'month', change: 'the budget is for a month here, which is stricter' };
-  return { window: 'total', change: 'the budget does not reset here, which is stricter; raise it when its time is over' };
+  return {
+    window: 'total',
+    change: 'the budget does not reset here, which is stricter; raise it when its time is over',
+  };
 }
 
 /** The limits of an object: its own columns, else those of its row in the budget table. Also returns what it has spent. */

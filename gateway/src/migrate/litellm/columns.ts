@@ -2,8 +2,9 @@
  * Says what becomes of each column of LiteLLM's tables.
  * https://github.com/BerriAI/litellm/blob/main/schema.prisma (read 2026-11-23)
  */
-import type { Tables } from './read-export.ts';
+
 import type { Notes } from './notes.ts';
+import type { Tables } from './read-export.ts';
 import { hasContent, type Row } from './table-row.ts';
 
 /** `carried`: read elsewhere. `record`: tells when and by whom something was done, and changes no request. */
@@ -110,20 +111,32 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
 
 /** Tables that are not imported, with the reason, as far as they have rows. */
 const NOT_IMPORTED: readonly (readonly [table: RegExp, why: string])[] = [
-  [/Logs?$|^LiteLLM_Daily|HealthCheck|^LiteLLM_Cron/, 'history stays in LiteLLM; keep its database for as long as you need it'],
+  [
+    /Logs?$|^LiteLLM_Daily|HealthCheck|^LiteLLM_Cron/,
+    'history stays in LiteLLM; keep its database for as long as you need it',
+  ],
   [/^LiteLLM_Deleted/, 'deleted objects are not imported'],
   [/^LiteLLM_TeamMembership$/, 'members have no budget within a workspace here; give each member a key with a budget'],
-  [/Membership$|InvitationLink|UserNotifications/, 'people are invited here: "tollgate setup-link", then Members in the console'],
+  [
+    /Membership$|InvitationLink|UserNotifications/,
+    'people are invited here: "tollgate setup-link", then Members in the console',
+  ],
   [/^LiteLLM_TagTable$/, 'tags have no budgets here'],
   [/^LiteLLM_ProjectTable$/, 'there is no level between workspace and key; its own budget and models end'],
   [/MCP/, 'MCP servers are not served here'],
   [/Agent|Skill|Tool/, 'agents and their tools are not served here'],
-  [/VectorStore|ManagedFile|ManagedObject/, 'state at providers is not taken over; open it with shared_state of the provider'],
+  [
+    /VectorStore|ManagedFile|ManagedObject/,
+    'state at providers is not taken over; open it with shared_state of the provider',
+  ],
   [/Guardrail|Polic/, 'guardrails are set for workspaces here; set them again'],
   [/Prompt/, 'prompts are not kept here'],
   [/^LiteLLM_CredentialsTable$/, 'credentials are encrypted with a key of LiteLLM; enter them again'],
   [/^LiteLLM_ModelTable$/, 'aliases of models are set for all callers here'],
-  [/^LiteLLM_Config$|SSO|CacheConfig|UISettings/, 'settings that were entered in its console are not imported; compare docs/configuration.md'],
+  [
+    /^LiteLLM_Config$|SSO|CacheConfig|UISettings/,
+    'settings that were entered in its console are not imported; compare docs/configuration.md',
+  ],
   [/AccessGroup/, 'access groups of the database are not imported; list the models of each key or workspace'],
   [/JWT/, 'tokens of an identity provider are not accepted instead of keys here'],
 ];

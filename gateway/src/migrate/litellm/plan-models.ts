@@ -3,7 +3,7 @@
  * its fallbacks targets of later priorities.
  */
 import type { Notes } from './notes.ts';
-import { CONNECTION_MEMBERS, type Params, planProvider, type Provider } from './providers.ts';
+import { CONNECTION_MEMBERS, type Params, type Provider, planProvider } from './providers.ts';
 import { noteSettings } from './settings.ts';
 
 export interface Target {
@@ -103,7 +103,8 @@ function planDeployment(name: string, entry: Params, { providers, variables, not
   noteParams(name, params, section(entry, 'model_info'), notes);
   const provider = nameProvider(plan.name, plan.provider, providers);
   const priority = whole(params.order);
-  const seconds = (value: Params[string] | undefined) => (typeof value === 'number' ? `${Math.ceil(value * 1_000)}ms` : null);
+  const seconds = (value: Params[string] | undefined) =>
+    typeof value === 'number' ? `${Math.ceil(value * 1_000)}ms` : null;
   const [total, first] = [seconds(params.timeout), seconds(params.stream_timeout)];
   const price = priceOf({ ...section(entry, 'model_info'), ...params });
   const concurrency = whole(params.max_parallel_requests);
@@ -155,7 +156,11 @@ function planModel(
   { router, settings, notes, aliases }: Routed,
 ): Model {
   const named = (member: string) => fallbacksOf(name, [...list(router[member]), ...list(settings[member])]);
-  const [always, overflow, policy] = [named('fallbacks'), named('context_window_fallbacks'), named('content_policy_fallbacks')];
+  const [always, overflow, policy] = [
+    named('fallbacks'),
+    named('context_window_fallbacks'),
+    named('content_policy_fallbacks'),
+  ];
   const byDefault = [...list(router.default_fallbacks), ...list(settings.default_fallbacks)].filter(isText);
   const general = always.length > 0 ? always : byDefault.filter((other) => other !== name);
   const others = [...new Set([...general, ...overflow, ...policy])].filter((other) => other !== name);
@@ -230,7 +235,8 @@ function aliasesOf(router: Params, notes: Notes): ReadonlyMap<string, readonly s
 function strategyOf(strategy: Params[string] | undefined, notes: Notes): { readonly strategy?: string } {
   if (typeof strategy !== 'string') return {};
   const row = Object.hasOwn(STRATEGIES, strategy) ? STRATEGIES[strategy] : undefined;
-  if (row === undefined) notes.add('changed', `routing_strategy ${strategy}`, 'not known here; targets share by weight');
+  if (row === undefined)
+    notes.add('changed', `routing_strategy ${strategy}`, 'not known here; targets share by weight');
   else if (row[1] !== null) notes.add('changed', `routing_strategy ${strategy}`, row[1]);
   return { strategy: row?.[0] ?? 'weight' };
 }
@@ -283,7 +289,12 @@ function noteParams(name: string, params: Params, info: Params, notes: Notes): v
   }
   for (const member of Object.keys(info)) {
     if (['id', 'mode', 'access_groups', 'base_model', 'db_model', ...Object.keys(PRICES)].includes(member)) continue;
-    notes.add('dropped', `model_info.${member}`, 'the catalogue describes models here; see capabilities of a model', name);
+    notes.add(
+      'dropped',
+      `model_info.${member}`,
+      'the catalogue describes models here; see capabilities of a model',
+      name,
+    );
   }
 }
 

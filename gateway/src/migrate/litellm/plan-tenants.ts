@@ -3,8 +3,8 @@
  * keys that belong to no team. Keys keep their secrets: LiteLLM stores their SHA-256.
  */
 import { createHash } from 'node:crypto';
-import { noteColumns } from './columns.ts';
 import { type PlannedCaps, type PlannedSpend, planCaps } from './caps.ts';
+import { noteColumns } from './columns.ts';
 import type { Notes } from './notes.ts';
 import type { Tables } from './read-export.ts';
 import { flagOf, listOf, type Row, textOf, timeOf } from './table-row.ts';
@@ -144,8 +144,10 @@ class Planner {
       const { isBlocked, ...planned } = this.#planned(row, name, token);
       const team = textOf(row, 'team_id');
       const isTeamBlocked = team !== null && flagOf(this.#teams.get(team) ?? {}, 'blocked');
-      if (isBlocked) notes.add('changed', 'a limit of 0', 'it blocks every request there; the key is disabled here', name);
-      if (isTeamBlocked) notes.add('changed', 'blocked', 'workspaces are not blocked here; the keys are disabled', name);
+      if (isBlocked)
+        notes.add('changed', 'a limit of 0', 'it blocks every request there; the key is disabled here', name);
+      if (isTeamBlocked)
+        notes.add('changed', 'blocked', 'workspaces are not blocked here; the keys are disabled', name);
       const expires = timeOf(row, 'expires');
       const status = flagOf(row, 'blocked') || isTeamBlocked || isBlocked ? 'disabled' : 'active';
       return finish({
@@ -180,7 +182,12 @@ class Planner {
   #isImported(row: Row): boolean {
     const { notes } = this.source;
     if (textOf(row, 'team_id') === CONSOLE_TEAM) {
-      notes.add('dropped', 'keys of its console', 'sign-ins to the console of LiteLLM; they call no models', keyName(row));
+      notes.add(
+        'dropped',
+        'keys of its console',
+        'sign-ins to the console of LiteLLM; they call no models',
+        keyName(row),
+      );
       return false;
     }
     if (TOKEN.test(tokenOf(row))) return true;
@@ -214,7 +221,12 @@ class Planner {
     if (id === null) return null;
     const found = this.#organizations.find((row) => textOf(row, 'organization_id') === id);
     if (found !== undefined) return found;
-    this.source.notes.add('changed', 'organization_id', 'the export has no such organization; it is in the account default', name);
+    this.source.notes.add(
+      'changed',
+      'organization_id',
+      'the export has no such organization; it is in the account default',
+      name,
+    );
     return null;
   }
 
@@ -319,7 +331,12 @@ function keyName(row: Row): string {
 
 /** As names are accepted here. */
 function plainName(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trim().slice(0, 128) || 'imported';
+  return (
+    name
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+      .trim()
+      .slice(0, 128) || 'imported'
+  );
 }
 
 function sha256Of(text: string): string {

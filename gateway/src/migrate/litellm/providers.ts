@@ -130,7 +130,9 @@ export function planProvider(params: Params): ProviderPlan | { readonly why: str
   const known = prefix === null || !Object.hasOwn(KNOWN, prefix) ? undefined : KNOWN[prefix];
   if (prefix === null || known === undefined) {
     const named = before || written;
-    return { why: `its provider ${JSON.stringify(named)} is not known; add it as openai-compatible if it speaks chat completions` };
+    return {
+      why: `its provider ${JSON.stringify(named)} is not known; add it as openai-compatible if it speaks chat completions`,
+    };
   }
   let model = before === prefix ? written.slice(slash + 1) : written;
   if (known.provider.kind === 'bedrock') model = model.replace(/^(converse|invoke|converse_like|mantle)\//, '');
@@ -152,7 +154,11 @@ export function planProvider(params: Params): ProviderPlan | { readonly why: str
   if (provider.kind === 'vertex') provider.credentials ??= 'adc';
   else if (provider.kind === 'bedrock' && provider.access_key_id === undefined && provider.api_key === undefined) {
     provider.credentials = 'chain';
-  } else if (provider.api_key === undefined && provider.access_key_id === undefined && provider.client_id === undefined) {
+  } else if (
+    provider.api_key === undefined &&
+    provider.access_key_id === undefined &&
+    provider.client_id === undefined
+  ) {
     provider.api_key = known.key === null ? 'none' : `\${${known.key}}`;
   }
   return { provider, model, name: prefix.replaceAll('_', '-').replace(/^vertex-ai.*/, 'vertex'), variables };
@@ -163,7 +169,11 @@ function guess(model: string): string | null {
 }
 
 /** The address for the file; null: the kind's own. */
-function addressOf(provider: Provider, base: string | null, addsVersion: boolean): string | null | { readonly why: string } {
+function addressOf(
+  provider: Provider,
+  base: string | null,
+  addsVersion: boolean,
+): string | null | { readonly why: string } {
   if (base === null) {
     const needs = provider.kind === 'openai-compatible' && provider.preset === undefined;
     const lacksHost = provider.kind === 'azure' || provider.kind === 'databricks';

@@ -11,7 +11,8 @@ const ALIASES_MAX = 100;
 export function readLiteLlmConfig(path: string): LiteLlmConfig {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new ExportError(`${path}: there is no such file`);
-  if (found.size > BYTES_MAX) throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
+  if (found.size > BYTES_MAX)
+    throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
   let content: unknown;
   try {
     content = parse(readFileSync(path, 'utf8'), { merge: true, maxAliasCount: ALIASES_MAX });

@@ -26,19 +26,43 @@ const CARRIED = new Set([
 const REASONS: readonly (readonly [setting: RegExp, why: string])[] = [
   [/\.master_key$/, 'clients that use the master key need a key of their own: "tollgate keys create"'],
   [/salt_key|disable_adding_master_key|master_key/i, 'there is no master key for requests here'],
-  [/database|redis|\.store_model_in_db$|connection_pool|use_redis/, 'this gateway keeps its data in its data folder and needs no database'],
-  [/callback|langfuse|otel|turn_off_message_logging|redact|json_logs|set_verbose|detailed_debug|service_callback/, 'set telemetry.otlp; metrics are at /metrics'],
+  [
+    /database|redis|\.store_model_in_db$|connection_pool|use_redis/,
+    'this gateway keeps its data in its data folder and needs no database',
+  ],
+  [
+    /callback|langfuse|otel|turn_off_message_logging|redact|json_logs|set_verbose|detailed_debug|service_callback/,
+    'set telemetry.otlp; metrics are at /metrics',
+  ],
   [/alert|slack|pagerduty/, 'set alerts here'],
   [/cache(?!d)/, 'the response cache is set for workspaces here'],
-  [/guardrail|polic(y|ies)$|prompt_injection|moderation|presidio|hide_secrets/, 'guardrails are set for workspaces here'],
+  [
+    /guardrail|polic(y|ies)$|prompt_injection|moderation|presidio|hide_secrets/,
+    'guardrails are set for workspaces here',
+  ],
   [/mcp|agent|vector|search_tools|assistant|files_settings|finetune|pass_through|skills/, 'not served here'],
-  [/retry_policy|allowed_fails|cooldown|disable_cooldowns|enable_pre_call_checks|retry_after/, 'this gateway decides from live requests which targets work; see docs/fallback.md'],
+  [
+    /retry_policy|allowed_fails|cooldown|disable_cooldowns|enable_pre_call_checks|retry_after/,
+    'this gateway decides from live requests which targets work; see docs/fallback.md',
+  ],
   [/timeout/, 'set timeouts of a provider or of a model'],
-  [/drop_params|modify_params|additional_drop/, 'members that a target does not have are dropped here, except for strict keys'],
-  [/max_parallel_requests|max_end_user_budget|max_internal_user_budget|internal_user|default_team|default_key|upperbound|key_generation|max_request_size/, 'set limits of accounts, workspaces, keys and end users here: "tollgate limits set"'],
-  [/jwt|sso|oauth|custom_auth|allowed_ips|ui_|disable_admin_ui|proxy_admin|role_/, 'people sign in to the console here; see server.oidc'],
+  [
+    /drop_params|modify_params|additional_drop/,
+    'members that a target does not have are dropped here, except for strict keys',
+  ],
+  [
+    /max_parallel_requests|max_end_user_budget|max_internal_user_budget|internal_user|default_team|default_key|upperbound|key_generation|max_request_size/,
+    'set limits of accounts, workspaces, keys and end users here: "tollgate limits set"',
+  ],
+  [
+    /jwt|sso|oauth|custom_auth|allowed_ips|ui_|disable_admin_ui|proxy_admin|role_/,
+    'people sign in to the console here; see server.oidc',
+  ],
   [/tag/, 'data tags of keys, workspaces and targets choose targets here'],
-  [/spend_logs|disable_spend|reset_budget|batch_writing|proxy_batch|cost_(discount|margin)/, 'every request is recorded with its cost here'],
+  [
+    /spend_logs|disable_spend|reset_budget|batch_writing|proxy_batch|cost_(discount|margin)/,
+    'every request is recorded with its cost here',
+  ],
   [/^environment_variables/, 'set the variables in the environment of the server'],
   [/^include/, 'included files are not read; join them into one file first'],
   [/^credential_list/, 'credentials by name are not read; write api_key in each litellm_params'],

@@ -33,7 +33,9 @@ function parseList(text: string): ExactJson {
   if (text.startsWith('[')) return jsonText(text);
   if (!/^\{[\s\S]*\}$/.test(text)) return text;
   const items = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\[\s\S])*)"|([^,]+)/g);
-  return [...items].map(([, quoted, bare]) => (quoted === undefined ? (bare ?? '') : quoted.replace(/\\([\s\S])/g, '$1')));
+  return [...items].map(([, quoted, bare]) =>
+    quoted === undefined ? (bare ?? '') : quoted.replace(/\\([\s\S])/g, '$1'),
+  );
 }
 
 /** A column of JSON; null: none, or empty. */

@@ -68,6 +68,21 @@ export function testBudgetSpends(name: string, openRig: () => Promise<StoreRig<S
       });
     });
 
+    test('the spend of imported subjects counts in the windows that contain its time', async () => {
+      const subject: Subject = { kind: 'key', id: 'imported' };
+      await keepCall(DAY_START_MS, 10, { key_id: 'imported' });
+      const imported = {
+        ...{ source: 'litellm', kind: 'key', foreignId: 'f', digest: 'd', subjectKind: 'key', subjectId: 'imported' },
+        ...{ spent: 500n, spentAtMs: DAY_START_MS, importedAtMs: DAY_END_MS },
+      } as const;
+      await store.policies.save([{ of: 'import', imported }]);
+      const before = { startMs: DAY_START_MS - 86_400_000, endMs: DAY_START_MS };
+      expect([await spent(subject, DAY), await spent(subject), await spent(subject, before)]).toEqual([520n, 520n, 0n]);
+      expect(await spent({ kind: 'workspace', id: 'imported' })).toBe(0n);
+      const spends = await store.spends.readSpends([bind(totalOf(1n), subject, DAY)], () => []);
+      expect(spends).toEqual(new Map([['imported', 520n]]));
+    });
+
     test('each subject has its own calls only', async () => {
       const mine = { key_id: 'k', workspace: 'w', account: 'team', model: 'm', end_user: 'a/b' };
       const names = { key: 'k', workspace: 'w', account: 'team', model: 'm', end_user: 'team/a/b' } as const;

@@ -1,5 +1,6 @@
 /** Tests any implementation of the policy store against its contract. */
 import { describe, expect, test } from 'bun:test';
+import type { ImportedObject } from '../ports/books/imports.ts';
 import type { Caps, Subject } from '../ports/limits.ts';
 import type { PolicyChange, StoredAccount } from '../ports/policy.ts';
 import type { StoredKey, StoredWorkspace } from '../ports/records.ts';
@@ -51,6 +52,32 @@ const newKey = (key: StoredKey): PolicyChange => ({ of: 'key', isNew: true, key 
 export function testPolicy(name: string, openRig: () => Promise<StoreRig<'policies'>>): void {
   describe(`${name} as a policy store`, () => {
     const open = startRigs(openRig);
+
+    test('keeps imported objects by source and id, with the time of their first import', async () => {
+      const rig = await open();
+      const one: ImportedObject = {
+        source: 'litellm',
+        kind: 'key',
+        foreignId: 'sha256:aa',
+        subjectKind: 'key',
+        subjectId: 'key_1',
+        digest: 'd',
+        spent: 9_000_000_000_000_000_001n,
+        spentAtMs: 5,
+        importedAtMs: 6,
+      };
+      const save = (imported: ImportedObject) => rig.store.policies.save([{ of: 'import', imported }]);
+      await save(one);
+      await save({ ...one, kind: 'workspace', foreignId: 'team' });
+      await save({ ...one, spent: 7n, spentAtMs: 8, importedAtMs: 9 });
+      expect(await outcomeOf(save({ ...one, foreignId: 'x', spent: -1n }))).toBe('invalid');
+      await rig.restart();
+      const { policies } = rig.store;
+      expect(await policies.readImported('litellm', ['sha256:aa', 'nobody'])).toEqual([
+        { ...one, spent: 7n, spentAtMs: 8 },
+      ]);
+      expect(await policies.readImported('other', ['sha256:aa'])).toEqual([]);
+    });
 
     test('new data has the account default: postpaid, without markup, in UTC', async () => {
       const { policies } = (await open()).store;

@@ -83,7 +83,12 @@ async function migrate(environment: CliEnvironment, flags: Flags): Promise<void>
   const served = { providers: models.providers.size, models: models.models.size };
   if (flags.json) {
     environment.stdout(
-      renderJsonLine({ dry_run: flags.dryRun === true, file: { path: flags.out, outcome: file, ...served }, objects: results, notes: notes.list() }),
+      renderJsonLine({
+        dry_run: flags.dryRun === true,
+        file: { path: flags.out, outcome: file, ...served },
+        objects: results,
+        notes: notes.list(),
+      }),
     );
     return;
   }
@@ -93,7 +98,10 @@ async function migrate(environment: CliEnvironment, flags: Flags): Promise<void>
 function proxyBudgetOf(settings: ReturnType<typeof section>): Row | null {
   const { max_budget, budget_duration } = settings;
   if (typeof max_budget !== 'number') return null;
-  return { max_budget: String(max_budget), budget_duration: typeof budget_duration === 'string' ? budget_duration : null };
+  return {
+    max_budget: String(max_budget),
+    budget_duration: typeof budget_duration === 'string' ? budget_duration : null,
+  };
 }
 
 /** Checks the new file as the server would, with its variables set, and notes those that are not. */
@@ -109,7 +117,10 @@ function checkFile(text: string, fromTexts: readonly string[], notes: Notes): vo
   try {
     const file = join(folder, 'tollgate.yaml');
     writeFileSync(file, text, { mode: 0o600 });
-    const environment = { ...process.env, ...Object.fromEntries(missing.map((name) => [name, 'https://placeholder.example'])) };
+    const environment = {
+      ...process.env,
+      ...Object.fromEntries(missing.map((name) => [name, 'https://placeholder.example'])),
+    };
     const { problems } = loadConfig({ file, environment, cwd: folder });
     for (const { path, found, expected } of problems) {
       notes.add('todo', `the new file: ${path}`, `found ${found}, expected ${expected}`);
@@ -125,12 +136,20 @@ function writeFile({ out, dryRun }: Flags, text: string): FileOutcome {
   return 'written';
 }
 
-async function importTenants(environment: CliEnvironment, plan: TenantPlan, isDry: boolean): Promise<readonly Result[]> {
+async function importTenants(
+  environment: CliEnvironment,
+  plan: TenantPlan,
+  isDry: boolean,
+): Promise<readonly Result[]> {
   const results: Result[] = [];
   // Accounts before the workspaces in them, and those before their keys.
   for (const kind of ['accounts', 'workspaces', 'keys', 'end_users'] as const) {
     for (const items of batchesOf(plan[kind])) {
-      const reply = await administer(environment, 'imports.apply', { source: 'litellm', dry_run: isDry, [kind]: items });
+      const reply = await administer(environment, 'imports.apply', {
+        source: 'litellm',
+        dry_run: isDry,
+        [kind]: items,
+      });
       results.push(...resultShape.parse(reply));
     }
   }
@@ -170,7 +189,9 @@ function renderReport(
     unchanged: 'unchanged',
     kept: 'exists and differs: kept. Write the new one elsewhere with --out, and compare',
   };
-  const lines = [`${isDry ? 'Dry run: nothing was changed.\n\n' : ''}${out}: ${words[file]} (${served.providers} providers, ${served.models} models)\n`];
+  const lines = [
+    `${isDry ? 'Dry run: nothing was changed.\n\n' : ''}${out}: ${words[file]} (${served.providers} providers, ${served.models} models)\n`,
+  ];
   const count = (kind: Result['kind'], outcome: Result['outcome']) =>
     String(results.filter((result) => result.kind === kind && result.outcome === outcome).length);
   if (results.length > 0) {
@@ -184,7 +205,11 @@ function renderReport(
     lines.push(renderTable(['', isDry ? 'NEW' : 'CREATED', 'SPEND UPDATED', 'DIFFERS', 'UNCHANGED'], rows));
     if (file !== 'written' && results.every(({ outcome }) => outcome === 'unchanged')) lines.push('Nothing changed.\n');
     const noted = results.filter(({ note }) => note !== null);
-    lines.push(...noted.map(({ kind, name, note }) => makeVisible(`${kind.replace('_', ' ')} ${name}: ${note}`)).map((line) => `${line}\n`));
+    lines.push(
+      ...noted
+        .map(({ kind, name, note }) => makeVisible(`${kind.replace('_', ' ')} ${name}: ${note}`))
+        .map((line) => `${line}\n`),
+    );
   }
   for (const kind of ['dropped', 'changed', 'todo'] as const) {
     const some = notes.filter((note) => note.kind === kind);

@@ -342,3 +342,11 @@ test('a provider’s credential becomes its first one, and goes with it; a provi
   expect(database.query('SELECT * FROM provider_credential').all()).toEqual([]);
   database.close();
 });
+
+test('an older database keeps what is imported', () => {
+  const database = openEmptyOldDatabase();
+  migrate(database, 5);
+  database.run("INSERT INTO imported_object VALUES ('litellm', 'key', 'f', 'key', 'key_1', 'd', 5, 6, 7)");
+  expect(database.query('SELECT spent FROM imported_object').all()).toEqual([{ spent: 5 }]);
+  database.close();
+});
