@@ -42,7 +42,8 @@ const key = {
   rpm: 60,
 };
 const everything = { accounts: [account], workspaces: [workspace], keys: [key] };
-const apply = (given: object, dry_run = false) => rig.run('imports.apply', { source: 'litellm', dry_run, ...given }) as Promise<unknown>;
+const apply = (given: object, dry_run = false) =>
+  rig.run('imports.apply', { source: 'litellm', dry_run, ...given }) as Promise<unknown>;
 
 test('imports accounts, workspaces and keys in one run, with limits, spend and audit entries', async () => {
   expect(await apply(everything)).toMatchObject([

@@ -209,7 +209,7 @@ describe('an imported key', () => {
     expect(authenticate(directory, text, 1)).toBe('malformed');
   });
 
-  test('is revoked as any other', () => {
+  test('is revoked like other keys', () => {
     const directory = directoryOf(imported());
     authenticate(directory, text, 1);
     putKey(directory, imported({ status: 'revoked' }));

@@ -21,7 +21,7 @@ export const NARROW = 30;
 /** Belongs to the team whose budget is used up. */
 export const OF_SPENT_TEAM = 4;
 
-export function sha256(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -7,7 +7,7 @@ import type { Notes } from './notes.ts';
 import type { Tables } from './read-export.ts';
 import { hasContent, type Row } from './table-row.ts';
 
-/** `carried`: read elsewhere. `record`: tells when and by whom something was done, and changes no request. */
+/** `carried`: read elsewhere. `record`: tells when something was done, and changes no request. */
 type Fate = 'carried' | 'record' | { readonly why: string };
 
 const why = (text: string): Fate => ({ why: text });

@@ -5,6 +5,7 @@ import { planModels } from './plan-models.ts';
 import { type Params, planProvider } from './providers.ts';
 import { renderConfigFile, variablesIn } from './read-config.ts';
 
+const variable = (name: string) => ['$', `{${name}}`].join('');
 const deployment = (model_name: string, litellm_params: Params, more: Params = {}): Params => ({
   model_name,
   litellm_params,
@@ -23,19 +24,19 @@ function plan(...given: readonly Params[]) {
 describe('planProvider', () => {
   test('knows the providers by prefix or by name, with the variables that LiteLLM reads', () => {
     for (const [params, expected] of [
-      [{ model: 'gpt-4o' }, { provider: { kind: 'openai', api_key: '${OPENAI_API_KEY}' }, model: 'gpt-4o' }],
+      [{ model: 'gpt-4o' }, { provider: { kind: 'openai', api_key: variable('OPENAI_API_KEY') }, model: 'gpt-4o' }],
       [
         { model: 'anthropic/claude-x' },
-        { provider: { kind: 'anthropic', api_key: '${ANTHROPIC_API_KEY}' }, model: 'claude-x' },
+        { provider: { kind: 'anthropic', api_key: variable('ANTHROPIC_API_KEY') }, model: 'claude-x' },
       ],
       [
         { model: 'groq/llama', api_key: 'os.environ/MY_GROQ' },
-        { provider: { kind: 'openai-compatible', preset: 'groq', api_key: '${MY_GROQ}' }, model: 'llama' },
+        { provider: { kind: 'openai-compatible', preset: 'groq', api_key: variable('MY_GROQ') }, model: 'llama' },
       ],
       [
         { model: 'openrouter/anthropic/claude' },
         {
-          provider: { kind: 'openai-compatible', preset: 'openrouter', api_key: '${OPENROUTER_API_KEY}' },
+          provider: { kind: 'openai-compatible', preset: 'openrouter', api_key: variable('OPENROUTER_API_KEY') },
           model: 'anthropic/claude',
         },
       ],
@@ -49,7 +50,7 @@ describe('planProvider', () => {
         {
           provider: {
             kind: 'azure',
-            api_key: '${AZ}',
+            api_key: variable('AZ'),
             api_version: '2024-10-21',
             base_url: 'https://acme.openai.azure.com',
           },
@@ -80,7 +81,7 @@ describe('planProvider', () => {
     }
   });
 
-  test('what it does not know has a reason', () => {
+  test('an unknown provider has a reason', () => {
     for (const model of ['sagemaker/x', 'openai/*', 'azure/no-base', 'mystery', '__proto__/x', '']) {
       expect([model, planProvider({ model })]).toEqual([model, { why: expect.any(String) }]);
     }

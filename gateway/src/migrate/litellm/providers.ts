@@ -119,7 +119,7 @@ export interface ProviderPlan {
   readonly variables: readonly string[];
 }
 
-/** The provider of a deployment, or why there is none. */
+/** The provider of a deployment, or the reason why it has no provider here. */
 export function planProvider(params: Params): ProviderPlan | { readonly why: string } {
   const written = typeof params.model === 'string' ? params.model : '';
   const base = text(params.api_base) ?? text(params.base_url);

@@ -4,8 +4,8 @@
  */
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { CsvError, parseCsv } from '../../lib/csv-records.ts';
-import { type ExactJson, isExactObject, parseExactJson } from '../../lib/exact-json.ts';
+import { CsvError, parseCsv } from '../../lib/tables/csv-records.ts';
+import { type ExactJson, isExactObject, parseExactJson } from '../../lib/tables/exact-json.ts';
 import type { Row } from './table-row.ts';
 
 /** Rows by the name of their table. */

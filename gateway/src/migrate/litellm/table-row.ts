@@ -1,5 +1,5 @@
 /** Reads columns of an exported row, whether they come from CSV (texts as PostgreSQL writes them) or from JSON. */
-import { type ExactJson, isExactObject, parseExactJson } from '../../lib/exact-json.ts';
+import { type ExactJson, isExactObject, parseExactJson } from '../../lib/tables/exact-json.ts';
 
 export type Row = { readonly [column: string]: ExactJson };
 

@@ -72,8 +72,15 @@ export function testBudgetSpends(name: string, openRig: () => Promise<StoreRig<S
       const subject: Subject = { kind: 'key', id: 'imported' };
       await keepCall(DAY_START_MS, 10, { key_id: 'imported' });
       const imported = {
-        ...{ source: 'litellm', kind: 'key', foreignId: 'f', digest: 'd', subjectKind: 'key', subjectId: 'imported' },
-        ...{ spent: 500n, spentAtMs: DAY_START_MS, importedAtMs: DAY_END_MS },
+        source: 'litellm',
+        kind: 'key',
+        foreignId: 'f',
+        digest: 'd',
+        subjectKind: 'key',
+        subjectId: 'imported',
+        spent: 500n,
+        spentAtMs: DAY_START_MS,
+        importedAtMs: DAY_END_MS,
       } as const;
       await store.policies.save([{ of: 'import', imported }]);
       const before = { startMs: DAY_START_MS - 86_400_000, endMs: DAY_START_MS };

@@ -2,9 +2,10 @@
  * Upgrades older databases to the current schema. The first step starts from the oldest version that this program
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
-import { CREATED_OBJECTS, KEPT_CONVERSATIONS, type Migration, STORED_STATE } from './baseline.ts';
+import type { Migration } from './baseline.ts';
 import { IMPORTED_OBJECTS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
+import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
 export const LAST_COMMIT_FOR_OLDER = '8f0bc56';

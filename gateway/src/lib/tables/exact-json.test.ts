@@ -10,7 +10,7 @@ test('numbers stay texts, and texts stay themselves', () => {
   });
 });
 
-test('what is not JSON is refused', () => {
+test('other texts are refused', () => {
   for (const text of ['', '{', '[1,]', '{"a" 1}', '"open'])
     expect(() => parseExactJson(text)).toThrow('not valid JSON');
 });
