@@ -1,5 +1,6 @@
 /** Tests any implementation of the usage reader against its contract: sums, lists and details of the same calls. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Reason } from '../../errors/reason.ts';
 import { requestIdFloor } from '../../lib/request-id.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { type CallCondition, NONE, type UsageQuestion, type UsageReader } from '../ports/usage.ts';
@@ -49,6 +50,8 @@ const LOGS = {
 const { price_version: _, ...unpriced } = lostAttempt('maybe', 9);
 const LOST = [lostAttempt('yes', 7), lostAttempt('maybe', 4), { ...unpriced, cost_nano_usd: null }];
 
+const REASON: Reason = { kind: 'provider_error', target: { provider: 'lab', model: 'm' }, at_step: 'provider' };
+
 /** Runs the suite; `openRig` opens new data. */
 export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' | 'ledger'>>): void {
   describe(`usage read from ${name}`, () => {
@@ -65,7 +68,7 @@ export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' 
           at_ms: START_MS + hour * HOUR_MS,
           model: hour === 3 ? 'large' : 'small',
           session: hour === 0 ? 's' : null,
-          ...(hour === 1 ? { status: 502, error: 'upstream_failed' } : {}),
+          ...(hour === 1 ? { status: 502, error: 'upstream_failed', reason: REASON } : {}),
           ...(hour > 0 ? { attempts: LOST } : {}),
         };
         await rig.store.ledger.hold(heldCall(id, 1_000n));
@@ -117,6 +120,32 @@ export function testUsage(name: string, openRig: () => Promise<StoreRig<'usage' 
       expect(second.next).toBeNull();
       const failed = await usage.readLogs({ ...LOGS, outcome: 'server_error' });
       expect(failed.calls.map(({ request_id }) => request_id)).toEqual(ids.slice(1, 2));
+    });
+
+    test('groups the failed calls of a tenant by their reason, which is a filter', async () => {
+      const asked = {
+        tenant: TENANT,
+        condition: ANY,
+        outcome: null,
+        fromMs: START_MS,
+        toMs: QUESTION.toMs,
+        timeMsMax: TIME_MS_MAX,
+      };
+      const { groups, ...rest } = await usage.readReasons(asked);
+      expect(rest).toEqual({ requests: 1, otherGroups: 0, countedFromMs: null });
+      expect(groups.map(({ requests, newest, oldestMs }) => [requests, newest.request_id, oldestMs])).toEqual([
+        [1, ids[1] ?? '', START_MS + HOUR_MS],
+      ]);
+      expect(groups[0]?.newest.reason).toEqual(REASON);
+      const listed = async (reason: string) =>
+        (await usage.readLogs({ ...LOGS, reason })).calls.map(({ request_id }) => request_id);
+      expect(await listed('provider_error')).toEqual(ids.slice(1, 2));
+      expect(await listed(groups[0]?.group ?? '')).toEqual(ids.slice(1, 2));
+      expect(await listed('budget_spent')).toEqual([]);
+      const none = { requests: 0, otherGroups: 0, countedFromMs: null, groups: [] };
+      expect(await usage.readReasons({ ...asked, tenant: { account: 'other', workspaces: null } })).toEqual(none);
+      expect(await usage.readReasons({ ...asked, tenant: { account: 'default', workspaces: [] } })).toEqual(none);
+      expect(await usage.readReasons({ ...asked, toMs: START_MS + HOUR_MS })).toEqual(none);
     });
 
     test('adds up the attempts that did not answer, of all accounts', async () => {

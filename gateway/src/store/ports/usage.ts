@@ -156,6 +156,8 @@ export interface LogQuestion {
   readonly idPrefix: string | null;
   /** Only calls of this trace. Omitted: all. */
   readonly traceId?: string;
+  /** Only failed calls with this reason: a kind, or a `ReasonGroup.group`. Omitted: all. */
+  readonly reason?: string;
   /** Only calls that arrived before this request id. */
   readonly beforeId: string | null;
   readonly limit: number;
@@ -178,9 +180,35 @@ export interface LogHistogram {
 
 /** Calls that ended at `endedMs` or later. */
 export interface TailQuestion
-  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'limit' | 'timeMsMax'> {
+  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason' | 'limit' | 'timeMsMax'> {
   readonly endedMs: number;
   readonly nowMs: number;
+}
+
+/** Unix ms; `toMs` is exclusive. */
+export interface ReasonsQuestion
+  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'reason' | 'timeMsMax'> {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Requests that failed for one cause: the same kind of reason, error, subject, rule and provider. */
+export interface ReasonGroup {
+  /** Names the group, as a filter. */
+  readonly group: string;
+  readonly requests: number;
+  readonly newest: CallRecord;
+  readonly oldestMs: number;
+}
+
+export interface ReasonsAnswer {
+  /** The largest first, at most 100. */
+  readonly groups: readonly ReasonGroup[];
+  /** Number of requests in all groups, and number of the groups that are not listed. */
+  readonly requests: number;
+  readonly otherGroups: number;
+  /** The time was over: only requests since then (unix ms) are counted. Null: all are. */
+  readonly countedFromMs: number | null;
 }
 
 export interface CallEntry {
@@ -248,6 +276,7 @@ export interface UsageReader {
   readTail(question: TailQuestion): Promise<readonly CallRecord[]>;
   /** Of all accounts: for operators only. The most expensive first. */
   readAttemptCosts(question: AttemptCostsQuestion): Promise<readonly AttemptCosts[]>;
+  readReasons(question: ReasonsQuestion): Promise<ReasonsAnswer>;
   /** Null: the tenant has no such call. */
   readCall(tenant: UsageTenant, requestId: string): Promise<CallDetail | null>;
 }

@@ -90,6 +90,9 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' 
   readonly usage_apart: string | null;
   /** JSON; null: none. */
   readonly reason: string | null;
+  /** Computed from the reason: see `reason-columns.ts`. */
+  readonly reason_kind: string | null;
+  readonly reason_group: string | null;
   readonly attempts: string;
   /** This and the next three: null for a call that held nothing, or from before the journal. Nano-USD: read them as text. */
   readonly held: number | null;

@@ -146,6 +146,8 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     written_off: _writtenOff,
     ended_ms: _ended,
     block: _block,
+    reason_kind: _kind,
+    reason_group: _group,
     ...rest
   } = row;
   const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };

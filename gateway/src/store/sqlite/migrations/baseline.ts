@@ -5,6 +5,7 @@
 import { IMPORTED_OBJECTS } from './books-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
+import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** Its statements run in one transaction, together with the new version number. */
@@ -128,13 +129,15 @@ const CALLS_AND_LEDGER = [
     written_off INTEGER,
     ended_ms INTEGER,
     block INTEGER,
-    trace_id TEXT
+    trace_id TEXT,
+    ${REASON_COLUMNS.join(',\n    ')}
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
   // Few calls are in it: all others ended within an hour of the time in their id.
   'CREATE INDEX call_record_long ON call_record (account, ended_ms) WHERE abs(ended_ms - at_ms) > 3600000',
   'CREATE INDEX call_record_trace ON call_record (trace_id) WHERE trace_id IS NOT NULL',
+  REASON_INDEX,
   `CREATE TRIGGER call_record_keeps BEFORE UPDATE ON call_record
     BEGIN SELECT RAISE(ABORT, 'a call record never changes'); END`,
   `CREATE TRIGGER call_record_stays BEFORE DELETE ON call_record

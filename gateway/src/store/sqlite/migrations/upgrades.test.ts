@@ -3,14 +3,18 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { parsePriceVersion } from '../../../billing/price.ts';
 import { chargedNanoUsd } from '../../../billing/price-book.ts';
+import type { Reason } from '../../../errors/reason.ts';
+import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { createContentStore } from '../content/content-store.ts';
 import { databasePath } from '../database/connection.ts';
 import { loadMasterKey } from '../database/master-key.ts';
+import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
 import { migrate } from './migrate.ts';
 import { openEmptyOldDatabase, unpackOldDataFolder } from './testing/old-data-folder.ts';
+import { UPGRADES } from './upgrades.ts';
 
 const newFolder = temporaryFolders();
 
@@ -349,4 +353,39 @@ test('an older database keeps what is imported', () => {
   database.run("INSERT INTO imported_object VALUES ('litellm', 'key', 'f', 'key', 'key_1', 'd', 5, 6, 7)");
   expect(database.query('SELECT spent FROM imported_object').all()).toEqual([{ spent: 5 }]);
   database.close();
+});
+
+test('records from before reasons were columns are found by their reason', () => {
+  const database = new Database(':memory:', { strict: true });
+  migrate(database, 1);
+  database.run('DROP INDEX call_record_reason');
+  for (const column of ['reason_kind', 'reason_group']) database.run(`ALTER TABLE call_record DROP COLUMN ${column}`);
+  const reason: Reason = {
+    kind: 'rate_limited',
+    subject: { type: 'key', id: 'key_1', name: 'prod' },
+    at_step: 'limits',
+  };
+  for (const record of [
+    sampleRecord('req_1', { error: 'rate_limited', reason }),
+    sampleRecord('req_2', { error: 'gateway_fault' }),
+  ]) {
+    database.run(INSERT_CALL_RECORD, [
+      ...callRecordValues(record),
+      renderAttempts(record),
+      ...Array.from({ length: 6 }, () => null),
+    ]);
+  }
+  for (const statement of UPGRADES.find(({ version }) => version === 34)?.statements ?? []) {
+    if (/reason_(?:kind|group)/.test(statement)) database.run(statement);
+  }
+  expect(
+    database.query('SELECT request_id, reason_kind, reason_group FROM call_record ORDER BY request_id').all(),
+  ).toEqual([
+    {
+      request_id: 'req_1',
+      reason_kind: 'rate_limited',
+      reason_group: '["rate_limited","rate_limited","key","key_1",null,null,null]',
+    },
+    { request_id: 'req_2', reason_kind: null, reason_group: null },
+  ]);
 });

@@ -5,6 +5,7 @@
 import type { Migration } from './baseline.ts';
 import { IMPORTED_OBJECTS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
+import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -258,6 +259,14 @@ export const UPGRADES: readonly Migration[] = [
   { version: 32, statements: ['ALTER TABLE open_hold ADD COLUMN job TEXT'] },
   // Clients create files and list them.
   { version: 33, statements: CREATED_OBJECTS },
-  // Objects are imported from other gateways.
-  { version: 34, statements: [...IMPORTED_OBJECTS] },
+  {
+    version: 34,
+    statements: [
+      // Objects are imported from other gateways.
+      ...IMPORTED_OBJECTS,
+      // Failed requests are filtered and grouped by their reason.
+      ...REASON_COLUMNS.map((column) => `ALTER TABLE call_record ADD COLUMN ${column}`),
+      REASON_INDEX,
+    ],
+  },
 ];

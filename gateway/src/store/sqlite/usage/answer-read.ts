@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
 import { readAttemptCosts } from '../ledger/attempt-costs.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { readReasons } from '../reasons/read-reasons.ts';
 import { faultOf } from '../sqlite-fault.ts';
 import { packAnswer } from './gather-usage.ts';
 import { proveUsage } from './prove-usage.ts';
@@ -44,6 +45,8 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
       return readLogs(database, asked.question, startDeadline(PAGE_PACE_MS), startDeadline(asked.question.timeMsMax));
     case 'tail':
       return readTail(database, asked.question).map(callRecordOfRow);
+    case 'reasons':
+      return readReasons(database, asked.question, startDeadline(asked.question.timeMsMax));
     case 'call':
       return readCall(database, asked.tenant, asked.requestId);
   }

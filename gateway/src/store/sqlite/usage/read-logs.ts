@@ -20,6 +20,7 @@ import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
 import { findEntryRanges } from '../ledger/entry-ranges.ts';
 import { endLines } from '../ledger/statement-reader.ts';
+import { reasonCondition } from '../reasons/read-reasons.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { type Condition, kindFor, recordCondition } from './conditions.ts';
@@ -44,9 +45,10 @@ export function readLogs(database: Database, question: LogQuestion, pace: Deadli
 }
 
 function readPage(database: Database, question: LogQuestion, pace: Deadline): Omit<LogPage, 'histogram'> {
-  const { fromMs, toMs, beforeId, idPrefix, traceId, limit } = question;
+  const { fromMs, toMs, beforeId, idPrefix, traceId, reason, limit } = question;
   const { sql, parameters } = within(conditionOf(question), { fromMs, toMs });
-  const index = traceId === undefined ? '' : 'INDEXED BY call_record_trace';
+  const byReason = reason === undefined ? '' : 'INDEXED BY call_record_reason';
+  const index = traceId === undefined ? byReason : 'INDEXED BY call_record_trace';
   const read = database.prepare<CallRecordRow, Parameters>(
     `${SELECT} ${index} WHERE request_id >= ? AND request_id < ? AND ${sql} ORDER BY request_id DESC LIMIT ?`,
   );
@@ -75,11 +77,11 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Om
 /** Every id is in it. */
 const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
 
-/** Ranges of ids, newest first, that contain every matching call. An id prefix is one range; a trace has an index. */
+/** Ranges of ids, newest first, that contain every matching call. An id prefix is one range; traces and reasons have indexes. */
 function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
-  const { idPrefix, traceId, beforeId } = question;
+  const { idPrefix, traceId, reason, beforeId } = question;
   if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
-  else if (traceId === undefined) yield* findIds(database, question);
+  else if (traceId === undefined && reason === undefined) yield* findIds(database, question);
   else if (beforeId === null || beforeId > ALL_IDS.from) yield ALL_IDS;
 }
 
@@ -88,8 +90,9 @@ function conditionOf({
   condition,
   outcome,
   traceId,
-}: Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId'>): Condition {
-  const found = recordCondition(tenant, condition, outcome);
+  reason,
+}: Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason'>): Condition {
+  const found = reasonCondition(recordCondition(tenant, condition, outcome), reason);
   if (traceId === undefined) return found;
   return { sql: `${found.sql} AND trace_id = ?`, parameters: [...found.parameters, traceId] };
 }
@@ -217,10 +220,11 @@ interface Bar {
   errors: number;
 }
 
-/** Null: the range lacks a start or an end, an id or a trace is searched, or too many calls would have to be counted one by one. */
+/** Null: the range lacks a start or an end, an id, a trace or a reason is searched, or too many calls would have to be counted one by one. */
 function readHistogram(database: Database, question: LogQuestion, deadline: Deadline): LogHistogram | null {
-  const { fromMs, toMs, idPrefix, traceId } = question;
-  if (fromMs === null || toMs === null || fromMs >= toMs || idPrefix !== null || traceId !== undefined) return null;
+  const { fromMs, toMs, idPrefix, traceId, reason } = question;
+  if (fromMs === null || toMs === null || fromMs >= toMs) return null;
+  if (idPrefix !== null || traceId !== undefined || reason !== undefined) return null;
   const stepMs =
     STEPS_MS.find((step) => (toMs - fromMs) / step <= BARS_MAX - 1) ??
     Math.ceil((toMs - fromMs) / BARS_MAX / DAY_MS) * DAY_MS;

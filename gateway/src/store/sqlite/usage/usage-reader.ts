@@ -11,6 +11,8 @@ import {
   type LogPage,
   type LogQuestion,
   type ProofQuestion,
+  type ReasonsAnswer,
+  type ReasonsQuestion,
   type TailQuestion,
   type UsageAnswers,
   type UsageProof,
@@ -57,6 +59,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     readAttemptCosts: (question) => ask(proofs, { kind: 'attempts', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
+    readReasons: (question) => ask(pages, { kind: 'reasons', question }),
     readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
     close() {
       pages.close();
@@ -71,6 +74,7 @@ export type ReadQuestion =
   | { readonly kind: 'attempts'; readonly question: AttemptCostsQuestion }
   | { readonly kind: 'logs'; readonly question: LogQuestion }
   | { readonly kind: 'tail'; readonly question: TailQuestion }
+  | { readonly kind: 'reasons'; readonly question: ReasonsQuestion }
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
 
 export interface ReadAnswers {
@@ -80,6 +84,7 @@ export interface ReadAnswers {
   readonly attempts: readonly AttemptCosts[];
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];
+  readonly reasons: ReasonsAnswer;
   readonly call: CallDetail | null;
 }
 
