@@ -122,6 +122,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control',
     'connect',
     'migrate',
+    'reconcile',
     'people/members/operator-tools.ts',
     'store/sqlite',
   ],
@@ -129,6 +130,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   connect: ['lib', 'protocols/names.ts'],
   // Reads files of other gateways, and plans what becomes of them.
   migrate: ['lib', 'billing/money.ts'],
+  // Compares exports of providers with records.
+  reconcile: ['lib', 'generation', 'store/ports', 'billing/money.ts', 'billing/price.ts', 'billing/price-book.ts'],
 
   app: ['*'],
   // The one command that starts a server assembles the parts.

@@ -1,5 +1,6 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
+import type { ProviderCallReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { Ledger, StatementReader } from './ledger.ts';
@@ -27,12 +28,18 @@ export interface Store {
   readonly statements: StatementReader;
   readonly spends: BudgetSpends;
   readonly content: ContentStore;
+  readonly reconciliations: ReconciliationStore & ProviderCallReader;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
   close(): Promise<void>;
 }
 
 /** What can be read beside a running server, and without one. */
-export interface StoreReading extends CallReader, PolicyReader, Pick<Ledger, 'readBalances'>, EnteredReader {
+export interface StoreReading
+  extends CallReader,
+    ProviderCallReader,
+    PolicyReader,
+    Pick<Ledger, 'readBalances'>,
+    EnteredReader {
   close(): void;
 }
 

@@ -29,6 +29,7 @@ import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts'
 import { createEnteredReader, createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
 import { createStoredStateStore } from './stored/stored-state-store.ts';
+import { createProviderCallReader, createReconciliationStore } from './books/reconciliation-store.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { startWriter } from './writer/writer.ts';
@@ -182,6 +183,10 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     statements: readCaughtUp(createStatementReader(workerQueries), catchUp),
     spends: { ...readCaughtUp(spends, catchUp), prepare },
     content,
+    reconciliations: {
+      ...createReconciliationStore(queries, writer),
+      ...readCaughtUp(createProviderCallReader(workerQueries), catchUp),
+    },
     epoch: journal.epoch,
     recovered: sumOf(writer.opened.recovered, recovered),
     health() {
@@ -243,6 +248,7 @@ export function openReading(dataDir: string): StoreReading {
   const read = createTailReader(database, path, journalFolder(path));
   return {
     readCalls: (filter) => read(async (tail) => withRecordsOf(tail, await calls.readCalls(filter), filter)),
+    ...createProviderCallReader(queries),
     ...createPolicyReader(queries),
     readBalances: (account) =>
       read(async (tail) => {

@@ -18,3 +18,49 @@ export const IMPORTED_OBJECTS = [
   `CREATE INDEX imported_object_spent ON imported_object (subject_kind, subject_id, spent_at_ms, spent)
     WHERE spent <> 0`,
 ];
+
+/** Exports of providers compared with the records. Columns as in the port `ReconciliationStore`. */
+export const RECONCILIATIONS = [
+  `CREATE TABLE reconciliation (
+    id TEXT PRIMARY KEY NOT NULL,
+    providers TEXT NOT NULL,
+    format TEXT NOT NULL,
+    file TEXT NOT NULL,
+    imported_at_ms INTEGER NOT NULL,
+    first_day TEXT NOT NULL,
+    last_day TEXT NOT NULL,
+    time_zone TEXT NOT NULL,
+    lines INTEGER NOT NULL,
+    billed INTEGER NOT NULL,
+    recorded INTEGER NOT NULL,
+    explained INTEGER NOT NULL,
+    findings INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX reconciliation_age ON reconciliation (imported_at_ms)',
+  `CREATE TABLE reconciliation_day (
+    reconciliation TEXT NOT NULL REFERENCES reconciliation (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    model TEXT NOT NULL,
+    billed_requests INTEGER,
+    recorded_requests INTEGER NOT NULL,
+    billed INTEGER,
+    recorded INTEGER NOT NULL,
+    explained INTEGER NOT NULL,
+    PRIMARY KEY (reconciliation, seq)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE reconciliation_finding (
+    reconciliation TEXT NOT NULL REFERENCES reconciliation (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    model TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    request_id TEXT,
+    attempt INTEGER,
+    provider_request_id TEXT,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (reconciliation, seq)
+  ) STRICT, WITHOUT ROWID`,
+];
