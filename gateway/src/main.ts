@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
 import { register as registerMigrate } from './cli/commands/books/migrate.ts';
+import { register as registerReconcile } from './cli/commands/books/reconcile.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
 import { register as registerCredentials } from './cli/commands/credentials.ts';
@@ -44,6 +45,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerCheck,
     registerConnect,
     registerMigrate,
+    registerReconcile,
   ]) {
     register(program, environment);
   }

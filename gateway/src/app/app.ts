@@ -157,6 +157,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const inTurn = createTurns();
     const control = createControl(
       {
+        reconciliations: store.reconciliations,
         policies: store.policies,
         ledger: store.ledger,
         directory,

@@ -46,6 +46,7 @@ async function startServer(dataDir: string) {
   changes.subscribe(followRules(limits, store.policies));
   const credits: { account: string; amount: bigint }[] = [];
   const control = createControl({
+    reconciliations: store.reconciliations,
     policies: store.policies,
     ledger: store.ledger,
     directory,

@@ -117,6 +117,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         probe: probeProvider,
         live: null,
       },
+      reconciliations: store.reconciliations,
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },
       nowMs: () => environment.nowMs(),

@@ -7,6 +7,7 @@ import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, Cont
 import { IMPORT_COMMANDS } from './import-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
+import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';
 import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
 import { PROVIDER_COMMANDS } from './routing/provider-commands.ts';
 import { ROUTE_COMMANDS } from './routing/route-commands.ts';
@@ -24,6 +25,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...ROUTE_COMMANDS,
   ...CREDENTIAL_COMMANDS,
   ...IMPORT_COMMANDS,
+  ...RECONCILIATION_COMMANDS,
 ]);
 
 /** Commands that take no turn, because they may wait long for other servers. */

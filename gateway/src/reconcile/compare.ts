@@ -1,6 +1,7 @@
 /** Compares an export with the attempts of records, per day and model, and explains the differences. */
-import { costNanoUsd } from '../billing/price-book.ts';
+
 import type { Price } from '../billing/price.ts';
+import { costNanoUsd } from '../billing/price-book.ts';
 import type { Finding, ReconciledDay } from '../store/ports/books/reconciliation.ts';
 import { type DayLines, explainDays } from './explain-days.ts';
 import { createFindings } from './findings.ts';
@@ -34,7 +35,12 @@ export function compareInvoice(lines: readonly InvoiceLine[], attempts: readonly
   const single = requests.map((line): RequestLine => ({ ...line, ...priced(line, priceOf), tier: line.tier }));
   if (single.length > 0) matchRequests(single, attempts, findings, inExport);
   if (whole.length > 0) explainDays(whole, attempts, findings);
-  return sumUp(single, whole, attempts.filter((own) => inExport(own.day)), findings.list());
+  return sumUp(
+    single,
+    whole,
+    attempts.filter((own) => inExport(own.day)),
+    findings.list(),
+  );
 }
 
 /** The list price of a model by its records. */
@@ -61,8 +67,12 @@ function groupDays(lines: readonly InvoiceLine[], priceOf: (modelKey: string) =>
     const [first] = group;
     if (first === undefined) return [];
     const requests = group.every((line) => line.requests === null) ? null : sum(group, (line) => line.requests ?? 0);
-    const tokens = group.every((line) => line.tokens === null) ? null : addTokens(group.map((line) => line.tokens ?? NO_TOKENS));
-    const exact = group.some((line) => line.amount !== null) ? group.reduce((total, line) => total + (line.amount ?? 0n), 0n) : null;
+    const tokens = group.every((line) => line.tokens === null)
+      ? null
+      : addTokens(group.map((line) => line.tokens ?? NO_TOKENS));
+    const exact = group.some((line) => line.amount !== null)
+      ? group.reduce((total, line) => total + (line.amount ?? 0n), 0n)
+      : null;
     const tiers = new Map<string, Tokens>();
     for (const line of group) {
       if (line.tier === null || line.tokens === null || tierOf(line.tier) === null) continue;
@@ -107,7 +117,9 @@ function sumUp(
     day.recorded += own.cost ?? 0n;
   }
   for (const { day, model, amount } of findings) dayOf(day, model).explained += amount;
-  const list = [...days.values()].sort((one, other) => (`${one.day} ${one.model}` < `${other.day} ${other.model}` ? -1 : 1));
+  const list = [...days.values()].sort((one, other) =>
+    `${one.day} ${one.model}` < `${other.day} ${other.model}` ? -1 : 1,
+  );
   const total = (read: (day: ReconciledDay) => bigint) => list.reduce((all, day) => all + read(day), 0n);
   return {
     days: list,

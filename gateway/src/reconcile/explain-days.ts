@@ -42,11 +42,18 @@ export function explainDays(allLines: readonly DayLines[], attempts: readonly Ow
     const all = byPlace.get(`${lines.day} ${lines.modelKey}`) ?? [];
     const own = all.filter(({ role }) => role === 'answered');
     const lost = all.filter(({ role }) => role === 'lost');
-    return { lines, own, lost, difference: own.reduce((sum, each) => minus(sum, vectorOf(lines, each)), billedOf(lines)) };
+    return {
+      lines,
+      own,
+      lost,
+      difference: own.reduce((sum, each) => minus(sum, vectorOf(lines, each)), billedOf(lines)),
+    };
   });
   const places = new Map(days.map((day) => [`${day.lines.day} ${day.lines.modelKey}`, day]));
   for (const day of days) {
-    const near = [-1, 1].flatMap((step) => byPlace.get(`${dateAfter(day.lines.day, step)} ${day.lines.modelKey}`) ?? []);
+    const near = [-1, 1].flatMap(
+      (step) => byPlace.get(`${dateAfter(day.lines.day, step)} ${day.lines.modelKey}`) ?? [],
+    );
     takeFromNeighbours(day, near, places, findings);
   }
   for (const day of days) {
@@ -69,7 +76,12 @@ function takeFromNeighbours(
     const vector = vectorOf(lines, own);
     const neighbour = places.get(`${own.day} ${own.modelKey}`);
     // A neighbour outside of the export may have anything.
-    const isShort = neighbour === undefined || contains(neighbour.difference.map((each) => -each), vector);
+    const isShort =
+      neighbour === undefined ||
+      contains(
+        neighbour.difference.map((each) => -each),
+        vector,
+      );
     if (isZero(vector) || !contains(day.difference, vector) || !isShort) continue;
     day.difference = minus(day.difference, vector);
     const detail = `counted to ${lines.day} by the provider and to ${own.day} here: another time zone`;
@@ -84,7 +96,11 @@ function dateAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-type Move = { readonly own: OwnAttempt; readonly cause: 'retried_attempt' | 'double' | 'not_billed'; readonly vector: Vector };
+type Move = {
+  readonly own: OwnAttempt;
+  readonly cause: 'retried_attempt' | 'double' | 'not_billed';
+  readonly vector: Vector;
+};
 
 function explainDay(day: Day, findings: Findings): void {
   const { lines, own, lost } = day;
@@ -145,7 +161,12 @@ function explainRest(day: Day, found: readonly Move[], findings: Findings): void
     if (!isLeft) break;
     if (requests !== null) requests -= 1n;
     day.difference = minus(day.difference, vectorOf(lines, each));
-    findings.addOf(each, 'retried_attempt', each.cost ?? 0n, `${detailOf(each, 'retried_attempt')}; its usage is an estimate`);
+    findings.addOf(
+      each,
+      'retried_attempt',
+      each.cost ?? 0n,
+      `${detailOf(each, 'retried_attempt')}; its usage is an estimate`,
+    );
   }
   if (isZero(day.difference)) return;
   const amount = cost(day.difference);
@@ -171,7 +192,12 @@ function explainRest(day: Day, found: readonly Move[], findings: Findings): void
     return;
   }
   if (lines.tokens !== null) {
-    findings.add({ ...place, cause: requests === null && amount > 0n ? 'missing_call' : 'usage', amount, detail: 'no record matches it' });
+    findings.add({
+      ...place,
+      cause: requests === null && amount > 0n ? 'missing_call' : 'usage',
+      amount,
+      detail: 'no record matches it',
+    });
   }
 }
 
@@ -181,7 +207,9 @@ function comparePrices(day: Day, findings: Findings): void {
   for (const [tier, tokens] of lines.tiers) {
     const ours = day.own.filter((own) => tierOf(own.tier) === tierOf(tier)).map(({ tokens }) => tokens);
     if (tierOf(tier) === null || sumKey(ours) === sumKey([tokens])) continue;
-    const own = day.own.find((each) => tierOf(each.tier) !== tierOf(tier) && sumKey([each.tokens]) === sumKey([tokens]));
+    const own = day.own.find(
+      (each) => tierOf(each.tier) !== tierOf(tier) && sumKey([each.tokens]) === sumKey([tokens]),
+    );
     if (own === undefined) continue;
     const detail = `billed as ${tier}, recorded as ${tierOf(own.tier) ?? 'standard'}`;
     findings.addOf(own, 'wrong_tier', restOf(day, findings), detail);
@@ -201,7 +229,11 @@ function comparePrices(day: Day, findings: Findings): void {
     const detail = `the difference is that of request ${single.requestId} at the price of ${tierOfFactor(single.cost + rest, single.cost)}`;
     findings.addOf(single, 'wrong_tier', rest, detail);
   } else {
-    findings.add({ ...place, cause: 'price', detail: 'the same usage at another price: compare the price of the model' });
+    findings.add({
+      ...place,
+      cause: 'price',
+      detail: 'the same usage at another price: compare the price of the model',
+    });
   }
 }
 

@@ -42,6 +42,7 @@ export function createFindings(): Findings {
       add({ day, model, requestId, attempt, providerRequestId, cause, amount, detail, ...more });
     },
     explained: (day, modelKey) => sums.get(`${day} ${modelKey}`) ?? 0n,
-    list: () => [...named].flatMap(([place, list]) => [...list, ...(others.has(place) ? [others.get(place)] : [])]) as Finding[],
+    list: () =>
+      [...named].flatMap(([place, list]) => [...list, ...(others.has(place) ? [others.get(place)] : [])]) as Finding[],
   };
 }

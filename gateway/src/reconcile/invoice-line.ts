@@ -80,7 +80,8 @@ export function parseTime(text: string, place: string): number {
   const trimmed = text.trim();
   if (/^[0-9]{9,11}$/.test(trimmed)) return Number(trimmed) * 1_000;
   const [, date, clock = '00:00:00', zone = 'Z'] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/.exec(trimmed) ?? [];
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/.exec(trimmed) ??
+    [];
   const offset = zone === 'UTC' ? 'Z' : zone.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2');
   const atMs = Date.parse(`${date}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${offset}`);
   if (!Number.isNaN(atMs)) return atMs;

@@ -31,7 +31,9 @@ export function matchRequests(
 ): void {
   const used = new Set<OwnAttempt>();
   const matched = new Map<RequestLine, OwnAttempt>();
-  const byId = new Map(attempts.flatMap((own) => (own.upstreamRequestId === null ? [] : [[own.upstreamRequestId, own]])));
+  const byId = new Map(
+    attempts.flatMap((own) => (own.upstreamRequestId === null ? [] : [[own.upstreamRequestId, own]])),
+  );
   const byUse = Map.groupBy(attempts, (own) => useKey(own.modelKey, own.tokens));
   const byModel = Map.groupBy(
     attempts.filter((own) => own.isEstimated || own.role === 'lost'),
@@ -51,7 +53,8 @@ export function matchRequests(
     else take(line, own);
     return false;
   });
-  const sameUse = (line: RequestLine) => (line.tokens === null ? [] : (byUse.get(useKey(line.modelKey, line.tokens)) ?? []));
+  const sameUse = (line: RequestLine) =>
+    line.tokens === null ? [] : (byUse.get(useKey(line.modelKey, line.tokens)) ?? []);
   left = left.filter((line) => !take(line, nearest(line, sameUse(line), ZONE_MS, used)));
   left = left.filter((line) => !take(line, nearest(line, byModel.get(line.modelKey) ?? [], NEAR_MS, used)));
   for (const line of left) {
@@ -105,7 +108,8 @@ function causeOf(line: RequestLine, own: OwnAttempt, billed: bigint, recorded: b
       return ['wrong_tier', `billed as ${theirs ?? 'standard'}, recorded as ${ours ?? 'standard'}`];
     }
     const tier = tierOfFactor(billed, recorded);
-    if (tier !== null) return ['wrong_tier', `the same usage at the price of ${tier}, recorded as ${ours ?? 'standard'}`];
+    if (tier !== null)
+      return ['wrong_tier', `the same usage at the price of ${tier}, recorded as ${ours ?? 'standard'}`];
     return ['price', 'the same usage at another price: compare the price of the model'];
   }
   if (own.isEstimated) {

@@ -1,10 +1,11 @@
 /** Lists the attempts of records as a provider bills them: without mark-ups, those that did not answer included. */
-import { attemptModelKey } from './model-names.ts';
-import { chargedNanoUsd } from '../billing/price-book.ts';
+
 import { type Price, readPriceVersion } from '../billing/price.ts';
+import { chargedNanoUsd } from '../billing/price-book.ts';
 import type { Usage } from '../generation/usage.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import type { Tokens } from './invoice-line.ts';
+import { attemptModelKey } from './model-names.ts';
 
 export interface OwnAttempt {
   readonly requestId: string;

@@ -44,7 +44,10 @@ export async function readInvoice(path: string): Promise<Invoice> {
 }
 
 /** Reads one answer of an API, as `readInvoice` reads a file. @throws InvoiceError */
-export function readInvoiceText(text: string, name: string): Omit<Invoice, 'digest' | 'format'> & { format: InvoiceFormat | null } {
+export function readInvoiceText(
+  text: string,
+  name: string,
+): Omit<Invoice, 'digest' | 'format'> & { format: InvoiceFormat | null } {
   return collect(objectsIn(parseDocuments(text, name)), name);
 }
 
@@ -54,7 +57,8 @@ interface Collected {
 }
 
 async function readCsvFile(path: string): Promise<Collected> {
-  if (!/\.csv$/i.test(path)) throw new InvoiceError(`${path}: expected a file whose name ends in .csv, .json or .jsonl`);
+  if (!/\.csv$/i.test(path))
+    throw new InvoiceError(`${path}: expected a file whose name ends in .csv, .json or .jsonl`);
   let columns: readonly string[] | null = null;
   let format: InvoiceFormat | null = null;
   const lines: InvoiceLine[] = [];
@@ -79,7 +83,9 @@ async function readCsvFile(path: string): Promise<Collected> {
 
 function readJsonFile(path: string, size: number): Collected {
   if (size > JSON_BYTES_MAX) {
-    throw new InvoiceError(`${path}: found ${size} bytes, expected at most ${JSON_BYTES_MAX}; split the export by days`);
+    throw new InvoiceError(
+      `${path}: found ${size} bytes, expected at most ${JSON_BYTES_MAX}; split the export by days`,
+    );
   }
   return collect(objectsIn(parseDocuments(readFileSync(path, 'utf8'), path)), path);
 }
@@ -135,7 +141,8 @@ function recognize(members: ReadonlySet<string>, path: string): InvoiceFormat {
 }
 
 function checkCount(count: number, path: string): void {
-  if (count > LINES_MAX) throw new InvoiceError(`${path}: found more than ${LINES_MAX} lines; split the export by days`);
+  if (count > LINES_MAX)
+    throw new InvoiceError(`${path}: found more than ${LINES_MAX} lines; split the export by days`);
 }
 
 async function digestOf(path: string): Promise<string> {

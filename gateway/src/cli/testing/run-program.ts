@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
 import * as migrate from '../commands/books/migrate.ts';
+import * as reconcile from '../commands/books/reconcile.ts';
 import * as credentials from '../commands/credentials.ts';
 import * as data from '../commands/data.ts';
 import * as keys from '../commands/keys.ts';
@@ -43,7 +44,7 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials, migrate])
+  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials, migrate, reconcile])
     register(program, environment);
   users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {

@@ -78,6 +78,7 @@ export async function openPeopleRig(
   const faults: string[] = [];
   const setUp = createSetUp(store.people, () => rig.nowMs);
   const control = createControl({
+    reconciliations: store.reconciliations,
     policies: store.policies,
     ledger: store.ledger,
     directory,

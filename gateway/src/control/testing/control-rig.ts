@@ -81,6 +81,7 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
     models: ['m', 'lab/qwen:32b'],
     nowMs: 1_790_000_000_000,
     control: createControl({
+      reconciliations: { save: async () => undefined },
       policies: publishPolicies(disk.policies, changes),
       ledger: disk.ledger,
       directory,

@@ -18,7 +18,9 @@ export const anthropicCosts: InvoiceFormat = {
     // Web searches and code execution have no model.
     const model = entry.first('model', 'cost_type', 'description') ?? 'all models';
     const tier = entry.get('service_tier');
-    return [{ ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at, true), tier }];
+    return [
+      { ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at, true), tier },
+    ];
   },
 };
 

@@ -37,8 +37,7 @@ export const bedrockLogs: InvoiceFormat = {
 };
 
 /** The kinds of tokens at the end of a usage type: `USE1-Claude4.5Sonnet-input-tokens`, `EU-…-cache-read-input-token-count`. */
-const TOKEN_KIND =
-  /[-_]?(?:mantle-)?(cache-?(?:read|write)-?)?(input|output)-?token(?:s|-?count)?(?:-[a-z0-9-]+)?$/i;
+const TOKEN_KIND = /[-_]?(?:mantle-)?(cache-?(?:read|write)-?)?(input|output)-?token(?:s|-?count)?(?:-[a-z0-9-]+)?$/i;
 
 export const awsCosts: InvoiceFormat = {
   name: 'aws-cur',
@@ -51,10 +50,13 @@ export const awsCosts: InvoiceFormat = {
     const start = entry.first('line_item_usage_start_date', 'lineItem/UsageStartDate') ?? '';
     const type = entry.first('line_item_usage_type', 'lineItem/UsageType') ?? 'unknown';
     const cost = entry.first('line_item_unblended_cost', 'lineItem/UnblendedCost') ?? '0';
-    const model = entry.first('product_model', 'product/model') ?? type.replace(/^[A-Z0-9]{2,5}-/, '').replace(TOKEN_KIND, '');
+    const model =
+      entry.first('product_model', 'product/model') ?? type.replace(/^[A-Z0-9]{2,5}-/, '').replace(TOKEN_KIND, '');
     const tier = /-(batch|flex|priority)(?:-|$)/i.exec(type)?.[1]?.toLowerCase() ?? null;
     const amount = parseAmount(cost, `${entry.at}: unblended cost`);
     const day = dayOf(start, `${entry.at}: usage start date`);
-    return [{ place: entry.place, day, atMs: null, model, requestId: null, requests: null, tokens: null, amount, tier }];
+    return [
+      { place: entry.place, day, atMs: null, model, requestId: null, requests: null, tokens: null, amount, tier },
+    ];
   },
 };

@@ -22,7 +22,9 @@ export const openaiCosts: InvoiceFormat = {
     // `gpt-5.2-2026-01-15, cached input`: the model, and which of its tokens.
     const item = entry.get('line_item') ?? 'all models';
     const model = item.includes(', ') ? item.slice(0, item.lastIndexOf(', ')) : item;
-    return [{ ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at), tier: null }];
+    return [
+      { ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at), tier: null },
+    ];
   },
 };
 
@@ -39,7 +41,12 @@ export const openaiUsage: InvoiceFormat = {
     const input = parseCount(entry.get('input_tokens'), entry.at);
     const cached = parseCount(entry.get('input_cached_tokens'), entry.at);
     if (cached > input) throw new InvoiceError(`${entry.at}: input_cached_tokens: found more than input_tokens`);
-    const tokens = { input: input - cached, cache_read: cached, cache_write: 0, output: parseCount(entry.get('output_tokens'), entry.at) };
+    const tokens = {
+      input: input - cached,
+      cache_read: cached,
+      cache_write: 0,
+      output: parseCount(entry.get('output_tokens'), entry.at),
+    };
     const isBatch = entry.get('batch')?.toLowerCase() === 'true';
     const tier = isBatch ? 'batch' : entry.get('service_tier');
     return [{ ...wholeDay(entry), model, requests: parseCount(requests, entry.at), tokens, amount: null, tier }];

@@ -1,6 +1,6 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
-import type { ProviderCallReader, ReconciliationStore } from './books/reconciliation.ts';
+import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { Ledger, StatementReader } from './ledger.ts';
@@ -40,6 +40,7 @@ export interface StoreReading
     PolicyReader,
     Pick<Ledger, 'readBalances'>,
     EnteredReader {
+  readonly reconciliations: ReconciliationReader;
   close(): void;
 }
 

@@ -11,6 +11,11 @@ import { createLedger } from '../ledger/ledger.ts';
 import type { ContentStore } from '../ports/content.ts';
 import type { OnCommit, Store, StoreHealth, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
+import {
+  createProviderCallReader,
+  createReconciliationReader,
+  createReconciliationStore,
+} from './books/reconciliation-store.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
@@ -29,7 +34,6 @@ import { createPolicyReader, createPolicyStore } from './policy/policy-store.ts'
 import { createEnteredReader, createKeyUseStore, createProviderStore } from './policy/provider-store.ts';
 import { nameSqliteFault } from './sqlite-fault.ts';
 import { createStoredStateStore } from './stored/stored-state-store.ts';
-import { createProviderCallReader, createReconciliationStore } from './books/reconciliation-store.ts';
 import { createBudgetSpends } from './usage/budget-spends.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { startWriter } from './writer/writer.ts';
@@ -249,6 +253,7 @@ export function openReading(dataDir: string): StoreReading {
   return {
     readCalls: (filter) => read(async (tail) => withRecordsOf(tail, await calls.readCalls(filter), filter)),
     ...createProviderCallReader(queries),
+    reconciliations: createReconciliationReader(queries),
     ...createPolicyReader(queries),
     readBalances: (account) =>
       read(async (tail) => {

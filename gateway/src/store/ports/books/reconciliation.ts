@@ -80,13 +80,16 @@ export interface Reconciliation extends ReconciliationSummary {
   readonly list: readonly Finding[];
 }
 
-export interface ReconciliationStore {
-  /** Keeps a reconciliation, or replaces the one with its id, with the audit entry. Durable when it resolves. */
-  save(reconciliation: Reconciliation, entry: NewAuditEntry): Promise<void>;
+export interface ReconciliationReader {
   /** The newest imports first, at most `limit`. */
   list(limit: number): Promise<readonly ReconciliationSummary[]>;
   /** Null: there is none. */
   read(id: string): Promise<Reconciliation | null>;
+}
+
+export interface ReconciliationStore extends ReconciliationReader {
+  /** Keeps a reconciliation, or replaces the one with its id, with the audit entry. Durable when it resolves. */
+  save(reconciliation: Reconciliation, entry: NewAuditEntry): Promise<void>;
 }
 
 export interface ProviderCallReader {

@@ -6,6 +6,7 @@ import type {
   ProviderCallReader,
   ReconciledDay,
   Reconciliation,
+  ReconciliationReader,
   ReconciliationStore,
   ReconciliationSummary,
 } from '../../ports/books/reconciliation.ts';
@@ -76,10 +77,7 @@ const FINDINGS: StoredTable<Row<Finding>> = {
 
 const PAGE = 1_000;
 
-export function createReconciliationStore(
-  queries: Kysely<Tables>,
-  writer: Pick<Writer, 'write'>,
-): ReconciliationStore {
+export function createReconciliationStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): ReconciliationStore {
   return {
     save({ days, list, ...summary }, entry) {
       const { id } = summary;
@@ -93,6 +91,13 @@ export function createReconciliationStore(
         auditStatement(entry),
       ]);
     },
+    ...createReconciliationReader(queries),
+  };
+}
+
+/** The read half of the port. */
+export function createReconciliationReader(queries: Kysely<Tables>): ReconciliationReader {
+  return {
     list: async (limit) => (await readRows(queries, SUMMARIES, 'imported_at_ms DESC, id')).slice(0, limit),
     async read(id) {
       const [summary] = await readRows(queries, SUMMARIES, 'id', sql`id = ${id}`);

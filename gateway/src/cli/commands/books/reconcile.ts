@@ -1,0 +1,255 @@
+/** Defines `tollgate reconcile …`: compares a provider's export with the records, and shows what was found. */
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { formatNanoUsd } from '../../../billing/money.ts';
+import { type Comparison, compareInvoice } from '../../../reconcile/compare.ts';
+import { InvoiceError, type InvoiceLine } from '../../../reconcile/invoice-line.ts';
+import { type OwnAttempt, ownAttempts } from '../../../reconcile/own-attempts.ts';
+import { FORMATS, type Invoice, readInvoice } from '../../../reconcile/read-invoice.ts';
+import { causeWords, differencePercent, renderFindingsCsv } from '../../../reconcile/render-findings.ts';
+import type { Finding, ProviderCallReader, ReconciledDay } from '../../../store/ports/books/reconciliation.ts';
+import { administer, withReading } from '../../administer.ts';
+import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
+
+interface ImportFlags {
+  readonly provider: readonly string[];
+  readonly timeZone: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const DAY_MS = 86_400_000;
+const LIST_MAX = 100;
+/** Below the limit of the control socket. */
+const REQUEST_CHARS_MAX = 900_000;
+const FILE_CHARS_MAX = 256;
+
+export function register(program: Command, environment: CliEnvironment): void {
+  const reconcile = program.command('reconcile').description('compare what providers bill with the records');
+  reconcile
+    .command('import')
+    .description(`compare an export of a provider. Formats: ${FORMATS.map(({ title }) => title).join('; ')}`)
+    .argument('<file>', 'the export, .csv, .json or .jsonl')
+    .requiredOption('--provider <names...>', 'the providers of the configuration that it bills')
+    .option('--time-zone <name>', 'the IANA time zone in which the provider counts days', 'UTC')
+    .option('--dry-run', 'keep nothing')
+    .option('--json', 'print JSON')
+    .action((file: string, flags: ImportFlags) => importFile(environment, file, flags));
+  reconcile
+    .command('list')
+    .description('list the imports, the newest first')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: { readonly json?: true }) => {
+      const found = await withReading(environment, ({ reconciliations }) => reconciliations.list(LIST_MAX));
+      if (flags.json) {
+        environment.stdout(found.map((each) => renderJsonLine(withTexts(each))).join(''));
+        return;
+      }
+      const rows = found.map((each) => [
+        each.id,
+        each.providers,
+        each.file,
+        `${each.firstDay} to ${each.lastDay}`,
+        formatNanoUsd(each.billed),
+        formatNanoUsd(each.recorded),
+        differencePercent(each),
+        String(each.findings),
+      ]);
+      environment.stdout(
+        renderTable(['ID', 'PROVIDERS', 'FILE', 'DAYS', 'BILLED', 'RECORDED', 'DIFFERENCE', 'FINDINGS'], rows),
+      );
+    });
+  reconcile
+    .command('show')
+    .description('show the days and findings of an import')
+    .argument('<id>', 'its id')
+    .option('--csv', 'print the findings as CSV')
+    .option('--json', 'print JSON')
+    .action(async (id: string, flags: { readonly csv?: true; readonly json?: true }) => {
+      const found = await withReading(environment, ({ reconciliations }) => reconciliations.read(id));
+      if (found === null)
+        throw new CliFailure(1, `There is no reconciliation ${JSON.stringify(id)}. List them: tollgate reconcile list`);
+      if (flags.csv) environment.stdout(renderFindingsCsv(found.list));
+      else if (flags.json) environment.stdout(renderJsonLine(withTexts(found)));
+      else environment.stdout(renderComparison({ ...found, findings: found.list }));
+    });
+}
+
+async function importFile(environment: CliEnvironment, file: string, flags: ImportFlags): Promise<void> {
+  try {
+    const dayOf = dayIn(flags.timeZone);
+    const invoice = await readInvoice(file);
+    const [firstDay, lastDay] = rangeOf(invoice.lines, file);
+    const attempts = await withReading(environment, (reading) =>
+      readAttempts(reading, { providers: flags.provider, firstDay, lastDay, dayOf }),
+    );
+    const comparison = compareInvoice(invoice.lines, attempts);
+    const id = `rec_${new Bun.CryptoHasher('sha256')
+      .update(`${flags.provider.join(',')} ${invoice.digest}`)
+      .digest('hex')
+      .slice(0, 24)}`;
+    if (flags.dryRun !== true) {
+      const about = { id, file, invoice, flags, firstDay, lastDay };
+      await administer(environment, 'reconciliations.save', requestOf(comparison, about));
+    }
+    if (flags.json) environment.stdout(renderJsonLine(withTexts({ id, format: invoice.format.name, ...comparison })));
+    else
+      environment.stdout(
+        `${flags.dryRun ? '' : `${id}\n`}${invoice.format.title}, ${invoice.lines.length} lines\n${renderComparison(comparison)}`,
+      );
+  } catch (fault) {
+    if (fault instanceof InvoiceError) throw new CliFailure(1, `${makeVisible(fault.message)}. Nothing was imported.`);
+    throw fault;
+  }
+}
+
+/** @throws CliFailure */
+function dayIn(timeZone: string): (atMs: number) => string {
+  try {
+    const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+    return (atMs) => format.format(atMs);
+  } catch {
+    throw new CliFailure(
+      2,
+      `--time-zone: found ${JSON.stringify(timeZone)}, expected an IANA name such as Europe/Berlin`,
+    );
+  }
+}
+
+function rangeOf(lines: readonly InvoiceLine[], file: string): readonly [string, string] {
+  const [first] = lines;
+  if (first === undefined) throw new InvoiceError(`${file}: found no lines with use`);
+  let [from, to] = [first.day, first.day];
+  for (const { day } of lines) {
+    if (day < from) from = day;
+    if (day > to) to = day;
+  }
+  return [from, to];
+}
+
+async function readAttempts(
+  reading: ProviderCallReader,
+  range: {
+    readonly providers: readonly string[];
+    readonly firstDay: string;
+    readonly lastDay: string;
+    readonly dayOf: (atMs: number) => string;
+  },
+): Promise<readonly OwnAttempt[]> {
+  const { providers, firstDay, lastDay, dayOf } = range;
+  // A day around them: time zones, and requests that ran over midnight.
+  const fromMs = Date.parse(firstDay) - DAY_MS;
+  const toMs = Date.parse(lastDay) + 2 * DAY_MS;
+  const names = new Set(providers);
+  const attempts: OwnAttempt[] = [];
+  let after: string | null = null;
+  for (;;) {
+    const page = await reading.readProviderCalls({ providers, fromMs, toMs, after });
+    for (const record of page) attempts.push(...ownAttempts(record, names, dayOf));
+    const last = page.at(-1);
+    if (last === undefined) return attempts;
+    after = last.request_id;
+  }
+}
+
+interface About {
+  readonly id: string;
+  readonly file: string;
+  readonly invoice: Invoice;
+  readonly flags: ImportFlags;
+  readonly firstDay: string;
+  readonly lastDay: string;
+}
+
+function requestOf(comparison: Comparison, { id, file, invoice, flags, firstDay, lastDay }: About): object {
+  const request = (findings: readonly Finding[]) => ({
+    id,
+    providers: flags.provider.join(', '),
+    format: invoice.format.name,
+    file: basename(file).slice(0, FILE_CHARS_MAX),
+    first_day: firstDay,
+    last_day: lastDay,
+    time_zone: flags.timeZone,
+    lines: invoice.lines.length,
+    ...withTexts({ billed: comparison.billed, recorded: comparison.recorded, explained: comparison.explained }),
+    days: comparison.days.map(({ billedRequests, recordedRequests, model, ...rest }) => ({
+      ...withTexts(rest),
+      model: model.slice(0, 256),
+      billed_requests: billedRequests,
+      recorded_requests: recordedRequests,
+    })),
+    findings: findings.map(({ requestId, providerRequestId, model, ...rest }) => ({
+      ...withTexts(rest),
+      model: model.slice(0, 256),
+      request_id: requestId,
+      provider_request_id: providerRequestId?.slice(0, 256) ?? null,
+    })),
+  });
+  const named = request(comparison.findings);
+  if (JSON.stringify(named).length <= REQUEST_CHARS_MAX) return named;
+  const summed = request(sumByCause(comparison.findings));
+  if (JSON.stringify(summed).length <= REQUEST_CHARS_MAX) return summed;
+  throw new CliFailure(
+    1,
+    'The comparison is too large to be kept. Split the export by days, or print it: --dry-run --json',
+  );
+}
+
+/** One finding for each day, model and cause, without the requests. */
+function sumByCause(findings: readonly Finding[]): readonly Finding[] {
+  const groups = Map.groupBy(findings, ({ day, model, cause }) => JSON.stringify([day, model, cause]));
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined || others.length === 0) return first ?? [];
+    const count = others.reduce((sum, each) => sum + each.count, first.count);
+    const amount = others.reduce((sum, each) => sum + each.amount, first.amount);
+    const detail = `${count} findings; to name the requests, split the export by days`;
+    return { ...first, requestId: null, attempt: null, providerRequestId: null, count, amount, detail };
+  });
+}
+
+interface Shown {
+  readonly days: readonly ReconciledDay[];
+  readonly findings: readonly Finding[];
+  readonly billed: bigint;
+  readonly recorded: bigint;
+  readonly explained: bigint;
+}
+
+function renderComparison({ days, findings, billed, recorded, explained }: Shown): string {
+  const usd = (amount: bigint | null) => (amount === null ? '' : formatNanoUsd(amount));
+  const differing = days.filter((day) => (day.billed ?? day.recorded) !== day.recorded || day.explained !== 0n);
+  const rows = differing.map((day) => [
+    day.day,
+    day.model,
+    day.billedRequests === null ? '' : String(day.billedRequests),
+    String(day.recordedRequests),
+    usd(day.billed),
+    usd(day.recorded),
+    usd(day.billed === null ? null : day.billed - day.recorded),
+    usd(day.explained),
+  ]);
+  const found = findings.map((each) => [
+    each.day,
+    each.model,
+    causeWords(each.cause),
+    usd(each.amount),
+    each.requestId ?? '',
+    each.providerRequestId ?? '',
+    each.detail,
+  ]);
+  const heading = ['DAY', 'MODEL', 'BILLED REQ.', 'RECORDED REQ.', 'BILLED', 'RECORDED', 'DIFFERENCE', 'EXPLAINED'];
+  return [
+    `billed ${usd(billed)}, recorded ${usd(recorded)}: ${usd(billed - recorded)} USD (${differencePercent({ billed, recorded })}), explained ${usd(explained)}\n`,
+    rows.length === 0 ? 'No day differs.\n' : renderTable(heading, rows),
+    found.length === 0
+      ? ''
+      : `\n${renderTable(['DAY', 'MODEL', 'CAUSE', 'USD', 'REQUEST', 'PROVIDER ID', 'DETAIL'], found)}`,
+  ].join('');
+}
+
+/** Amounts as decimal texts of nano-USD. */
+function withTexts(value: object): Record<string, unknown> {
+  return JSON.parse(
+    JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)),
+  ) as Record<string, unknown>;
+}
