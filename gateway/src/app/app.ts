@@ -155,11 +155,10 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     closers.push(() => content.close());
     // Changes of models read what others have written: they run one at a time.
     const inTurn = createTurns();
+    const { policies, ledger, reconciliations } = store;
     const control = createControl(
       {
-        reconciliations: store.reconciliations,
-        policies: store.policies,
-        ledger: store.ledger,
+        ...{ policies, ledger, reconciliations },
         directory,
         limits: money.billing.rules,
         credit: money.credit,

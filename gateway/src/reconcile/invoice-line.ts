@@ -62,10 +62,6 @@ export function attoToNano(amount: AttoUsd): bigint {
   return amount < 0n ? -nano : nano;
 }
 
-export function nanoToAtto(amount: bigint): AttoUsd {
-  return amount * ATTO_PER_NANO;
-}
-
 /** A whole number from 0; `10.0` is one too, as spreadsheets write it. */
 export function parseCount(text: string | null, place: string): number {
   if (text === null) return 0;
@@ -95,6 +91,6 @@ export function dayOf(text: string, place: string): string {
   return new Date(parseTime(text, place)).toISOString().slice(0, 10);
 }
 
-export function quote(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

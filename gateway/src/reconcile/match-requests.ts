@@ -141,6 +141,6 @@ export function distanceMs(day: string, atMs: number): number {
   return Math.max(0, startMs - atMs, atMs - (startMs + 86_400_000 - 1));
 }
 
-export function useKey(modelKey: string, { input, cache_read, cache_write, output }: Tokens): string {
+function useKey(modelKey: string, { input, cache_read, cache_write, output }: Tokens): string {
   return `${modelKey} ${input} ${cache_read} ${cache_write} ${output}`;
 }

@@ -20,7 +20,7 @@ export function causeWords(cause: Cause): string {
 }
 
 /** The difference relative to the billed amount, in basis points; null: nothing was billed. */
-export function differenceBasisPoints({
+function differenceBasisPoints({
   billed,
   recorded,
 }: {

@@ -103,7 +103,7 @@ interface Billed {
   readonly tier: string;
 }
 
-export const BILLED: readonly Billed[] = [
+const BILLED: readonly Billed[] = [
   ...CALLS.map((each): Billed => {
     const usage = each.name === 'cut_stream' ? usageOf(each.usage.input, each.usage.output + 400) : each.usage;
     const list = costNanoUsd(usage, PRICE);

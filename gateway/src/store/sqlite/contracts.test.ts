@@ -7,6 +7,7 @@ import { testContent } from '../contracts/content-contract.ts';
 import { testPeople } from '../contracts/people-contract.ts';
 import { testPolicy } from '../contracts/policy-contract.ts';
 import { testProviders } from '../contracts/providers-contract.ts';
+import { testReconciliations } from '../contracts/reconciliation-contract.ts';
 import { testKeyUse, testRecords } from '../contracts/records-contract.ts';
 import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
@@ -46,6 +47,7 @@ for (const suite of [
   testBudgetSpends,
   testContent,
   testStoredState,
+  testReconciliations,
 ]) {
   suite('SQLite', openRig);
 }

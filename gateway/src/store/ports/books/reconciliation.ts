@@ -83,7 +83,7 @@ export interface Reconciliation extends ReconciliationSummary {
 export interface ReconciliationReader {
   /** The newest imports first, at most `limit`. */
   list(limit: number): Promise<readonly ReconciliationSummary[]>;
-  /** Null: there is none. */
+  /** Null: it does not exist. */
   read(id: string): Promise<Reconciliation | null>;
 }
 
