@@ -7,6 +7,7 @@ import type { BodyShare, CallPlace } from '../admission/capacity.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
+import type { Reason, ReasonTarget } from '../errors/reason.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
 import { maskKeys } from '../lib/secret.ts';
@@ -91,11 +92,15 @@ class Call {
   /** Members of the request, or states of the answer, that a translation could not carry; reported to the caller. */
   dropped: readonly string[] = [];
   readonly attempts: AttemptRecord[] = [];
+  /** Targets that could not take the call, once nothing is left to try. */
+  unavailable: readonly ReasonTarget[] = [];
   /**
    * The failure as reported where it was detected: why the call failed, was refused or was cut. Null: it did not fail,
    * or only the kind is known.
    */
   failure: CallFailure | null = null;
+  /** Set with the record of a call that failed. */
+  reason: Reason | null = null;
   /** Set once, by `settle`. */
   settled = false;
   /** What the account pays, set with `settled`: 0 if the operator pays all of it, null if the model has no price. */
@@ -306,12 +311,16 @@ export class AttemptRow {
     trace?.attemptIds.push(...trace.attemptIds.splice(at, 1));
   }
 
-  /** Notes why an attempt failed; `failure` null: another one of the call was faster. After `note`. */
-  lose(failure: FailureKind | null, failureClass: string): void {
+  /**
+   * Notes why an attempt failed; `failure` null: another one of the call was faster. `message`: what its provider said,
+   * for the record. After `note`.
+   */
+  lose(failure: FailureKind | null, failureClass: string, message: string | null = null): void {
     const row = this.#row;
     if (row === null) return;
     row.error ??= failure;
     row.class = failureClass;
+    if (message !== null) row.message = message;
     const { marks } = this;
     if ((marks?.sentAtMs ?? 0) === 0) row.phase = 'connect';
     else if ((marks?.headAtMs ?? 0) === 0) row.phase = 'sent';

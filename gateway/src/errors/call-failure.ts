@@ -3,7 +3,7 @@
  * nothing.
  */
 import type { FailureKind } from './failure-kinds.ts';
-import type { ReasonDraft, ReasonUpstream } from './reason.ts';
+import type { ReasonDraft, ReasonHint, ReasonUpstream } from './reason.ts';
 
 /** Of the prompt, of the requested response, and the maximum of both together; null: unknown. */
 export interface TokenCounts {
@@ -29,6 +29,8 @@ interface Details {
   readonly reason?: ReasonDraft;
   /** For the record: the provider's error, scrubbed. */
   readonly upstream?: ReasonUpstream;
+  /** For the error body: what its caller may know of the reason. */
+  readonly hint?: ReasonHint;
   /** The `allow` header of a 405. */
   readonly allow?: string;
   /** Early refusals close the connection instead of draining an unneeded body. */

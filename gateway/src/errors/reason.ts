@@ -23,6 +23,8 @@ export const REASON_KINDS = [
   'invalid_request',
   /** The provider failed, timed out, was overloaded or rate-limited us, before a response began. */
   'provider_error',
+  /** No attempt was made: every target of the model is unavailable (`targets`). */
+  'no_target',
   /** The provider rejected our credential or our account. */
   'provider_credential',
   /** The provider failed after its response had begun. */
@@ -46,6 +48,7 @@ export const REASON_CAPS = [
   'models',
   'addresses',
   'scopes',
+  'tags',
 ] as const;
 
 /** The last step that a request reached. */
@@ -66,6 +69,20 @@ export interface ReasonUpstream {
   readonly status: number | null;
   readonly type: string | null;
   readonly message: string | null;
+}
+
+export const TARGET_STATES = ['open', 'cooling', 'benched', 'full'] as const;
+
+/**
+ * A target that could not take the request. `open`: switched off after failures; `cooling`: its provider limits our rate;
+ * `benched`: its provider refuses our credential or our configuration; `full`: it has as many requests as it may.
+ */
+export interface ReasonTarget {
+  readonly provider: string;
+  readonly model: string;
+  readonly state: (typeof TARGET_STATES)[number];
+  /** ISO 8601. Absent: unknown. */
+  readonly until?: string;
 }
 
 /** A count; or an amount of money, as decimal text of nano-USD. */
@@ -89,18 +106,27 @@ export interface Reason {
   readonly needed?: ReasonAmount;
   /** ISO 8601: when the limit allows such a request again. */
   readonly resets_at?: string;
-  /** The allowed model patterns, at most 20 of them. */
+  /** The allowed model patterns, or the required data tags: at most 20 of them. */
   readonly allowed?: readonly string[];
   /** The path of the invalid member of the request. */
   readonly param?: string;
   /** Our message about the request or about the gateway, without text values from the request. */
   readonly message?: string;
   readonly target?: { readonly provider: string; readonly model: string };
+  /** The targets that were not tried because of their state: at most 10. */
+  readonly targets?: readonly ReasonTarget[];
   readonly upstream?: ReasonUpstream;
   readonly at_step: (typeof REASON_STEPS)[number];
 }
 
+/** The part of a reason that the error body tells the caller. */
+export interface ReasonHint {
+  readonly kind: ReasonKind;
+  readonly sentence: string;
+  readonly resets_at?: string;
+}
+
 /** The part of the reason known at the place of the decision. `buildReason` adds names, target and step. */
-export type ReasonDraft = Omit<Reason, 'at_step' | 'subject' | 'target'> & {
+export type ReasonDraft = Omit<Reason, 'at_step' | 'subject' | 'target' | 'targets'> & {
   readonly subject?: Pick<ReasonSubject, 'type' | 'id'>;
 };

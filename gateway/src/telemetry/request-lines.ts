@@ -4,6 +4,7 @@
  */
 import type { Payer } from '../billing/who-pays.ts';
 import type { CountRecord } from '../call/call-observer.ts';
+import { explainFallback, explainReason } from '../call/reason/explain-reason.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 
 /** What a line tells of. */
@@ -15,9 +16,10 @@ export interface EndedRequest {
 }
 
 const FULL_BYTES = 64 * 1024;
-/** Above nine texts of the maximum length, each character with an escape of six bytes, and the other members. */
-const LINE_BYTES_MAX = 16 * 1024;
+/** Above nine texts of the maximum length and a sentence, each character with an escape of six bytes, and the other members. */
+const LINE_BYTES_MAX = 24 * 1024;
 const TEXT_CHARS_MAX = 256;
+const SENTENCE_CHARS_MAX = 1_000;
 /** Bounds each cache. */
 const CACHED_MAX = 10_000;
 
@@ -84,7 +86,7 @@ export class RequestLines {
 
   /** Adds the line with its line break. Its time is the end of the request. */
   add({ record, model, payer }: EndedRequest): void {
-    const { usage, error, finish_reason, cost_nano_usd: cost, ttfb_ms, trace_id } = record;
+    const { usage, error, reason, finish_reason, cost_nano_usd: cost, ttfb_ms, trace_id } = record;
     this.#time(Math.round(record.at_ms + record.duration_ms));
     this.#part(PART.requestId);
     this.#ascii(record.request_id);
@@ -110,6 +112,7 @@ export class RequestLines {
       this.#part(PART.quote);
     }
     if (payer === 'operator') this.#part(PART.operator);
+    if (reason !== null || record.attempts.length > 1) this.#sentence(record);
     if (ttfb_ms !== null) this.#count(PART.firstByte, ttfb_ms);
     this.#count(PART.duration, record.duration_ms);
     this.#part(PART.end);
@@ -173,6 +176,15 @@ export class RequestLines {
     this.#part(bytes);
   }
 
+  /** Why the request failed, or which attempts failed before it was answered. */
+  #sentence(record: EndedRequest['record']): void {
+    const { reason } = record;
+    const text = reason === null ? explainFallback(record) : explainReason(reason, record, 'UTC').sentence;
+    if (text === null) return;
+    const kind = reason === null ? '' : `,"reason":"${reason.kind}"`;
+    this.#part(encoder.encode(`${kind},"why":${JSON.stringify(cut(text, SENTENCE_CHARS_MAX))}`));
+  }
+
   #part(bytes: Uint8Array): void {
     this.#bytes.set(bytes, this.#end);
     this.#end += bytes.length;
@@ -224,6 +236,6 @@ function member(name: string, text: string | null): string {
   return text === null ? '' : `,"${name}":${JSON.stringify(cut(text))}`;
 }
 
-function cut(text: string): string {
-  return text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
+function cut(text: string, charsMax = TEXT_CHARS_MAX): string {
+  return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text;
 }

@@ -91,6 +91,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config/telemetry-config.ts',
     'call/call-log.ts',
     'call/call-observer.ts',
+    'call/reason/explain-reason.ts',
   ],
 
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.

@@ -17,6 +17,7 @@ import { pricedMembersAt, switchTarget } from '../money/switch-target.ts';
 import { planCall } from '../plan/plan-call.ts';
 import { adaptTarget } from '../plan/refused-members.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
+import { unavailableTargets } from '../reason/unavailable-targets.ts';
 import { AttemptFailure } from './upstream-outcome.ts';
 
 /** Nothing is left to try. */
@@ -287,6 +288,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
 
   #end(): NoTarget<Failure> {
     const { best, refusal, retryAfterMs } = this.#plan;
+    this.#call.unavailable = unavailableTargets(this.#call, best === null);
     if (best !== null) return { kind: 'no_target', best, refusal: null };
     return { kind: 'no_target', best: null, refusal: this.#skipped ?? refusalOf(refusal, retryAfterMs) };
   }

@@ -3,6 +3,7 @@ import type { AttemptFailure as FailedAttempt } from '../../routing/planned-call
 import type { Target } from '../../routing/route.ts';
 import type { AttemptRow, Held } from '../call.ts';
 import { type LostCost, priceLostAttempt, wasRefused } from '../money/lost-attempt.ts';
+import { attemptMessage } from '../reason/build-reason.ts';
 import type { NotAnswered } from './read-answer.ts';
 import { AttemptFailure, classOf } from './upstream-outcome.ts';
 
@@ -22,7 +23,7 @@ export function loseRequest(call: Held, row: AttemptRow, lost: NotAnswered, isCu
   const found = classOf(failure);
   const failureClass = isCut && found !== 'client' ? 'cut' : found;
   row.note(null, failure.kind);
-  if (found !== 'client') row.lose(failure.kind, failureClass);
+  if (found !== 'client') row.lose(failure.kind, failureClass, attemptMessage(call, failure));
   if (failure.details.cause !== undefined) {
     call.deps.log.upstream(call.requestId, call.target.upstream.provider, String(failure.details.cause));
   }

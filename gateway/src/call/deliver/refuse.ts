@@ -3,6 +3,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type Arrived, type Identified, isIdentified } from '../call.ts';
 import { settle } from '../money/settle.ts';
+import { withHint } from '../reason/caller-hint.ts';
 import { withAgentStatus } from './agent-stops.ts';
 import { failureReply, streamReply } from './reply.ts';
 
@@ -13,9 +14,10 @@ export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   const asStream = call.facts?.stream === true && protocol.failsAsStream?.(failure) === true;
   const status = asStream ? 200 : protocol.statusOf(failure);
   const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure, status));
+  const told = withHint(call, failure);
   const reply = asStream
-    ? streamReply(call, protocol.renderStreamError(failure, call.requestId))
-    : failureReply(failure, protocol, call.requestId, call.rateLimitStatus, call.request.headers.get('user-agent'));
+    ? streamReply(call, protocol.renderStreamError(told, call.requestId))
+    : failureReply(told, protocol, call.requestId, call.rateLimitStatus, call.request.headers.get('user-agent'));
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);
   return reply;

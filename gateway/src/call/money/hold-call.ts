@@ -324,6 +324,6 @@ export function limitNotEnforceable(cause?: string): CallFailure {
     'quota_exceeded',
     'insufficient quota: the balance or the budget of this API key doesn’t cover this request’s maximum cost, and the model ' +
       'cannot be stopped on the way; lower its maximum of output tokens',
-    cause === undefined ? {} : { cause },
+    { ...(cause === undefined ? {} : { cause }), reason: { kind: 'budget_spent' } },
   );
 }

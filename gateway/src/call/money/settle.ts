@@ -162,11 +162,12 @@ export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRec
   const status = protocol.statusOf(withAgentStatus(call, failure));
   call.content?.ended(status, failure.kind);
   call.failure = failure;
+  call.reason = buildReason(call, failure.kind, false);
   const refused: CallRecord = {
     ...record,
     status,
     error: failure.kind,
-    reason: buildReason(call, failure.kind, false),
+    reason: call.reason,
     usage: ZERO_USAGE,
     usage_source: 'void',
     usage_flags: null,
@@ -252,7 +253,8 @@ function buildRecord(
 function reasonOf(call: Identified, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
   if (error === null) return null;
   const hasBegun = status === 200 && (facts !== null || !call.attempted);
-  return buildReason(call, error as FailureKind, hasBegun);
+  call.reason = buildReason(call, error as FailureKind, hasBegun);
+  return call.reason;
 }
 
 function reportAnswer({ attempted }: Identified, { failure, facts }: Outcome, draft: CallDraft): ReportedAnswer {

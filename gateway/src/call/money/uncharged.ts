@@ -9,6 +9,7 @@ import { steadyNowMs } from '../../lib/deadlines.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { Identified } from '../call.ts';
 import type { CountRecord } from '../call-observer.ts';
+import { buildReason } from '../reason/build-reason.ts';
 import { draftRecord } from './settle.ts';
 
 /**
@@ -54,7 +55,7 @@ export function reportUncharged(call: Identified, protocol: CountRecord['protoco
     protocol,
     status,
     error: call.failure?.kind ?? null,
-    reason: null,
+    reason: call.failure === null ? null : buildReason(call, call.failure.kind, false),
     finish_reason: null,
     usage: ZERO_USAGE,
     usage_source: 'void',

@@ -2,11 +2,19 @@
  * Builds the `reason` of a failed call's record from its failure and from the step that the call had reached. Runs for
  * failures only.
  */
-import type { CallFailure } from '../../errors/call-failure.ts';
+import type { CallFailure, TokenCounts } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
-import type { Reason, ReasonDraft, ReasonKind, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
+import type {
+  Reason,
+  ReasonDraft,
+  ReasonKind,
+  ReasonSubject,
+  ReasonTarget,
+  ReasonUpstream,
+} from '../../errors/reason.ts';
 import { maskKeys } from '../../lib/secret.ts';
-import type { Arrived } from '../call.ts';
+import { type Arrived, isRouted } from '../call.ts';
+import { withoutEcho } from './without-echo.ts';
 
 /** The reason for each failure kind if the failure carries no details. */
 const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
@@ -57,44 +65,97 @@ const TEXT_CHARS_MAX = 300;
 export function buildReason(call: Arrived, kind: FailureKind, hasBegun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
-  const { upstream, message, param } = describeFailure(draft.kind, kind, failure);
-  const isCut = hasBegun && draft.kind === 'provider_error';
-  const { subject, ...rest } = draft;
+  const { upstream, message, param, ...tokens } = describeFailure(call, draft.kind, kind, failure);
+  const { subject, rule, ...rest } = draft;
   const target = targetOf(call);
+  const targets = hasBegun || !ABOUT_PROVIDERS.has(draft.kind) ? [] : call.unavailable;
+  if (target === null && targets.length > 0) return noTarget(call, targets);
+  const isCut = hasBegun && draft.kind === 'provider_error';
   return {
     ...rest,
+    ...tokens,
     kind: isCut ? 'cut' : draft.kind,
     ...(subject === undefined ? {} : { subject: nameSubject(call, subject) }),
+    ...(rule === undefined ? {} : { rule: { ...rule, id: cut(rule.id) } }),
     ...(param === undefined ? {} : { param }),
     ...(message === undefined ? {} : { message }),
     ...(target === null ? {} : { target }),
+    ...(targets.length === 0 ? {} : { targets }),
     ...(upstream === undefined ? {} : { upstream }),
     at_step: stepOf(call, hasBegun),
   };
 }
 
+const ABOUT_PROVIDERS: ReadonlySet<ReasonKind> = new Set<ReasonKind>(['provider_error', 'provider_credential']);
+
+function noTarget(call: Arrived, targets: readonly ReasonTarget[]): Reason {
+  const { model = '' } = call.route ?? {};
+  const ends = targets.flatMap(({ until }) => until ?? []).sort();
+  return {
+    kind: 'no_target',
+    subject: { type: 'model', id: model, name: model },
+    targets,
+    ...(ends[0] === undefined ? {} : { resets_at: ends[0] }),
+    at_step: stepOf(call, false),
+  };
+}
+
+/** What the provider of a failed attempt said, for the attempt's row; null: nothing. */
+export function attemptMessage(call: Arrived, { kind, message, details }: CallFailure): string | null {
+  if (details.upstream !== undefined) return upstreamText(call, details.upstream.message);
+  return FAILURE_KINDS[kind].origin === 'upstream' ? upstreamText(call, message) : null;
+}
+
+type Described = Pick<ReasonDraft, 'message' | 'param' | 'limit' | 'needed'> & { readonly upstream?: ReasonUpstream };
+
 function describeFailure(
+  call: Arrived,
   kind: ReasonKind,
   failureKind: FailureKind,
   failure: CallFailure | null,
-): Pick<ReasonDraft, 'message' | 'param'> & { readonly upstream?: ReasonUpstream } {
+): Described {
   if (failure === null) return {};
-  const { upstream, param } = failure.details;
-  if (upstream !== undefined) return { upstream: { ...upstream, message: textOf(upstream.message) } };
-  if (FAILURE_KINDS[failureKind].origin === 'upstream') {
-    return { upstream: { status: null, type: null, message: textOf(failure.message) } };
+  const { upstream, param, tokens } = failure.details;
+  const counts = tokens === undefined ? {} : countsOf(tokens);
+  if (upstream !== undefined) {
+    const { status, type, message } = upstream;
+    return { ...counts, upstream: { status, type: textOf(type), message: upstreamText(call, message) } };
   }
+  if (FAILURE_KINDS[failureKind].origin === 'upstream') {
+    return { upstream: { status: null, type: null, message: upstreamText(call, failure.message) } };
+  }
+  const named = param === undefined ? {} : { param: cut(param) };
   // A gateway fault is identified only by its id: its message is for the log.
-  if (failureKind === 'gateway_fault' || (kind !== 'invalid_request' && kind !== 'ours')) return {};
+  if (failureKind === 'gateway_fault') return {};
+  if (kind === 'model_not_allowed') return named;
+  if (kind !== 'invalid_request' && kind !== 'ours') return {};
+  return { ...counts, message: textOf(withoutTexts(failure.message)) ?? '', ...named };
+}
+
+function countsOf({ prompt, output, max }: TokenCounts): Pick<ReasonDraft, 'limit' | 'needed'> {
   return {
-    message: textOf(withoutTexts(failure.message)) ?? '',
-    ...(param === undefined ? {} : { param: cut(param) }),
+    ...(max === null ? {} : { limit: max }),
+    ...(prompt === null ? {} : { needed: prompt + (output ?? 0) }),
   };
+}
+
+/** A provider's words, without those that the request brought. */
+function upstreamText(call: Arrived, text: string | null): string | null {
+  if (text === null) return null;
+  const names = [call.facts?.model, call.target?.upstream.model, call.target?.upstream.provider];
+  const body = isRouted(call) ? call.outline.bytes : null;
+  return textOf(
+    withoutEcho(
+      text,
+      body,
+      names.flatMap((name) => name ?? []),
+    ),
+  );
 }
 
 /** Messages quote what was found: a number or a keyword may be kept, a text of the request may be part of a prompt. */
 function withoutTexts(message: string): string {
-  return message.replaceAll(/found "(?:[^"\\]|\\.)*"/g, 'found a string');
+  return withoutEcho(message.replaceAll(/found "(?:[^"\\]|\\.)*"/g, 'found a string'), null);
 }
 
 function textOf(text: string | null): string | null {
@@ -109,7 +170,8 @@ function nameSubject({ principal }: Arrived, { type, id }: Pick<ReasonSubject, '
   if (type === 'key') return { type, id, name: principal?.keyName ?? id };
   if (type === 'account') return { type, id, name: principal?.account.name ?? id };
   // The id of an end user is the account, a slash, and the end user as the request named it.
-  return { type, id, name: type === 'end_user' ? id.slice(id.indexOf('/') + 1) : id };
+  const shown = cut(id);
+  return { type, id: shown, name: type === 'end_user' ? shown.slice(shown.indexOf('/') + 1) : shown };
 }
 
 function targetOf({ attempted, target }: Arrived): NonNullable<Reason['target']> | null {

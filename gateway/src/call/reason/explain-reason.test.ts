@@ -2,8 +2,9 @@
 import { expect, test } from 'bun:test';
 import { REASON_KINDS, type Reason } from '../../errors/reason.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
-import { type ExplainedRecord, explainReason } from './explain-reason.ts';
+import { type ExplainedRecord, explainFallback, explainReason } from './explain-reason.ts';
 
+const ATTEMPT = { provider: 'anthropic', model: 'm', status: 529, error: 'upstream_overloaded' } as const;
 const AT_MS = Date.parse('2026-11-22T18:00:00Z');
 const RECORD: ExplainedRecord = {
   request_id: 'req_1',
@@ -12,7 +13,7 @@ const RECORD: ExplainedRecord = {
   error: 'x',
   usage: { ...ZERO_USAGE, output: 2_048 },
   duration_ms: 3_200,
-  attempts: [{}],
+  attempts: [ATTEMPT],
 };
 const KEY = { type: 'key', id: 'key_1', name: 'prod web' } as const;
 const TEAM = { type: 'workspace', id: 'team-a', name: 'team-a' } as const;
@@ -51,7 +52,7 @@ const ROWS: readonly Row[] = [
       needed: '60000000',
     },
     'Budget of workspace team-a doesn’t cover this request: $19.97 of $20.00 is used or reserved; this request could cost $0.06.',
-    'Raise budget /app/limits',
+    'Raise budget /app/limits?open=workspace%20team-a',
   ],
   [
     {
@@ -110,7 +111,7 @@ const ROWS: readonly Row[] = [
   [
     { kind: 'concurrency', subject: TEAM, used: 8, limit: 8 },
     '8 of 8 concurrent requests of workspace team-a are in use.',
-    'Edit limits /app/limits',
+    'Edit limits /app/limits?open=workspace%20team-a',
   ],
   [
     { kind: 'model_not_allowed', subject: TEAM, allowed: ['claude-*'] },
@@ -126,7 +127,7 @@ const ROWS: readonly Row[] = [
   [
     { kind: 'unpriced', subject: { type: 'model', id: 'm', name: 'm' } },
     'The model m has no price, and a balance or a budget pays for this request.',
-    'Set price /app/models',
+    'Set price /app/models?model=m',
   ],
   [
     { kind: 'invalid_request', param: 'temperature', message: 'temperature: found 3; expected a number from 0 to 2' },
@@ -141,8 +142,8 @@ const ROWS: readonly Row[] = [
   [
     { kind: 'provider_error', target, upstream: { status: 529, type: 'overloaded_error', message: 'Overloaded' } },
     'anthropic answered 529: “Overloaded” on both attempts.',
-    'Show providers /app/providers',
-    { attempts: [{}, {}] },
+    'Show providers /app/providers?provider=anthropic',
+    { attempts: [ATTEMPT, ATTEMPT] },
   ],
   [
     {
@@ -151,17 +152,56 @@ const ROWS: readonly Row[] = [
       upstream: { status: null, type: 'first_byte_timeout', message: 'no answer within 120000 ms' },
     },
     'anthropic failed: “no answer within 120000 ms”.',
-    'Show providers /app/providers',
+    'Show providers /app/providers?provider=anthropic',
+  ],
+  [
+    {
+      kind: 'provider_error',
+      target,
+      targets: [{ provider: 'bedrock', model: 'm', state: 'open', until: '2026-11-22T11:02:00.000Z' }],
+      upstream: { status: 529, type: null, message: 'Overloaded' },
+    },
+    'anthropic answered 529: “Overloaded”; bedrock was open until 11:02 UTC.',
+    'Show providers /app/providers?provider=anthropic',
+  ],
+  [
+    {
+      kind: 'no_target',
+      subject: { type: 'model', id: 'gpt-5', name: 'gpt-5' },
+      targets: [
+        { provider: 'openai', model: 'm', state: 'cooling', until: '2026-11-22T11:02:00.000Z' },
+        { provider: 'azure', model: 'm', state: 'benched' },
+        { provider: 'lab', model: 'm', state: 'full' },
+      ],
+    },
+    'All targets of gpt-5 are unavailable: openai was rate-limited until 11:02 UTC; azure was out of use, because it refuses our credential or the model; lab had no capacity left.',
+    'Show targets /app/models?model=gpt-5',
+  ],
+  [
+    {
+      kind: 'model_not_allowed',
+      subject: { type: 'model', id: 'gpt-5', name: 'gpt-5' },
+      rule: { id: 'model:gpt-5', cap: 'tags' },
+      allowed: ['eu'],
+    },
+    'No target of gpt-5 has the required data tags: eu.',
+    'Show models /app/models?model=gpt-5',
+  ],
+  [
+    { kind: 'invalid_request', limit: 200_000, needed: 210_000, param: 'messages' },
+    'The prompt has 210,000 tokens; the context of gpt-5 takes 200,000.',
+    null,
+    { error: 'context_overflow' },
   ],
   [
     { kind: 'provider_credential', target, upstream: { status: 401, type: null, message: 'invalid x-api-key' } },
     'anthropic refused our credential or account (401).',
-    'Replace credential /app/providers',
+    'Replace credential /app/providers?provider=anthropic',
   ],
   [
     { kind: 'cut', target, upstream: { status: null, type: null, message: null } },
     'anthropic ended the answer after 2,048 tokens.',
-    null,
+    'Show providers /app/providers?provider=anthropic',
   ],
   [{ kind: 'client_closed' }, 'The client disconnected after 3.2 s.', null],
   [
@@ -203,6 +243,23 @@ test.each(ROWS.map(([reason, ...rest]) => [reason.kind, reason, ...rest] as cons
     expect(explained.remedy === null ? null : `${explained.remedy.label} ${explained.remedy.page}`).toBe(remedy);
   },
 );
+
+test('a request that another target answered says which attempts failed before', () => {
+  const answered = { provider: 'bedrock', model: 'm', status: 200, error: null };
+  const overloaded = { ...ATTEMPT, class: 'overloaded', message: 'Overloaded' };
+  const late = { provider: 'lab', model: 'm', status: null, error: 'upstream_timeout', class: 'timeout' };
+  expect(explainFallback({ attempts: [overloaded, answered] })).toBe(
+    'Answered by bedrock after anthropic answered 529: “Overloaded”.',
+  );
+  expect(explainFallback({ attempts: [overloaded, late, overloaded, late, answered] })).toBe(
+    'Answered by bedrock after anthropic answered 529: “Overloaded”, lab timed out, anthropic answered 529: “Overloaded” and 1 more attempt failed.',
+  );
+  // Sent once more in another form, slower than another attempt, not answered at all, answered at once.
+  expect(explainFallback({ attempts: [{ ...ATTEMPT, status: 400 }, answered] })).toBeNull();
+  expect(explainFallback({ attempts: [{ ...ATTEMPT, class: 'beaten' }, answered] })).toBeNull();
+  expect(explainFallback({ attempts: [overloaded, late] })).toBeNull();
+  expect(explainFallback({ attempts: [answered] })).toBeNull();
+});
 
 test('no kind is without a row, and none fails where only its kind is known', () => {
   expect([...new Set(ROWS.map(([{ kind }]) => kind))].sort()).toEqual([...REASON_KINDS].sort());

@@ -1,10 +1,12 @@
 /** Renders the reason of a failed request as one sentence and one remedy. No other module puts reasons into words. */
 import { formatNanoUsd } from '../../billing/money.ts';
-import type { Reason, ReasonAmount, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
-import type { CallRecord } from '../../store/ports/records.ts';
+import type { Reason, ReasonAmount, ReasonSubject, ReasonTarget, ReasonUpstream } from '../../errors/reason.ts';
+import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
+
+type ExplainedAttempt = Pick<AttemptRecord, 'provider' | 'model' | 'status' | 'error' | 'class' | 'message'>;
 
 export type ExplainedRecord = Pick<CallRecord, 'request_id' | 'at_ms' | 'model' | 'error' | 'usage' | 'duration_ms'> & {
-  readonly attempts: readonly unknown[];
+  readonly attempts: readonly ExplainedAttempt[];
 };
 
 /** `page`: a path in the console. */
@@ -22,6 +24,35 @@ export interface Explanation {
 /** `zone`: an IANA name, for times. */
 export function explainReason(reason: Reason, record: ExplainedRecord, zone: string): Explanation {
   return { sentence: renderSentence(reason, record, zone), remedy: chooseRemedy(reason) };
+}
+
+/**
+ * Says which attempts of a completed request failed before another one answered it; null: none did. "Answered by bedrock
+ * after anthropic answered 529: “Overloaded”."
+ */
+export function explainFallback({ attempts }: { readonly attempts: readonly ExplainedAttempt[] }): string | null {
+  const last = attempts.at(-1);
+  // A hedged attempt that was slower did not fail, and a request that was only sent in another form failed nowhere.
+  const failed = attempts.slice(0, -1).filter((one) => one.class !== undefined && one.class !== 'beaten');
+  if (last === undefined || last.error !== null || failed.length === 0) return null;
+  const told = failed.slice(0, FAILED_MAX).map(failedWords);
+  const more =
+    failed.length > told.length
+      ? [`${failed.length - told.length} more ${failed.length - told.length === 1 ? 'attempt' : 'attempts'} failed`]
+      : [];
+  return `Answered by ${last.provider} after ${listOf([...told, ...more])}.`;
+}
+
+const FAILED_MAX = 3;
+
+function failedWords({ provider, status, class: found, message }: ExplainedAttempt): string {
+  const without = found === 'timeout' ? 'timed out' : 'failed';
+  const words = message === undefined || message === '' ? '' : `: “${message}”`;
+  return `${provider} ${status === null || status === 200 ? without : `answered ${status}`}${words}`;
+}
+
+function listOf(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 
 function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): string {
@@ -45,11 +76,13 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
     case 'unpriced':
       return `The model ${reason.subject?.name ?? record.model ?? ''} has no price, and a balance or a budget pays for this request.`;
     case 'invalid_request':
-      return invalidSentence(reason);
+      return invalidSentence(reason, record);
     case 'provider_error':
-      return `${providerOf(reason)} ${saidBy(reason.upstream, 'failed')}${onAttempts(record)}.`;
+      return `${providerOf(reason)} ${saidBy(reason.upstream, 'failed')}${onAttempts(record)}${targetStates(reason, zone)}.`;
+    case 'no_target':
+      return noTargetSentence(reason, record, zone);
     case 'provider_credential':
-      return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}.`;
+      return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}${targetStates(reason, zone)}.`;
     case 'cut':
       return `${providerOf(reason)} ended the answer after ${tokens(record)}${quoted(reason.upstream)}.`;
     case 'client_closed':
@@ -57,7 +90,9 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
         ? `The client stopped reading; the connection was closed after ${seconds(record.duration_ms)}.`
         : `The client disconnected after ${seconds(record.duration_ms)}.`;
     case 'money_ran_out':
-      return `Stopped after ${tokens(record)}: ${moneySource(reason)} is used up.`;
+      return record.usage.output === 0
+        ? `${begin(moneySource(reason))} doesn’t cover this request.`
+        : `Stopped after ${tokens(record)}: ${moneySource(reason)} is used up.`;
     case 'ours':
       return ownSentence(reason, record);
   }
@@ -66,6 +101,7 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
 const WINDOWS = { day: 'Daily budget', week: 'Weekly budget', month: 'Monthly budget', total: 'Budget' } as const;
 
 function budgetSentence({ subject, rule, used, limit, needed, resets_at }: Reason, zone: string): string {
+  if (subject === undefined) return 'The budget or the balance doesn’t cover this request.';
   const budget = `${WINDOWS[rule?.window ?? 'total']} of ${nameOf(subject, false)}`;
   const resets = resets_at === undefined ? '' : ` Resets ${timeIn(resets_at, zone)}.`;
   if (used === undefined || limit === undefined) return `${budget} doesn’t cover this request.${resets}`;
@@ -93,15 +129,63 @@ function rateSentence({ subject, rule, used, limit, needed, resets_at }: Reason,
   return `${name}: ${count(used)} of ${count(limit)} ${what} per minute are used${need}. Free again after ${wait}.`;
 }
 
-function modelSentence({ subject, allowed }: Reason, { model }: ExplainedRecord): string {
+function noTargetSentence(
+  { subject, targets = [], resets_at }: Reason,
+  { model }: ExplainedRecord,
+  zone: string,
+): string {
+  const name = subject?.name || model || 'the model';
+  if (targets.length > 0)
+    return `All targets of ${name} are unavailable: ${targets.map((one) => stateWords(one, zone)).join('; ')}.`;
+  return `All targets of ${name} are unavailable${resets_at === undefined ? '' : ` until ${clockIn(resets_at, zone)}`}.`;
+}
+
+/** The targets that were not tried, after what is said of those that were. */
+function targetStates({ targets = [] }: Reason, zone: string): string {
+  return targets.map((one) => `; ${stateWords(one, zone)}`).join('');
+}
+
+const STATE_WORDS = {
+  open: 'was open',
+  cooling: 'was rate-limited',
+  benched: 'was out of use, because it refuses our credential or the model,',
+  full: 'had no capacity left',
+} as const;
+
+function stateWords({ provider, state, until }: ReasonTarget, zone: string): string {
+  const words = STATE_WORDS[state];
+  return `${provider} ${until === undefined ? words.replace(/,$/, '') : `${words} until ${clockIn(until, zone)}`}`;
+}
+
+function modelSentence({ subject, rule, param, allowed }: Reason, { model }: ExplainedRecord): string {
   const name = model ?? 'The model';
+  if (rule?.cap === 'tags') return `No target of ${name} has the required data tags: ${(allowed ?? []).join(', ')}.`;
+  if (subject === undefined && param !== undefined && param !== 'model') {
+    return `The request names a model that isn’t available to it in ${param}.`;
+  }
   if (subject === undefined) return `No model named ${name} is available here.`;
   if (allowed === undefined || allowed.length === 0) return `${nameOf(subject)} doesn’t allow ${name}.`;
   return `${nameOf(subject)} allows ${allowed.join(', ')}; ${name} isn’t included.`;
 }
 
-function invalidSentence(reason: Reason): string {
-  const { upstream, message, param } = reason;
+function contextSentence(
+  { model, error }: ExplainedRecord,
+  { limit, needed }: { readonly limit: ReasonAmount | undefined; readonly needed: ReasonAmount | undefined },
+): string {
+  const what = error === 'context_overflow' ? 'The prompt' : 'The prompt and the requested output';
+  const has = needed === undefined ? `${what} don’t fit`.replace('prompt don’t', 'prompt doesn’t') : null;
+  const size = limit === undefined ? '' : ` of ${count(limit)} tokens`;
+  const name = model ?? 'the model';
+  if (has !== null) return `${has} into the context${size} of ${name}.`;
+  const verb = error === 'context_overflow' ? 'has' : 'have';
+  return `${what} ${verb} ${count(needed)} tokens; the context of ${name}${limit === undefined ? ' is smaller' : ` takes ${count(limit)}`}.`;
+}
+
+function invalidSentence(reason: Reason, record: ExplainedRecord): string {
+  const { upstream, message, param, limit, needed } = reason;
+  if (record.error === 'context_overflow' || record.error === 'output_over_context') {
+    return contextSentence(record, { limit, needed });
+  }
   if (upstream !== undefined)
     return `${providerOf(reason)} rejected the request${statusOf(upstream)}${quoted(upstream)}.`;
   if (message !== undefined && message !== '') return sentenceOf(message);
@@ -150,9 +234,23 @@ const SUBJECT_WORDS = {
   model: 'model',
 } as const;
 
+/** A subject without a name belongs to the key, whose caller may not see it. */
+const OWN_SUBJECTS = {
+  key: 'this key',
+  end_user: 'this end user',
+  workspace: 'the workspace of this key',
+  account: 'the account of this key',
+  model: 'this model',
+} as const;
+
 function nameOf(subject: ReasonSubject | undefined, begins = true): string {
-  const text = subject === undefined ? 'this key' : `${SUBJECT_WORDS[subject.type]} ${subject.name}`.trimEnd();
-  return begins ? `${text[0]?.toUpperCase()}${text.slice(1)}` : text;
+  const { type, name } = subject ?? { type: 'key', name: '' };
+  const text = name === '' ? OWN_SUBJECTS[type] : `${SUBJECT_WORDS[type]} ${name}`;
+  return begins ? begin(text) : text;
+}
+
+function begin(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
 }
 
 function providerOf({ target }: Reason): string {
@@ -165,8 +263,7 @@ function tokens({ usage }: ExplainedRecord): string {
 
 /** Failure messages start in lower case and have no final period. */
 function sentenceOf(message: string): string {
-  const text = message.replace(/\.$/, '');
-  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+  return `${begin(message.replace(/\.$/, ''))}.`;
 }
 
 function count(amount: ReasonAmount | undefined): string {
@@ -185,12 +282,18 @@ function seconds(ms: number): string {
   return ms < 10_000 ? `${(ms / 1_000).toFixed(1).replace('.0', '')} s` : `${Math.round(ms / 1_000)} s`;
 }
 
+/** `11:02 UTC`. */
+function clockIn(iso: string, timeZone: string): string {
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone } as const;
+  return `${new Intl.DateTimeFormat('en-US', clock).format(new Date(iso))} ${timeZone}`;
+}
+
 function timeIn(iso: string, timeZone: string): string {
   const day = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return `${new Intl.DateTimeFormat('en-US', { ...day, timeZone }).format(new Date(iso))} ${timeZone}`;
 }
 
-function chooseRemedy({ kind, subject, rule }: Reason): Remedy | null {
+function chooseRemedy({ kind, subject, rule, target }: Reason): Remedy | null {
   switch (kind) {
     case 'budget_spent':
     case 'money_ran_out':
@@ -203,7 +306,7 @@ function chooseRemedy({ kind, subject, rule }: Reason): Remedy | null {
     case 'concurrency':
       return { label: 'Edit limits', page: limitPage(subject) };
     case 'model_not_allowed':
-      if (subject === undefined) return { label: 'Show models', page: '/app/models' };
+      if (subject === undefined || rule?.cap === 'tags') return { label: 'Show models', page: modelPage(subject) };
       return {
         label: 'Edit allowed models',
         page: subject.type === 'key' ? keyPage(subject) : `/app/workspaces?open=${encodeURIComponent(subject.id)}`,
@@ -211,13 +314,15 @@ function chooseRemedy({ kind, subject, rule }: Reason): Remedy | null {
     case 'key_restricted':
       return subject === undefined ? null : { label: 'Edit key', page: keyPage(subject) };
     case 'unpriced':
-      return { label: 'Set price', page: '/app/models' };
+      return { label: 'Set price', page: modelPage(subject) };
+    case 'no_target':
+      return { label: 'Show targets', page: modelPage(subject) };
     case 'provider_error':
-      return { label: 'Show providers', page: '/app/providers' };
-    case 'provider_credential':
-      return { label: 'Replace credential', page: '/app/providers' };
-    case 'invalid_request':
     case 'cut':
+      return { label: 'Show providers', page: providerPage(target) };
+    case 'provider_credential':
+      return { label: 'Replace credential', page: providerPage(target) };
+    case 'invalid_request':
     case 'client_closed':
     case 'ours':
       return null;
@@ -225,7 +330,18 @@ function chooseRemedy({ kind, subject, rule }: Reason): Remedy | null {
 }
 
 function limitPage(subject: ReasonSubject | undefined): string {
-  return subject?.type === 'key' ? keyPage(subject) : '/app/limits';
+  if (subject === undefined) return '/app/limits';
+  return subject.type === 'key'
+    ? keyPage(subject)
+    : `/app/limits?open=${encodeURIComponent(`${subject.type} ${subject.id}`)}`;
+}
+
+function modelPage(subject: ReasonSubject | undefined): string {
+  return subject?.type === 'model' ? `/app/models?model=${encodeURIComponent(subject.name)}` : '/app/models';
+}
+
+function providerPage(target: Reason['target']): string {
+  return target === undefined ? '/app/providers' : `/app/providers?provider=${encodeURIComponent(target.provider)}`;
 }
 
 function keyPage({ id }: ReasonSubject): string {

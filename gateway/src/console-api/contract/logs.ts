@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { UNITS } from '../../billing/unit-prices.ts';
-import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
+import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS, TARGET_STATES } from '../../errors/reason.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
 import { callFilters, cursor, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
@@ -76,6 +76,8 @@ const attempt = z.object({
   why: z.string().optional(),
   /** The class of the failure. */
   class: z.string().optional(),
+  /** What its provider said. Absent: nothing, no failure, or only operators may read it. */
+  message: z.string().optional(),
   phase: z.enum(ATTEMPT_PHASES).optional(),
   /** Time spent waiting before the attempt. Absent: 0. */
   wait_ms: z.number().optional(),
@@ -117,6 +119,18 @@ const reason = z.object({
   param: z.string().optional(),
   message: z.string().optional(),
   target: z.object({ provider: z.string(), model: z.string() }).optional(),
+  /** The targets that were not tried because of their state. */
+  targets: z
+    .array(
+      z.object({
+        provider: z.string(),
+        model: z.string(),
+        state: z.enum(TARGET_STATES),
+        until: time.optional(),
+      }),
+    )
+    .readonly()
+    .optional(),
   upstream: z
     .object({ status: z.int().nullable(), type: z.string().nullable(), message: z.string().nullable() })
     .optional(),
@@ -221,7 +235,10 @@ export const logRoutes = {
     access: 'logs.read',
     reply: z.object({
       call: callView,
-      /** The reason as a sentence, and the page that fixes it where the reader may use it. Null: there is no reason. */
+      /**
+       * The reason as a sentence, and the page that fixes it where the reader may use it. Of a request that was answered
+       * after failed attempts, what they failed with. Null: there is nothing to explain.
+       */
       explanation: z
         .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
         .nullable(),

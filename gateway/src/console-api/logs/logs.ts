@@ -5,7 +5,7 @@
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
-import { explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
+import { explainFallback, explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
 import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
@@ -109,7 +109,7 @@ export function logHandlers(parts: LogParts) {
       }
       return {
         call: showCall(tenancy, found.call),
-        explanation: explainCallFailure(tenancy, found.call, parts.timeZoneOf(tenancy.account)),
+        explanation: explainCall(tenancy, found.call, parts.timeZoneOf(tenancy.account)),
         cost: callCost(found),
         entries: found.entries.map(({ seq, kind, amount, released, atMs, hash }) => ({
           seq,
@@ -309,25 +309,41 @@ export function showCall(tenancy: Tenancy, record: CallRecord): CallView {
   return renderCallRecord({
     ...record,
     reason: reason === null ? null : visibleReason(tenancy, reason),
-    attempts: tenancy.may('operator.read') ? attempts : attempts.map(withoutCost),
+    attempts: attempts.map((attempt) => visibleAttempt(tenancy, attempt)),
   });
 }
 
+function visibleAttempt(tenancy: Tenancy, attempt: Attempt): Attempt {
+  return tenancy.may('operator.read') ? attempt : ofAccount(attempt);
+}
+
+/** What providers say about the operator's credentials and configuration. */
+const OF_OPERATOR: ReadonlySet<string> = new Set(['credential', 'quota', 'config']);
+
 /** The operator's costs and credentials are not the account's. */
-function withoutCost({
+function ofAccount({
   billed: _b,
   usage: _u,
   price_version: _p,
   cost_nano_usd: _c,
   credential: _,
+  message,
   ...attempt
-}: Attempt) {
-  return attempt;
+}: Attempt): Attempt {
+  return message === undefined || OF_OPERATOR.has(attempt.class ?? '') ? attempt : { ...attempt, message };
 }
 
-/** Null: the call did not fail, or its record is from before reasons were stored. */
-export function explainCallFailure(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
-  if (record.reason === null) return null;
+/**
+ * Why the call failed, or which attempts failed before it was answered. Null: it was answered at once, or its record is
+ * from before reasons were stored.
+ */
+export function explainCall(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
+  if (record.reason === null) {
+    const sentence = explainFallback({ attempts: record.attempts.map((attempt) => visibleAttempt(tenancy, attempt)) });
+    if (sentence === null) return null;
+    const remedy = { label: 'Show targets', page: `/app/models?model=${encodeURIComponent(record.model ?? '')}` };
+    return { sentence, remedy: mayUse(tenancy, remedy) ? remedy : null };
+  }
   const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), record, zone);
   return { sentence, remedy: remedy !== null && mayUse(tenancy, remedy) ? remedy : null };
 }

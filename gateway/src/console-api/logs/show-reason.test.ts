@@ -8,7 +8,7 @@ import { type MemberRights, memberMay } from '../../people/roles.ts';
 import { lostAttempt } from '../../store/testing/sample-call.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { explainCallFailure, showCall } from './logs.ts';
+import { explainCall, showCall } from './logs.ts';
 
 function tenancyOf(account: string, rights: MemberRights): Tenancy {
   return { account, workspaces: rights.workspaces, may: (permission) => memberMay(rights, permission, account) };
@@ -83,7 +83,7 @@ test('everyone who sees a key’s requests sees its limits', () => {
 
 test('the sentence reveals no hidden member, and only usable remedies are offered', () => {
   const shownTo = (tenancy: Tenancy, reason: Reason) =>
-    explainCallFailure(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
+    explainCall(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
   expect(shownTo(OPERATOR, balance)).toEqual({
     sentence: 'Account acme has $0.000000009 left; this request could cost $0.000000003.',
     remedy: { label: 'Top up', page: '/app/billing' },
@@ -97,7 +97,7 @@ test('the sentence reveals no hidden member, and only usable remedies are offere
 });
 
 test('a record without a reason has no explanation', () => {
-  expect(explainCallFailure(OPERATOR, sampleRecord('req_1'), 'UTC')).toBeNull();
+  expect(explainCall(OPERATOR, sampleRecord('req_1'), 'UTC')).toBeNull();
 });
 
 test('only operators see what failed attempts cost them, and by which credential', () => {

@@ -10,12 +10,18 @@ export function statusOf({ kind, details }: CallFailure): number {
 /** Clients skip SSE comments. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
-/** `{"error":{"message","type","param","code"}}`; the message of a 5xx repeats the request id. */
+/** `{"error":{"message","type","param","code","hint"}}`, the last where there is one; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
   const [, type, code] = ERROR_WORDS[failure.kind];
   const message = describeFailure(failure, requestId, statusOf(failure));
   return JSON.stringify({
-    error: { message, type, param: failure.details.param ?? null, code: failure.details.code ?? code },
+    error: {
+      message,
+      type,
+      param: failure.details.param ?? null,
+      code: failure.details.code ?? code,
+      hint: failure.details.hint,
+    },
   });
 }
 

@@ -101,7 +101,15 @@ export function noTarget(route: Route, { needs, tags }: RoutedRequest, reasons: 
     return new CallFailure(
       'model_forbidden',
       `no target of the model ${model} has the required data tags (${tags.join(', ')}); choose another model, or require less`,
-      { param: 'model' },
+      {
+        param: 'model',
+        reason: {
+          kind: 'model_not_allowed',
+          subject: { type: 'model', id: route.model },
+          rule: { id: `model:${route.model}`, cap: 'tags' },
+          allowed: tags.slice(0, 20),
+        },
+      },
     );
   }
   const [reason = 'format'] = reasons;

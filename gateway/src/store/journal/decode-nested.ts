@@ -24,7 +24,7 @@ export function readAttempt(reader: FrameReader): AttemptRecord {
   let ttft_ms: number | null | undefined;
   let duration_ms = 0;
   let rare: RareMembers | null = null;
-  const { region: knownMax } = ATTEMPT;
+  const { message: knownMax } = ATTEMPT;
   for (let member = reader.next(knownMax, 0); member !== 0; member = reader.next(knownMax, 0)) {
     switch (member) {
       case ATTEMPT.provider:
@@ -107,6 +107,9 @@ function readRareMember(reader: FrameReader, member: number, rare: RareMembers):
       break;
     case ATTEMPT.why:
       rare.why = reader.text();
+      break;
+    case ATTEMPT.message:
+      rare.message = reader.text();
       break;
     case ATTEMPT.class:
       rare.class = reader.text();

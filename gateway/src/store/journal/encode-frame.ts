@@ -142,6 +142,7 @@ function encodeAttempt(writer: BlockWriter, attempt: AttemptRecord): void {
   writer.writeText(ATTEMPT.upstreamRequestId, attempt.upstream_request_id ?? null);
   writer.writeWord(ATTEMPT.door, attempt.door ?? null);
   writer.writeWord(ATTEMPT.region, attempt.region ?? null);
+  writer.writeText(ATTEMPT.message, attempt.message ?? null);
   writer.endNested(start);
 }
 

@@ -110,6 +110,7 @@ export const ATTEMPT = {
   upstreamRequestId: 23,
   door: 24,
   region: 25,
+  message: 26,
 } as const;
 
 /** Of the audit entry of a movement. `before` and `after` are JSON text. */

@@ -122,6 +122,8 @@ export interface AttemptRecord extends AttemptCost {
   readonly why?: string;
   /** The class of the failure. Absent: none, or unknown. */
   readonly class?: string;
+  /** What the provider said, without content of the request: at most 300 characters. Absent: nothing, or no failure. */
+  readonly message?: string;
   /** Absent: content, or unknown. */
   readonly phase?: AttemptPhase;
   /** Time spent waiting before the attempt. Absent: 0. */

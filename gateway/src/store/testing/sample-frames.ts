@@ -309,6 +309,7 @@ const attemptMembers: fc.Arbitrary<AttemptRecord> = fc.record(
     upstream_request_id: text,
     door: text,
     region: text,
+    message: text,
   },
   { requiredKeys: ['provider', 'model', 'status', 'error', 'duration_ms'], noNullPrototype: true },
 );

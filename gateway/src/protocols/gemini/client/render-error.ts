@@ -90,7 +90,9 @@ function bodyOf(failure: CallFailure, requestId: string, code: number): string {
   const message = code >= 500 ? `${words} (request id ${requestId})` : words;
   const details = detailsOf(failure);
   const status = code === failure.details.status ? (STATUS_WORDS.get(code) ?? ownStatus) : ownStatus;
-  return JSON.stringify({ error: { code, message, status, ...(details.length > 0 && { details }) } });
+  return JSON.stringify({
+    error: { code, message, status, ...(details.length > 0 && { details }), hint: failure.details.hint },
+  });
 }
 
 const TYPE = 'type.googleapis.com/google.rpc.';

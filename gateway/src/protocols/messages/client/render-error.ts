@@ -80,12 +80,12 @@ const THREADLESS = { error_code: 'thread_unsupported_request', unsupported: ['mo
 export function renderError(failure: CallFailure, requestId: string): string {
   const upstreamStatus = failure.details.status;
   const type = (upstreamStatus === undefined ? null : TYPES_OF_STATUS.get(upstreamStatus)) ?? WORDS[failure.kind][1];
-  const { tokens, param } = failure.details;
+  const { tokens, param, hint } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
   const repeated = statusOf(failure) >= 500 ? ` (request id ${requestId})` : '';
   return JSON.stringify({
     type: 'error',
-    error: { type, message: `${words}${repeated}`, details: param === 'thread' ? THREADLESS : undefined },
+    error: { type, message: `${words}${repeated}`, details: param === 'thread' ? THREADLESS : undefined, hint },
     request_id: requestId,
   });
 }

@@ -40,7 +40,9 @@ export const KEEP_ALIVE = Buffer.from('event: keepalive\ndata: {"type":"keepaliv
 export function renderError(failure: CallFailure, requestId: string): string {
   const [, type, code] = wordsOf(failure);
   const message = describeFailure(failure, requestId, statusOf(failure));
-  return JSON.stringify({ error: { type, code, message, param: failure.details.param ?? null } });
+  return JSON.stringify({
+    error: { type, code, message, param: failure.details.param ?? null, hint: failure.details.hint },
+  });
 }
 
 /** Codes within a response. Codex ends the turn on all but those of a rate and of a fault. */
@@ -77,7 +79,7 @@ export function renderStreamError(failure: CallFailure, requestId: string, posit
   const code = streamCode(failure, position !== undefined);
   const message = describeFailure(failure, requestId, 500);
   const param = failure.details.param ?? null;
-  const error = { type, code, message, param };
+  const error = { type, code, message, param, hint: failure.details.hint };
   let number = head.nextSequence;
   const record = (name: string, members: object) => {
     const numbered = number === null ? {} : { sequence_number: number++ };
