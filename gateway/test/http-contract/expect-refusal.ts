@@ -41,7 +41,7 @@ export function expectRefusalBody(headers: Headers, text: string, side: Side, re
   expect(requestId).toMatch(/^req_[0-9a-f]{32}$/);
   expect(headers.get('request-id')).toBe(requestId);
   if (refusal.shouldRetry !== undefined) expect(headers.get('x-should-retry')).toBe(refusal.shouldRetry);
-  const body: unknown = JSON.parse(text);
+  const body = withoutHint(JSON.parse(text));
   const message = expect.any(String);
   if (side === 'chat') {
     const param = refusal.param === undefined ? expect.anything() : refusal.param;
@@ -55,6 +55,17 @@ export function expectRefusalBody(headers: Headers, text: string, side: Side, re
   if (refusal.says !== undefined) expect(errorMessage).toMatch(asPattern(refusal.says));
   if (refusal.status >= 500) expect(errorMessage).toContain(requestId);
   return requestId;
+}
+
+/** The body without the hint that some refusals have: checks its form. */
+export function withoutHint(body: { readonly error: { readonly hint?: object } }): object {
+  const { hint, ...error } = body.error;
+  if (hint !== undefined) {
+    const { resets_at = '2026-01-01T00:00:00.000Z', ...told } = hint as { readonly resets_at?: string };
+    expect(told).toEqual({ kind: expect.stringMatching(/^[a-z_]+$/), sentence: expect.stringMatching(/^\S.*\.$/) });
+    expect(new Date(resets_at).toISOString()).toBe(resets_at);
+  }
+  return { ...body, error };
 }
 
 function asPattern(says: string | RegExp): RegExp {

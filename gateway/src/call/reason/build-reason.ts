@@ -127,7 +127,7 @@ function describeFailure(
   const named = param === undefined ? {} : { param: cut(param) };
   // A gateway fault is identified only by its id: its message is for the log.
   if (failureKind === 'gateway_fault') return {};
-  if (kind === 'model_not_allowed') return named;
+  if (kind === 'model_not_allowed') return param === 'model' ? {} : named;
   if (kind !== 'invalid_request' && kind !== 'ours') return {};
   return { ...counts, message: textOf(withoutTexts(failure.message)) ?? '', ...named };
 }

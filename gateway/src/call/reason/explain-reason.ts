@@ -159,7 +159,9 @@ function stateWords({ provider, state, until }: ReasonTarget, zone: string): str
 
 function modelSentence({ subject, rule, param, allowed }: Reason, { model }: ExplainedRecord): string {
   const name = model ?? 'The model';
-  if (rule?.cap === 'tags') return `No target of ${name} has the required data tags: ${(allowed ?? []).join(', ')}.`;
+  if (rule?.cap === 'tags') {
+    return `No target of ${name} has the required data tags${allowed === undefined ? '' : `: ${allowed.join(', ')}`}.`;
+  }
   if (subject === undefined && param !== undefined && param !== 'model') {
     return `The request names a model that isn’t available to it in ${param}.`;
   }
