@@ -44,7 +44,7 @@ interface ConsoleParts {
   readonly explain: ExplainParts;
   /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
-  readonly status: Omit<StatusParts, 'models'>;
+  readonly status: Omit<StatusParts, 'models' | 'timeZoneOf'>;
   /** The content of a call, for those who may see it. */
   readonly contentOf: ContentOf;
 }
@@ -91,7 +91,7 @@ export function openConsole({
       ...routeHandlers({ models, control: policy.control }),
       ...stateHandlers(explain.states),
       ...explainHandlers(explain),
-      ...statusHandlers({ models, ...status }),
+      ...statusHandlers({ models, timeZoneOf: usageParts.timeZoneOf, ...status }),
       ...policyHandlers(policy),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),

@@ -58,7 +58,7 @@ export function expectRefusalBody(headers: Headers, text: string, side: Side, re
 }
 
 /** The body without the hint that some refusals have: checks its form. */
-export function withoutHint(body: { readonly error: { readonly hint?: object } }): object {
+function withoutHint(body: { readonly error: { readonly hint?: object } }): object {
   const { hint, ...error } = body.error;
   if (hint !== undefined) {
     const { resets_at = '2026-01-01T00:00:00.000Z', ...told } = hint as { readonly resets_at?: string };

@@ -4,11 +4,10 @@ import type { ReactNode } from 'react';
 import { duration } from '../../lib/format.ts';
 import { RECORDED_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
-import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime, Money } from '../../ui/amounts.tsx';
-import { buttonClasses } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
+import { RemedyLink } from '../status/remedy-link.tsx';
 import type { CallDetail } from './call-cost.tsx';
 import type { CallView } from './use-call-list.ts';
 import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
@@ -45,6 +44,12 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
   return (
     <div className="flex flex-col gap-4">
       {call.error !== null && <FailureNote call={call} explanation={explanation} />}
+      {call.error === null && explanation !== null && (
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
+          <p className="min-w-0 flex-1 basis-60 break-words">{explanation.sentence}</p>
+          {explanation.remedy !== null && <RemedyLink remedy={explanation.remedy} />}
+        </div>
+      )}
       {call.usage_flags !== undefined && (
         <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
           Look at the provider’s answer: {call.usage_flags.map((flag) => FLAG_TEXTS[flag]).join('; ')}. The token counts
@@ -116,15 +121,6 @@ function FailureNote({ call, explanation }: CallSummaryProps) {
       </div>
       {explanation?.remedy != null && <RemedyLink remedy={explanation.remedy} />}
     </div>
-  );
-}
-
-function RemedyLink({ remedy }: { readonly remedy: NonNullable<NonNullable<CallDetail['explanation']>['remedy']> }) {
-  const { pathname, search } = new URL(remedy.page, location.origin);
-  return (
-    <Link to={pathname} search={readSearch(search)} className={buttonClasses()}>
-      {remedy.label}
-    </Link>
   );
 }
 

@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useFilters } from '../../route/route.ts';
 import { useRoutingStates } from '../../routing/routing-states.ts';
 import { TargetList } from '../../routing/target-list.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,6 +14,9 @@ import { AddProvider } from './provider-dialogs.tsx';
 
 const HEALTH_MS = 15_000;
 
+/** Of the provider that the address names. */
+const scrollToCard = (card: HTMLElement | null) => card?.scrollIntoView({ block: 'nearest' });
+
 export default function ProvidersPage() {
   const { account, may } = useAccount();
   const [isAdding, setAdding] = useState(false);
@@ -22,6 +26,7 @@ export default function ProvidersPage() {
     { everyMs: HEALTH_MS },
   );
   const states = useRoutingStates(account);
+  const [{ provider: shown }] = useFilters();
   const add = may('operator.write') && data !== undefined && (
     <Button kind="primary" icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAdding(true)}>
       Add provider
@@ -48,7 +53,11 @@ export default function ProvidersPage() {
       {data !== undefined && (
         <ul className="grid gap-3 lg:grid-cols-2">
           {data.providers.map((provider) => (
-            <li key={provider.name} className="min-w-0">
+            <li
+              key={provider.name}
+              ref={provider.name === shown ? scrollToCard : null}
+              className={`min-w-0 ${provider.name === shown ? 'rounded-md ring-2 ring-accent' : ''}`}
+            >
               <ProviderCard
                 provider={provider}
                 kinds={data.kinds}

@@ -19,6 +19,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Page, Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { HealthBadge } from '../providers/health-badge.tsx';
+import { RemedyLink } from './remedy-link.tsx';
 
 type Status = Reply<'GET /status'>;
 
@@ -146,6 +147,12 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
           <When at={call.at} />
         </span>
       </p>
+      {call.explanation !== null && (
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+          <p className="min-w-0 flex-1 basis-60 break-words">{call.explanation.sentence}</p>
+          {call.explanation.remedy !== null && <RemedyLink remedy={call.explanation.remedy} />}
+        </div>
+      )}
       <code className="break-all text-ink-2">{call.request_id}</code>
       {call.account === null ? (
         <p className="text-sm text-ink-2">Sign in as a member of its account to see details.</p>

@@ -12,7 +12,7 @@ import { type ExplainedRecord, explainReason } from './explain-reason.ts';
 const WITHOUT_HINT: ReadonlySet<ReasonKind> = new Set<ReasonKind>(['invalid_request', 'client_closed', 'ours']);
 
 /** What the caller of the key may know. */
-export function callerReason(reason: Reason): Reason {
+function callerReason(reason: Reason): Reason {
   const { kind, subject, rule, resets_at, param, message, at_step } = reason;
   const isOfKey = subject?.type === 'key';
   const { used, limit, needed, allowed } = reason;

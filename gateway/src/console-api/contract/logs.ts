@@ -5,7 +5,7 @@ import { UNITS } from '../../billing/unit-prices.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS, TARGET_STATES } from '../../errors/reason.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
-import { callFilters, cursor, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { callFilters, cursor, explanation, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 
 const usage = z.object({
   input: z.int(),
@@ -239,9 +239,7 @@ export const logRoutes = {
        * The reason as a sentence, and the page that fixes it where the reader may use it. Of a request that was answered
        * after failed attempts, what they failed with. Null: there is nothing to explain.
        */
-      explanation: z
-        .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
-        .nullable(),
+      explanation,
       cost: z
         .object({
           lines: z.array(

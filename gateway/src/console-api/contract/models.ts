@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { offeredModelView } from '../../control/routing/routing-shapes.ts';
 import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
-import { id, nothing, type RouteTable, time } from './row.ts';
+import { explanation, id, nothing, type RouteTable, time } from './row.ts';
 
 /** US dollars per million tokens as decimal text; null: as input or output. */
 const rate = z.string().nullable();
@@ -244,7 +244,15 @@ export const modelRoutes = {
       health_rule: z.string(),
       /** Null: no id was given, or there is no call with that id. Details require a session that may see them. */
       call: z
-        .object({ request_id: id, at: time, status: z.int(), error: z.string().nullable(), account: id.nullable() })
+        .object({
+          request_id: id,
+          at: time,
+          status: z.int(),
+          error: z.string().nullable(),
+          /** Why it failed. Names, amounts and the remedy require a session that may see them. Null: nothing to explain. */
+          explanation,
+          account: id.nullable(),
+        })
         .nullable(),
     }),
   },

@@ -65,6 +65,10 @@ export const callFilters = {
 export const filterLabels = z.array(
   z.object({ filter: z.enum(['key', 'member']), value: z.string(), label: z.string() }),
 );
+/** Why a request ended as it did: one sentence, and the page of the console that mends it. */
+export const explanation = z
+  .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
+  .nullable();
 /** Names given by users. */
 export const givenName = z.string().trim().min(1, 'enter a name').max(100, 'at most 100 characters');
 export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');

@@ -5,12 +5,8 @@
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
-import { explainFallback, explainReason, type Remedy } from '../../call/reason/explain-reason.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import type { Reason } from '../../errors/reason.ts';
 import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
-import type { Permission } from '../../people/roles.ts';
-import type { CallRecord } from '../../store/ports/records.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import { callView } from '../contract/logs.ts';
@@ -21,6 +17,7 @@ import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from '../usa
 import { parseRange } from '../usage/usage-range.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
+import { explainCall, showCall } from './show-call.ts';
 
 type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 
@@ -297,90 +294,4 @@ function renderLine(call: LogPage['calls'][number]): string {
     Object.entries({ ...rest, ...usage, attempts: attempts.length, reason: reason?.kind ?? null }),
   );
   return csvLine(COLUMNS.map((column) => cells.get(column) as Parameters<typeof csvLine>[0][number]));
-}
-
-type Attempt = CallRecord['attempts'][number];
-type CallView = Reply<'GET /accounts/{account}/logs'>['calls'][number];
-type Explanation = NonNullable<Reply<'GET /accounts/{account}/logs/{request}'>['explanation']>;
-
-/** The record as `tollgate calls --json` prints it, with the parts of its reason and attempts that the reader may see. */
-export function showCall(tenancy: Tenancy, record: CallRecord): CallView {
-  const { reason, attempts } = record;
-  return renderCallRecord({
-    ...record,
-    reason: reason === null ? null : visibleReason(tenancy, reason),
-    attempts: attempts.map((attempt) => visibleAttempt(tenancy, attempt)),
-  });
-}
-
-function visibleAttempt(tenancy: Tenancy, attempt: Attempt): Attempt {
-  return tenancy.may('operator.read') ? attempt : ofAccount(attempt);
-}
-
-/** What providers say about the operator's credentials and configuration. */
-const OF_OPERATOR: ReadonlySet<string> = new Set(['credential', 'quota', 'config']);
-
-/** The operator's costs and credentials are not the account's. */
-function ofAccount({
-  billed: _b,
-  usage: _u,
-  price_version: _p,
-  cost_nano_usd: _c,
-  credential: _,
-  message,
-  ...attempt
-}: Attempt): Attempt {
-  return message === undefined || OF_OPERATOR.has(attempt.class ?? '') ? attempt : { ...attempt, message };
-}
-
-/**
- * Why the call failed, or which attempts failed before it was answered. Null: it was answered at once, or its record is
- * from before reasons were stored.
- */
-export function explainCall(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
-  if (record.reason === null) {
-    const sentence = explainFallback({ attempts: record.attempts.map((attempt) => visibleAttempt(tenancy, attempt)) });
-    if (sentence === null) return null;
-    const remedy = { label: 'Show targets', page: `/app/models?model=${encodeURIComponent(record.model ?? '')}` };
-    return { sentence, remedy: mayUse(tenancy, remedy) ? remedy : null };
-  }
-  const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), record, zone);
-  return { sentence, remedy: remedy !== null && mayUse(tenancy, remedy) ? remedy : null };
-}
-
-/**
- * A model's rule belongs to the operator, and so do credential problems at a provider. An account's balance is visible
- * only to members of the whole account. Other readers see the kind and subject of these reasons only.
- */
-function visibleReason(tenancy: Tenancy, reason: Reason): Reason {
-  const { kind, subject, rule, upstream, used, limit, needed, ...rest } = reason;
-  const ofOperator = subject?.type === 'model' && rule !== undefined;
-  const ofBalance = rule?.cap === 'balance';
-  const hidesRule = (ofOperator && !tenancy.may('operator.read')) || (ofBalance && tenancy.workspaces !== null);
-  const hidesUpstream = kind === 'provider_credential' && !tenancy.may('operator.read');
-  if (!hidesRule && !hidesUpstream) return reason;
-  return {
-    kind,
-    ...(subject === undefined ? {} : { subject }),
-    ...(rule === undefined ? {} : { rule }),
-    ...(upstream === undefined || hidesUpstream ? {} : { upstream }),
-    ...(hidesRule || used === undefined ? {} : { used }),
-    ...(hidesRule || limit === undefined ? {} : { limit }),
-    ...(hidesRule || needed === undefined ? {} : { needed }),
-    ...rest,
-  };
-}
-
-/** The permission needed to use a remedy's page. */
-const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
-  ['/app/keys', 'keys.write'],
-  ['/app/workspaces', 'workspaces.write'],
-  ['/app/limits', 'limits.write'],
-  ['/app/models', 'models.read'],
-  ['/app/billing', 'operator.write'],
-  ['/app/providers', 'operator.read'],
-];
-
-function mayUse(tenancy: Tenancy, { page }: Remedy): boolean {
-  return NEEDS.some(([start, permission]) => page.startsWith(start) && tenancy.may(permission));
 }

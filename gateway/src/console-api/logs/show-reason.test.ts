@@ -8,7 +8,7 @@ import { type MemberRights, memberMay } from '../../people/roles.ts';
 import { lostAttempt } from '../../store/testing/sample-call.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { explainCall, showCall } from './logs.ts';
+import { explainCall, showCall } from './show-call.ts';
 
 function tenancyOf(account: string, rights: MemberRights): Tenancy {
   return { account, workspaces: rights.workspaces, may: (permission) => memberMay(rights, permission, account) };

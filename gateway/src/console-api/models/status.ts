@@ -9,8 +9,9 @@ import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { HEALTH_RULE, type HealthView } from '../../routing/health/provider-health.ts';
 import type { CallReader, CallRecord } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
-import { type Actor, tenancyOf } from '../kernel/actor.ts';
+import { type Actor, type Tenancy, tenancyOf } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
+import { explainCall, explainToAnyone } from '../logs/show-call.ts';
 import type { ModelDeps } from './model-deps.ts';
 
 type Status = Reply<'GET /status'>;
@@ -19,6 +20,7 @@ export interface StatusParts {
   readonly models: ModelDeps;
   deps(): Pick<CallDeps, 'ready' | 'draining' | 'recorder'>;
   readonly calls: CallReader;
+  timeZoneOf(account: string): string;
   readonly version: string;
   /** Unix ms. */
   readonly startedAtMs: number;
@@ -66,7 +68,7 @@ function unnamed(): string {
 
 /** Ids are random, so only someone who received one has it; repeated lookups are rate-limited all the same. */
 async function lookUp(
-  { calls, models }: StatusParts,
+  { calls, models, timeZoneOf }: StatusParts,
   rate: AddressRate,
   requestId: string,
   { actor, address }: { readonly actor: Actor; readonly address: string | null },
@@ -76,13 +78,21 @@ async function lookUp(
   if (record === undefined) return null;
   const { request_id, at_ms, status, error, account } = record;
   const at = new Date(at_ms).toISOString();
-  return { request_id, at, status, error, account: maySee(actor, record) ? account : null };
+  const tenancy = readerOf(actor, record);
+  if (tenancy === null) {
+    const sentence = explainToAnyone(record);
+    const explanation = sentence === null ? null : { sentence, remedy: null };
+    return { request_id, at, status, error, explanation, account: null };
+  }
+  const explanation = explainCall(tenancy, record, timeZoneOf(account));
+  return { request_id, at, status, error, explanation, account };
 }
 
-function maySee(actor: Actor, { account, workspace }: CallRecord): boolean {
+/** Null: the reader may not see the details of the call. */
+function readerOf(actor: Actor, { account, workspace }: CallRecord): Tenancy | null {
   const tenancy = tenancyOf(actor, account);
-  if (tenancy === null || !tenancy.may('logs.read')) return false;
-  return tenancy.workspaces === null || tenancy.workspaces.includes(workspace);
+  if (tenancy === null || !tenancy.may('logs.read')) return null;
+  return tenancy.workspaces === null || tenancy.workspaces.includes(workspace) ? tenancy : null;
 }
 
 interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
