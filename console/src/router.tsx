@@ -35,6 +35,7 @@ const PAGES: Readonly<Record<string, () => Promise<{ readonly default: Component
   '/app/workspaces': () => import('./pages/workspaces/workspaces-page.tsx'),
   '/app/billing': () => import('./pages/billing/billing-page.tsx'),
   '/app/playground': () => import('./pages/playground/playground-page.tsx'),
+  '/app/reconciliation': () => import('./pages/reconciliation/reconciliation-page.tsx'),
   '/app/audit': () => import('./pages/audit/audit-page.tsx'),
   '/app/settings': () => import('./pages/settings/settings-page.tsx'),
   '/status': () => import('./pages/status/status-page.tsx'),

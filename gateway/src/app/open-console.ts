@@ -196,13 +196,16 @@ function leftOf({ limit, used, held }: AccountBudget): bigint {
 }
 
 interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
-  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people'>;
+  readonly store: Pick<
+    Store,
+    'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people' | 'reconciliations'
+  >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations } = store;
   return {
     control,
     deps,
@@ -214,6 +217,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     usage,
     statements,
     personNames: createPersonNames(people),
+    reconciliations,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

@@ -146,6 +146,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/billing', 'Statement CSV', press('Statement CSV')),
   layer('/app/billing', 'Create account', press('Create account')),
   layer('/app/billing', 'default', openRow('Accounts', 'default')),
+  layer('/app/reconciliation', 'Missing call', openRow('Findings', /Missing call/)),
   layer('/app/audit', /./, openRow('Audit log', /Created key/)),
   layer('/app/me', 'Set up two-factor authentication', press('Set up…')),
   layer(

@@ -15,6 +15,7 @@ import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey, type MadeKey } from '../http-contract/make-key.ts';
 import type { PageNames } from './console-pages.ts';
+import { seedReconciliation } from './seed-reconciliation.ts';
 
 export interface SeededGateway {
   readonly gateway: RunningGateway;
@@ -60,6 +61,7 @@ export async function startSeededGateway(): Promise<SeededGateway> {
   await first.stop(true);
   const written = await writeCalls(plan.dataDir, keys);
   const gateway = await startGateway({ ...plan, port: Number(new URL(first.url).port) });
+  await seedReconciliation(gateway, written.request);
   return {
     gateway,
     fake,

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { ROLES } from '../../src/people/roles.ts';
+import { RECONCILIATION_ID, seedReconciliation } from '../browser/seed-reconciliation.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
@@ -43,6 +44,7 @@ beforeAll(async () => {
   const { gateway } = pair;
   const { url } = gateway;
   owner = await setUpOwner(gateway);
+  await seedReconciliation(gateway, 'req_none');
   await control(gateway, 'accounts.create', { id: OTHER });
   await control(gateway, 'workspaces.create', { id: 'acme-main', account: OTHER });
   callers.set('anonymous', { kind: 'anonymous', visitor: openPerson(url) });
@@ -101,6 +103,7 @@ beforeAll(async () => {
       session: 'ses_none',
       passkey: 'none',
       service: 'none',
+      reconciliation: RECONCILIATION_ID,
     };
   }
 });

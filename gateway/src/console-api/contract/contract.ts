@@ -3,6 +3,7 @@
  * derive their access matrix from them, and the console imports their types.
  */
 import type { z } from 'zod';
+import { bookRoutes } from './books.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
@@ -20,6 +21,7 @@ export const CONSOLE_ROUTES = {
   ...modelRoutes,
   ...routingRoutes,
   ...policyRoutes,
+  ...bookRoutes,
 } as const;
 
 export type ConsoleRoutes = typeof CONSOLE_ROUTES;

@@ -1,5 +1,6 @@
 /** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
+import { reconciliationHandlers } from '../books/reconciliations.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { auditHandlers } from './audit.ts';
 import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
@@ -18,6 +19,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...accountHandlers(parts),
     ...billingHandlers(parts),
     ...auditHandlers(parts),
+    ...reconciliationHandlers(parts),
     ...settingsHandlers(parts),
   };
 }

@@ -8,6 +8,7 @@ import { type Control, isUndone } from '../../control/control.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
+import type { ReconciliationReader } from '../../store/ports/books/reconciliation.ts';
 import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { PolicyReader, StoredAccount } from '../../store/ports/policy.ts';
@@ -27,6 +28,7 @@ export interface PolicyParts {
   readonly usage: Pick<UsageReader, 'readUsage' | 'readLogs'>;
   readonly statements: StatementReader;
   readonly personNames: PersonNames;
+  readonly reconciliations: ReconciliationReader;
   /** Facts about the installation, for its operators. */
   readFacts(): readonly { readonly name: string; readonly text: string }[];
   /** The current time, unix ms. */
