@@ -7,6 +7,7 @@ import { createIdentify } from '../console-api/kernel/actor.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import type { ContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
+import { reasonHandlers } from '../console-api/logs/reasons.ts';
 import { dryRunHandlers } from '../console-api/models/dry-run.ts';
 import { type ExplainParts, explainHandlers } from '../console-api/models/explain.ts';
 import type { ModelDeps } from '../console-api/models/model-deps.ts';
@@ -85,6 +86,7 @@ export function openConsole({
       ...overviewHandlers(usageParts),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, contentOf }),
+      ...reasonHandlers(usageParts),
       ...modelHandlers(models),
       ...dryRunHandlers(models, explain.deps),
       ...providerHandlers(models),

@@ -4,6 +4,7 @@ import type { Query } from '../../../../gateway/src/console-api/contract/contrac
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';
+import { REASON_CHOICES } from './reason-titles.ts';
 
 const OUTCOMES = [
   ['ok', 'Successful'],
@@ -22,6 +23,7 @@ export const LOG_FILTERS = [
   { name: 'session', word: 'Session', none: 'None' },
   { name: 'protocol', word: 'Protocol', only: RECORDED_CHOICES },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
+  { name: 'reason', word: 'Reason', known: REASON_CHOICES },
 ] as const;
 
 const CAN_BE_NONE = LOG_FILTERS.flatMap((filter) => ('none' in filter ? [filter.name] : []));

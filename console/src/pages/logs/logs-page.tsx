@@ -3,7 +3,7 @@
 import { Radio, Search } from 'lucide-react';
 import { useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
-import { clearFilters } from '../../filters/filters.ts';
+import { clearFilters, type FilterKind } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
@@ -11,12 +11,14 @@ import { useAccount } from '../../lib/session.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL } from '../../ui/field.tsx';
+import { CONTROL, Segmented } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
 import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';
 import { LogHistogram } from './log-histogram.tsx';
+import { ReasonTable } from './reason-table.tsx';
+import { REASON_CHOICES, reasonLabel } from './reason-titles.ts';
 import { useCallList } from './use-call-list.ts';
 
 export default function LogsPage() {
@@ -29,6 +31,7 @@ export default function LogsPage() {
   const [openedMs] = useState(() => Date.now());
   const [holds, setHolds] = useState(false);
   const isLive = search.live === '1';
+  const byReason = search.view === 'reasons';
   const range = readRange(search, '24h', openedMs);
   const query = logQuery(search, range);
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
@@ -67,20 +70,33 @@ export default function LogsPage() {
         <>
           <FindById onFind={open} />
           <RangeChoice range={range} />
-          <FilterChips kinds={LOG_FILTERS} labels={filterLabels} />
+          <Segmented
+            label="Show"
+            value={byReason ? 'reasons' : 'requests'}
+            choices={VIEWS}
+            onChoose={(view) => change({ view: view === 'reasons' ? view : undefined, live: undefined })}
+          />
+          <FilterChips kinds={withReason(search.reason)} labels={filterLabels} />
         </>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={retry} />}
-      {histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
-      {list === null && error === null && <Waiting />}
-      {list !== null && list.calls.length === 0 && (
+      {byReason && (
+        <ReasonTable
+          account={account}
+          query={query}
+          onOpen={({ group }) => change({ reason: group, view: undefined })}
+        />
+      )}
+      {!byReason && histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
+      {!byReason && list === null && error === null && <Waiting />}
+      {!byReason && list !== null && list.calls.length === 0 && (
         <NoRequests
           span={range.preset === null ? 'this range' : `the ${PRESET_LABELS[range.preset]}`}
           isLive={isLive}
         />
       )}
-      {list !== null && list.calls.length > 0 && (
+      {!byReason && list !== null && list.calls.length > 0 && (
         <CallTable
           calls={list.calls}
           waiting={list.waiting.length}
@@ -106,6 +122,18 @@ export default function LogsPage() {
       {request !== undefined && <CallSheet key={request} request={request} onClose={close} />}
     </Page>
   );
+}
+
+const VIEWS = [
+  ['requests', 'Requests'],
+  ['reasons', 'Reasons'],
+] as const;
+
+/** The filters; a group of requests with the same reason has a label of its own. */
+function withReason(value: string | undefined): readonly FilterKind[] {
+  if (value === undefined) return LOG_FILTERS;
+  const known = [...REASON_CHOICES, [value, reasonLabel(value)] as const];
+  return LOG_FILTERS.map((kind) => (kind.name === 'reason' ? { ...kind, known } : kind));
 }
 
 /** A complete id opens its call, whatever the filters; a prefix filters the list. */

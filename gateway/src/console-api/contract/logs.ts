@@ -188,6 +188,21 @@ const filters = {
     .optional(),
   ...callFilters,
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
+  /** A kind of reason, or a `group` of `GET /accounts/{account}/reasons`. */
+  reason: z
+    .union(
+      [
+        z.enum(REASON_KINDS),
+        z
+          .string()
+          .max(1_024)
+          .regex(/^\[".*\]$/),
+      ],
+      {
+        error: `expected one of ${REASON_KINDS.join(', ')}; or a group of the list of reasons`,
+      },
+    )
+    .optional(),
 };
 
 /** A part of a conversation. JSON is displayed as text. */
@@ -229,6 +244,39 @@ export const logRoutes = {
     access: 'logs.read',
     query: z.object(filters),
     reply: 'csv',
+  },
+  'GET /accounts/{account}/reasons': {
+    summary: 'Lists why requests failed: groups with the same reason, the largest first, with their newest request.',
+    access: 'logs.read',
+    /** Default range: the last 24 hours. */
+    query: z.object(filters).omit({ q: true, trace_id: true }),
+    reply: z.object({
+      /** At most 100. */
+      groups: z.array(
+        z.object({
+          /** As a value of the filter `reason`. */
+          group: z.string(),
+          kind: z.enum(REASON_KINDS),
+          error: z.string().nullable(),
+          subject: reason.shape.subject,
+          rule: reason.shape.rule,
+          /** The provider that failed. */
+          provider: z.string().optional(),
+          requests: z.int(),
+          first_at: time,
+          last_at: time,
+          newest_request_id: id,
+          /** Of the newest request. */
+          explanation: explanation.unwrap(),
+        }),
+      ),
+      requests: z.int(),
+      /** Number of groups beyond those listed. */
+      other_groups: z.int(),
+      /** Counting took too long: only requests since then are in it. Null: all are. */
+      counted_from: time.nullable(),
+      filter_labels: filterLabels,
+    }),
   },
   'GET /accounts/{account}/logs/{request}': {
     summary: 'Returns a request: its record, its cost by line, and its prompt and response if stored.',

@@ -123,15 +123,20 @@ export function logHandlers(parts: LogParts) {
 }
 
 /** Null: there is no key or member filter. */
-async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, requested: Asked): Promise<UsageLabels | null> {
+export async function labelsFor(
+  { labelsOf }: Pick<LogParts, 'labelsOf'>,
+  { account }: Tenancy,
+  requested: Asked,
+): Promise<UsageLabels | null> {
   return requested.key !== undefined || asksMember(requested) ? labelsOf(account) : null;
 }
 
-function choiceOf(requested: Asked, labels: UsageLabels | null) {
+export function choiceOf(requested: Asked, labels: UsageLabels | null) {
   return {
     condition: conditionOf(requested, labels?.owners ?? new Map()),
     outcome: requested.outcome ?? null,
     ...(requested.trace_id !== undefined && { traceId: requested.trace_id }),
+    ...(requested.reason !== undefined && { reason: requested.reason }),
   };
 }
 
