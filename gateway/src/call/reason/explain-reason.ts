@@ -74,7 +74,7 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
         ? `${nameOf(reason.subject)} isn’t allowed from the address of this request.`
         : `${nameOf(reason.subject)} isn’t allowed to make requests: it lacks the scope inference.`;
     case 'unpriced':
-      return `The model ${reason.subject?.name ?? record.model ?? ''} has no price, and a balance or a budget pays for this request.`;
+      return `The model ${reason.subject?.name || record.model || ''} has no price, and a balance or a budget pays for this request.`;
     case 'invalid_request':
       return invalidSentence(reason, record);
     case 'provider_error':
