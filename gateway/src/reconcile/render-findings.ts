@@ -1,6 +1,7 @@
 /** Renders findings for people: the words of a cause, a difference in percent, and CSV. */
 import { formatNanoUsd } from '../billing/money.ts';
 import type { Cause, Finding } from '../store/ports/books/reconciliation.ts';
+import { parseAmount } from './invoice-line.ts';
 
 const WORDS: Readonly<Record<Cause, string>> = {
   missing_call: 'Missing call',
@@ -39,6 +40,17 @@ export function differencePercent(amounts: { readonly billed: bigint; readonly r
   return `${points < 0 ? '-' : points > 0 ? '+' : ''}${Math.floor(size / 100)}.${String(size % 100).padStart(2, '0')}%`;
 }
 
+/** Whether the difference exceeds a part of the bill, a decimal number of percent. @throws InvoiceError */
+export function exceedsPercent(
+  { billed, recorded }: { readonly billed: bigint; readonly recorded: bigint },
+  percent: string,
+): boolean {
+  const limit = parseAmount(percent, '--fail-above');
+  const [difference, whole] = [billed - recorded, billed < 0n ? -billed : billed];
+  return (difference < 0n ? -difference : difference) * 100n * ATTO > whole * limit;
+}
+
+const ATTO = 10n ** 18n;
 const COLUMNS = ['day', 'model', 'cause', 'usd', 'count', 'request_id', 'attempt', 'provider_request_id', 'detail'];
 
 /** Texts that a spreadsheet would run as a formula get an apostrophe. */

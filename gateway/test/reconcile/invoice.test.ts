@@ -87,6 +87,17 @@ describe('six planted differences', () => {
   });
 });
 
+test('a difference above a part of the bill is a failure, for a script to notice', async () => {
+  const words = ['reconcile', 'import', files.csv, '--provider', 'router', '--dry-run', '--fail-above'];
+  const [above, below, wrong] = [
+    await runProgram(dataDir, ...words, '37.5'),
+    await runProgram(dataDir, ...words, '37.6'),
+    await runProgram(dataDir, ...words, 'much'),
+  ];
+  expect([above.exitCode, below.exitCode, wrong.exitCode]).toEqual([1, 0, 2]);
+  expect(above.stderr).toContain('The difference is +37.53%, more than 37.5%.');
+});
+
 describe('an export that cannot be used', () => {
   const refused = async (name: string, text: string) => {
     const file = join(dirname(dataDir), name);

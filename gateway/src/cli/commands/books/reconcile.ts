@@ -1,19 +1,28 @@
 /** Defines `tollgate reconcile …`: compares a provider's export with the records, and shows what was found. */
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { formatNanoUsd } from '../../../billing/money.ts';
+import { Secret } from '../../../lib/secret.ts';
 import { type Comparison, compareInvoice } from '../../../reconcile/compare.ts';
+import { APIS, fetchInvoice, type Get } from '../../../reconcile/fetch-invoice.ts';
 import { InvoiceError, type InvoiceLine } from '../../../reconcile/invoice-line.ts';
 import { type OwnAttempt, ownAttempts } from '../../../reconcile/own-attempts.ts';
 import { FORMATS, type Invoice, readInvoice } from '../../../reconcile/read-invoice.ts';
-import { causeWords, differencePercent, renderFindingsCsv } from '../../../reconcile/render-findings.ts';
+import {
+  causeWords,
+  differencePercent,
+  exceedsPercent,
+  renderFindingsCsv,
+} from '../../../reconcile/render-findings.ts';
 import type { Finding, ProviderCallReader, ReconciledDay } from '../../../store/ports/books/reconciliation.ts';
+import { createGuardedFetch } from '../../../upstream/guarded-fetch.ts';
 import { administer, withReading } from '../../administer.ts';
 import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
 
 interface ImportFlags {
   readonly provider: readonly string[];
   readonly timeZone: string;
+  readonly failAbove?: string;
   readonly dryRun?: true;
   readonly json?: true;
 }
@@ -24,17 +33,41 @@ const LIST_MAX = 100;
 const REQUEST_CHARS_MAX = 900_000;
 const FILE_CHARS_MAX = 256;
 
-export function register(program: Command, environment: CliEnvironment): void {
+interface FetchFlags extends ImportFlags {
+  readonly secret: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Adds `reconcile` and its commands to the program. `get`, `variables`: where it fetches, and the environment. */
+export function register(
+  program: Command,
+  environment: CliEnvironment,
+  get: Get = createGuardedFetch(() => false),
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): void {
   const reconcile = program.command('reconcile').description('compare what providers bill with the records');
-  reconcile
-    .command('import')
-    .description(`compare an export of a provider. Formats: ${FORMATS.map(({ title }) => title).join('; ')}`)
-    .argument('<file>', 'the export, .csv, .json or .jsonl')
-    .requiredOption('--provider <names...>', 'the providers of the configuration that it bills')
-    .option('--time-zone <name>', 'the IANA time zone in which the provider counts days', 'UTC')
-    .option('--dry-run', 'keep nothing')
-    .option('--json', 'print JSON')
-    .action((file: string, flags: ImportFlags) => importFile(environment, file, flags));
+  addImportFlags(
+    reconcile
+      .command('import')
+      .description(`compare an export of a provider. Formats: ${FORMATS.map(({ title }) => title).join('; ')}`)
+      .argument('<file>', 'the export, .csv, .json or .jsonl'),
+  ).action((file: string, flags: ImportFlags) => importFile(environment, file, flags));
+  addImportFlags(
+    reconcile
+      .command('fetch')
+      .description('fetch usage or costs from the administrative API of a provider, and compare them')
+      .argument('<api>', Object.keys(APIS).join(', '))
+      .requiredOption('--secret <variable>', 'the environment variable that has an admin key of the organization')
+      .requiredOption('--from <day>', 'the first day in UTC, such as 2026-11-01')
+      .requiredOption('--to <day>', 'the last day in UTC'),
+  ).action((api: string, flags: FetchFlags) =>
+    reporting(async () => {
+      const { from: firstDay, to: lastDay } = flags;
+      const invoice = await fetchInvoice(api, { firstDay, lastDay, secret: secretIn(flags.secret, variables), get });
+      await compareAndKeep(environment, invoice, `${api}, ${firstDay} to ${lastDay}`, flags);
+    }),
+  );
   reconcile
     .command('list')
     .description('list the imports, the newest first')
@@ -75,32 +108,74 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
+function addImportFlags(command: Command): Command {
+  return command
+    .requiredOption('--provider <names...>', 'the providers of the configuration that it bills')
+    .option('--time-zone <name>', 'the IANA time zone in which the provider counts days', 'UTC')
+    .option(
+      '--fail-above <percent>',
+      'exit with status 1 where the difference is more than this part of the bill',
+      percent,
+    )
+    .option('--dry-run', 'keep nothing')
+    .option('--json', 'print JSON');
+}
+
+function percent(text: string): string {
+  if (/^\d{1,3}(\.\d{1,4})?$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a percentage such as 1 or 0.5');
+}
+
+/** @throws CliFailure */
+function secretIn(variable: string, variables: Readonly<Record<string, string | undefined>>): Secret {
+  const value = /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable) ? variables[variable] : undefined;
+  if (value !== undefined && value !== '') return new Secret(value);
+  throw new CliFailure(2, '--secret: expected the name of an environment variable that has the key');
+}
+
 async function importFile(environment: CliEnvironment, file: string, flags: ImportFlags): Promise<void> {
+  await reporting(async () => compareAndKeep(environment, await readInvoice(file), basename(file), flags));
+}
+
+async function reporting(work: () => Promise<void>): Promise<void> {
   try {
-    const dayOf = dayIn(flags.timeZone);
-    const invoice = await readInvoice(file);
-    const [firstDay, lastDay] = rangeOf(invoice.lines, file);
-    const attempts = await withReading(environment, (reading) =>
-      readAttempts(reading, { providers: flags.provider, firstDay, lastDay, dayOf }),
-    );
-    const comparison = compareInvoice(invoice.lines, attempts);
-    const id = `rec_${new Bun.CryptoHasher('sha256')
-      .update(`${flags.provider.join(',')} ${invoice.digest}`)
-      .digest('hex')
-      .slice(0, 24)}`;
-    if (flags.dryRun !== true) {
-      const about = { id, file, invoice, flags, firstDay, lastDay };
-      await administer(environment, 'reconciliations.save', requestOf(comparison, about));
-    }
-    if (flags.json) environment.stdout(renderJsonLine(withTexts({ id, format: invoice.format.name, ...comparison })));
-    else
-      environment.stdout(
-        `${flags.dryRun ? '' : `${id}\n`}${invoice.format.title}, ${invoice.lines.length} lines\n${renderComparison(comparison)}`,
-      );
+    await work();
   } catch (fault) {
     if (fault instanceof InvoiceError) throw new CliFailure(1, `${makeVisible(fault.message)}. Nothing was imported.`);
     throw fault;
   }
+}
+
+async function compareAndKeep(
+  environment: CliEnvironment,
+  invoice: Invoice,
+  file: string,
+  flags: ImportFlags,
+): Promise<void> {
+  const dayOf = dayIn(flags.timeZone);
+  const [firstDay, lastDay] = rangeOf(invoice.lines, file);
+  const attempts = await withReading(environment, (reading) =>
+    readAttempts(reading, { providers: flags.provider, firstDay, lastDay, dayOf }),
+  );
+  const comparison = compareInvoice(invoice.lines, attempts);
+  const id = idOf(flags.provider, invoice);
+  if (flags.dryRun !== true) {
+    const about = { id, file, invoice, flags, firstDay, lastDay };
+    await administer(environment, 'reconciliations.save', requestOf(comparison, about));
+  }
+  const { format, lines } = invoice;
+  if (flags.json) environment.stdout(renderJsonLine(withTexts({ id, format: format.name, ...comparison })));
+  else {
+    const kept = flags.dryRun === true ? '' : `${id}\n`;
+    environment.stdout(`${kept}${format.title}, ${lines.length} lines\n${renderComparison(comparison)}`);
+  }
+  if (flags.failAbove === undefined || !exceedsPercent(comparison, flags.failAbove)) return;
+  throw new CliFailure(1, `The difference is ${differencePercent(comparison)}, more than ${flags.failAbove}%.`);
+}
+
+function idOf(providers: readonly string[], { digest }: Invoice): string {
+  const hash = new Bun.CryptoHasher('sha256').update(`${providers.join(',')} ${digest}`).digest('hex');
+  return `rec_${hash.slice(0, 24)}`;
 }
 
 /** @throws CliFailure */
@@ -166,7 +241,7 @@ function requestOf(comparison: Comparison, { id, file, invoice, flags, firstDay,
     id,
     providers: flags.provider.join(', '),
     format: invoice.format.name,
-    file: basename(file).slice(0, FILE_CHARS_MAX),
+    file: file.slice(0, FILE_CHARS_MAX),
     first_day: firstDay,
     last_day: lastDay,
     time_zone: flags.timeZone,
