@@ -16,10 +16,10 @@ interface AttemptFactsProps {
 }
 
 export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
-  const { upstream_request_id: upstreamId } = attempt;
+  const { upstream_request_id: upstreamId, message } = attempt;
   const outcome = outcomeText(attempt);
   const facts = describeAttempt(attempt, isOnly);
-  if (outcome === null && facts.length === 0 && upstreamId === undefined) return null;
+  if (outcome === null && facts.length === 0 && upstreamId === undefined && message === undefined) return null;
   return (
     <div className="figures col-span-full flex flex-col text-sm text-ink-2">
       {(outcome !== null || facts.length > 0) && (
@@ -29,6 +29,7 @@ export function AttemptFacts({ attempt, isOnly }: AttemptFactsProps) {
           <Facts facts={facts} />
         </p>
       )}
+      {message !== undefined && <p className="break-words">“{message}”</p>}
       {upstreamId !== undefined && (
         <p className="flex min-w-0 items-center gap-1.5">
           <span className="shrink-0">Provider’s request ID</span>

@@ -6,6 +6,7 @@ import type { DetachedCall } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import { InsufficientFunds } from '../../store/ports/store-errors.ts';
 import type { CallDeps } from '../deps.ts';
+import { reasonOfJob } from '../reason/build-reason.ts';
 import type { JobEnd } from './job-kinds.ts';
 
 export type SettleDeps = Pick<CallDeps, 'billing' | 'directory' | 'observer'>;
@@ -54,7 +55,7 @@ function recordOf({ draft, job }: DetachedCall, end: JobEnd, nowMs: number): Cal
     // That of its first answer, after which it went on.
     status: 200,
     error: end.error,
-    reason: end.reason,
+    reason: end.reason === null ? null : reasonOfJob(end.reason, job),
     finish_reason: end.finish_reason,
     usage: end.usage,
     usage_source: end.usage_source,

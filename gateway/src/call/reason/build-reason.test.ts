@@ -2,8 +2,13 @@
 import { describe, expect, test } from 'bun:test';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
-import { arrivedCall } from '../testing/routed-call.ts';
+import type { Reason } from '../../errors/reason.ts';
+import { sampleRecord } from '../../store/testing/sample-record.ts';
+import { type Arrived, type Identified, setFacts } from '../call.ts';
+import { arrivedCall, routedCall } from '../testing/routed-call.ts';
 import { buildReason } from './build-reason.ts';
+import { publicReason } from './caller-hint.ts';
+import { explainReason } from './explain-reason.ts';
 
 function reasonOf(failure: CallFailure, begun = false) {
   const call = arrivedCall();
@@ -59,6 +64,44 @@ describe('the text of the provider', () => {
 test('a gateway fault reveals no internal cause', () => {
   const failure = new CallFailure('gateway_fault', 'undefined is not a function', { cause: new Error('secret') });
   expect(reasonOf(failure)).toEqual({ kind: 'ours', at_step: 'read' });
+});
+
+describe('every kind of failure, at every step of a call', () => {
+  const SECRET = 'Canary-Prompt-7731';
+  const upstream = { status: 418, type: 'odd', message: `no ${SECRET} here: ${'long '.repeat(200)}` };
+  const STEPS: Readonly<Record<Reason['at_step'], () => Arrived>> = {
+    read: () => arrivedCall(),
+    route: () => {
+      const call = arrivedCall();
+      const { outline, facts } = routedCall({});
+      setFacts(call as Identified, outline, facts);
+      return call;
+    },
+    limits: () => routedCall({ body: `{"model":"m","messages":["${SECRET}"]}` }),
+    provider: () => Object.assign(routedCall({ body: `{"model":"m","messages":["${SECRET}"]}` }), { attempted: true }),
+    answer: () => Object.assign(routedCall({ body: `{"model":"m","messages":["${SECRET}"]}` }), { attempted: true }),
+  };
+
+  test.each(Object.entries(STEPS))('%s', (step, open) => {
+    for (const kind of Object.keys(FAILURE_KINDS) as FailureKind[]) {
+      for (const details of [{}, { upstream }, { param: 'messages.0', tokens: { prompt: 9, output: 1, max: 8 } }]) {
+        const call = open();
+        call.failure = new CallFailure(kind, `members: found "${SECRET}"; expected another text`, details);
+        const reason = buildReason(call, kind, step === 'answer');
+        expect({ kind, step: reason.at_step }).toEqual({ kind, step: step as Reason['at_step'] });
+        // The body is not at hand before it was read.
+        if (step !== 'read' && step !== 'route') expect(JSON.stringify(reason)).not.toContain(SECRET);
+        expect(JSON.stringify(reason).length).toBeLessThan(1_000);
+        expect((reason.upstream?.message ?? '').length).toBeLessThanOrEqual(300);
+        const record = { ...sampleRecord('req_1', { error: kind, reason }), attempts: [] };
+        for (const told of [reason, publicReason(reason)]) {
+          const { sentence } = explainReason(told, record, 'UTC');
+          expect(sentence).toMatch(/^\S.*[^.]\.$/);
+          expect(sentence).not.toMatch(/undefined|null|NaN| {2}/);
+        }
+      }
+    }
+  });
 });
 
 test('every kind of failure has a reason even without details', () => {

@@ -106,6 +106,18 @@ export function attemptMessage(call: Arrived, { kind, message, details }: CallFa
   return FAILURE_KINDS[kind].origin === 'upstream' ? upstreamText(call, message) : null;
 }
 
+/** The reason of a detached call, whose request is not at hand any more. */
+export function reasonOfJob(
+  reason: Reason,
+  { provider, model }: { readonly provider: string; readonly model: string },
+): Reason {
+  const { upstream, ...rest } = reason;
+  const target = { provider, model: maskKeys(model) };
+  if (upstream === undefined) return { target, ...rest };
+  const message = upstream.message === null ? null : textOf(withoutEcho(upstream.message, null));
+  return { target, ...rest, upstream: { ...upstream, message } };
+}
+
 type Described = Pick<ReasonDraft, 'message' | 'param' | 'limit' | 'needed'> & { readonly upstream?: ReasonUpstream };
 
 function describeFailure(

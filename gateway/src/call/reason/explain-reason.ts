@@ -84,7 +84,9 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
     case 'provider_credential':
       return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}${targetStates(reason, zone)}.`;
     case 'cut':
-      return `${providerOf(reason)} ended the answer after ${tokens(record)}${quoted(reason.upstream)}.`;
+      return record.usage.output === 0
+        ? `${providerOf(reason)} failed before the answer was complete${quoted(reason.upstream)}.`
+        : `${providerOf(reason)} ended the answer after ${tokens(record)}${quoted(reason.upstream)}.`;
     case 'client_closed':
       return record.error === 'reader_too_slow'
         ? `The client stopped reading; the connection was closed after ${seconds(record.duration_ms)}.`

@@ -29,6 +29,10 @@ const EVENTS = oneOf(
   ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
   ...['message_delta', 'message_stop', 'ping', 'error'],
 );
+const HINT = object(
+  { ...each(TEXT, 'kind', 'sentence'), 'resets_at?': TIME },
+  'Why the request was refused or failed, as far as the holder of the key may know. For people; absent where `message` says it all.',
+);
 const USAGE = 'Tokens. The log is the record of billing, not this object.';
 
 export const RESPONSE_SCHEMAS: OpenapiPart = {
@@ -75,7 +79,9 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
     },
     USAGE,
   ),
-  ChatError: object({ error: object({ ...each(TEXT, 'message', 'type'), ...each(orNull(TEXT), 'param', 'code') }) }),
+  ChatError: object({
+    error: object({ ...each(TEXT, 'message', 'type'), ...each(orNull(TEXT), 'param', 'code'), 'hint?': HINT }),
+  }),
 
   Response: object(
     {
@@ -144,6 +150,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
       code: COUNT,
       ...each(TEXT, 'message', 'status'),
       'details?': listOf(object({}, '`RetryInfo` says when to ask again; `QuotaFailure`: waiting does not help.')),
+      'hint?': HINT,
     }),
   }),
 
@@ -172,7 +179,7 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
   ResponseTokens: object({ object: is('response.input_tokens'), input_tokens: COUNT }),
   MessagesError: object({
     type: is('error'),
-    error: object(each(TEXT, 'type', 'message')),
+    error: object({ ...each(TEXT, 'type', 'message'), 'hint?': HINT }),
     'request_id?': orNull(TEXT),
   }),
 
