@@ -339,6 +339,12 @@ function foreignIds({ directory }: CommandRun, { accounts, workspaces, keys, end
 }
 
 const importObjects = defineCommand(importArguments, async (run, given) => {
+  if (run.by.authority !== 'operator') {
+    throw new CommandFailure(
+      'Only the operator of this gateway can import from another gateway; ask them.',
+      'forbidden',
+    );
+  }
   const before = await run.policies.readImported(given.source, foreignIds(run, given));
   const work = new Import(run, given, new Map(before.map((each) => [`${each.kind} ${each.foreignId}`, each])));
   importAccounts(work);

@@ -42,11 +42,13 @@ export function explainDays(allLines: readonly DayLines[], attempts: readonly Ow
     const all = byPlace.get(`${lines.day} ${lines.modelKey}`) ?? [];
     const own = all.filter(({ role }) => role === 'answered');
     const lost = all.filter(({ role }) => role === 'lost');
+    // A batch is one record of many requests: then tokens alone are compared.
+    const counted = all.some(({ isBatch }) => isBatch) ? { ...lines, requests: null } : lines;
     return {
-      lines,
+      lines: counted,
       own,
       lost,
-      difference: own.reduce((sum, each) => minus(sum, vectorOf(lines, each)), billedOf(lines)),
+      difference: own.reduce((sum, each) => minus(sum, vectorOf(counted, each)), billedOf(counted)),
     };
   });
   const places = new Map(days.map((day) => [`${day.lines.day} ${day.lines.modelKey}`, day]));

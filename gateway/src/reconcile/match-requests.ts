@@ -3,6 +3,7 @@ import type { Cause } from '../store/ports/books/reconciliation.ts';
 import type { Findings } from './findings.ts';
 import type { Tokens } from './invoice-line.ts';
 import type { OwnAttempt } from './own-attempts.ts';
+import { findNearest, indexByTime, pairInTime } from './pair-in-time.ts';
 import { tierOf, tierOfFactor } from './tiers.ts';
 
 /** A line of one request, priced. */
@@ -34,31 +35,30 @@ export function matchRequests(
   const byId = new Map(
     attempts.flatMap((own) => (own.upstreamRequestId === null ? [] : [[own.upstreamRequestId, own]])),
   );
-  const byUse = Map.groupBy(attempts, (own) => useKey(own.modelKey, own.tokens));
-  const byModel = Map.groupBy(
+  const byUse = indexByTime(attempts, (own) => useKey(own.modelKey, own.tokens));
+  const byModel = indexByTime(
     attempts.filter((own) => own.isEstimated || own.role === 'lost'),
     ({ modelKey }) => modelKey,
   );
-  const take = (line: RequestLine, own: OwnAttempt | undefined): boolean => {
-    if (own === undefined) return false;
+  const take = (line: RequestLine, own: OwnAttempt): void => {
     used.add(own);
     matched.set(line, own);
-    return true;
   };
   const doubles = new Map<RequestLine, OwnAttempt>();
-  let left = lines.filter((line) => {
+  let left: readonly RequestLine[] = lines.filter((line) => {
     const own = line.requestId === null ? undefined : byId.get(line.requestId);
     if (own === undefined) return true;
     if (used.has(own)) doubles.set(line, own);
     else take(line, own);
     return false;
   });
-  const sameUse = (line: RequestLine) =>
-    line.tokens === null ? [] : (byUse.get(useKey(line.modelKey, line.tokens)) ?? []);
-  left = left.filter((line) => !take(line, nearest(line, sameUse(line), ZONE_MS, used)));
-  left = left.filter((line) => !take(line, nearest(line, byModel.get(line.modelKey) ?? [], NEAR_MS, used)));
+  const useOf = (line: RequestLine) => (line.tokens === null ? null : useKey(line.modelKey, line.tokens));
+  // Those at the same time first, so that a missing line does not shift the others of its kind.
+  left = pairInTime(left, byUse, useOf, NEAR_MS, used, take);
+  left = pairInTime(left, byUse, useOf, ZONE_MS, used, take);
+  left = pairInTime(left, byModel, ({ modelKey }) => modelKey, NEAR_MS, used, take);
   for (const line of left) {
-    const twin = nearest(line, sameUse(line), NEAR_MS, new Set());
+    const twin = findNearest(line, byUse.get(useOf(line) ?? '') ?? [], NEAR_MS);
     if (twin !== undefined) doubles.set(line, twin);
     else addMissing(line, findings);
   }
@@ -116,23 +116,6 @@ function causeOf(line: RequestLine, own: OwnAttempt, billed: bigint, recorded: b
     return ['cut_stream', `the end of request ${own.requestId} was not reported, so its usage here is an estimate`];
   }
   return ['usage', 'the provider counts other tokens than it reported with the answer'];
-}
-
-/** The unused attempt nearest in time, within a limit; those of the line's own day first. */
-function nearest(
-  { atMs, day }: RequestLine,
-  candidates: readonly OwnAttempt[],
-  withinMs: number,
-  used: ReadonlySet<OwnAttempt>,
-): OwnAttempt | undefined {
-  let best: OwnAttempt | undefined;
-  let bestMs = Number.POSITIVE_INFINITY;
-  for (const own of candidates) {
-    if (used.has(own)) continue;
-    const ms = atMs === null ? (own.day === day ? 0 : distanceMs(day, own.atMs)) : Math.abs(own.atMs - atMs);
-    if (ms <= withinMs && ms < bestMs) [best, bestMs] = [own, ms];
-  }
-  return best;
 }
 
 /** How far a moment is from a day in UTC. */

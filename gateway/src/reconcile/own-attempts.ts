@@ -26,6 +26,8 @@ export interface OwnAttempt {
   /** The counters are an estimate. */
   readonly isEstimated: boolean;
   readonly tier: string | null;
+  /** Many requests in one record. */
+  readonly isBatch: boolean;
   readonly price: Price | null;
 }
 
@@ -39,7 +41,8 @@ export function ownAttempts(record: CallRecord, providers: ReadonlySet<string>, 
     const isAnswer = attempt === answered;
     const isLost = attempt.billed !== undefined;
     if (!isAnswer && !isLost) return [];
-    if (isAnswer && record.usage_source === 'void') return [];
+    // Nothing was used, or the answer came from our own cache.
+    if (isAnswer && (record.usage_source === 'void' || record.usage_source === 'cache')) return [];
     const usage = isAnswer ? record.usage : attempt.usage;
     if (usage === undefined) return [];
     const price = priceOf(isAnswer ? record.price_version : (attempt.price_version ?? null));
@@ -58,6 +61,7 @@ export function ownAttempts(record: CallRecord, providers: ReadonlySet<string>, 
         role: isAnswer ? 'answered' : 'lost',
         isEstimated: isAnswer ? record.usage_source !== 'upstream' : attempt.billed === 'maybe',
         tier: usage.extras?.tier?.service_tier ?? null,
+        isBatch: record.protocol === 'batches',
         price,
       },
     ];

@@ -31,7 +31,7 @@ export interface Invoice {
 }
 
 const JSON_BYTES_MAX = 268_435_456;
-const LINES_MAX = 2_000_000;
+const LINES_MAX = 1_000_000;
 
 /** @throws InvoiceError */
 export async function readInvoice(path: string): Promise<Invoice> {

@@ -5,7 +5,7 @@
 
 import type { Notes } from './notes.ts';
 import type { Tables } from './read-export.ts';
-import { hasContent, type Row } from './table-row.ts';
+import { hasContent, type Row, textOf } from './table-row.ts';
 
 /** `carried`: read elsewhere. `record`: tells when something was done, and changes no request. */
 type Fate = 'carried' | 'record' | { readonly why: string };
@@ -141,12 +141,18 @@ const NOT_IMPORTED: readonly (readonly [table: RegExp, why: string])[] = [
   [/JWT/, 'tokens of an identity provider are not accepted instead of keys here'],
 ];
 
+const ENTERED_MODEL =
+  'a model that was entered in its console, encrypted with a key of LiteLLM; add it to the new file or in the console here';
 const UNKNOWN = 'this version does not know it; check what it does for your requests';
 
 /** Notes everything of the tables that is not carried over. `nameOf`: of a row, for the report. */
 export function noteColumns(tables: Tables, nameOf: (table: string, row: Row) => string, notes: Notes): void {
   for (const [table, rows] of tables) {
-    if (rows.length === 0 || table === 'LiteLLM_ProxyModelTable') continue;
+    if (rows.length === 0) continue;
+    if (table === 'LiteLLM_ProxyModelTable') {
+      for (const row of rows) notes.add('dropped', table, ENTERED_MODEL, textOf(row, 'model_name') ?? '?');
+      continue;
+    }
     const fates = TABLES[table];
     if (fates === undefined) {
       const reason = NOT_IMPORTED.find(([pattern]) => pattern.test(table))?.[1] ?? UNKNOWN;

@@ -122,6 +122,7 @@ class Planner {
   /** Users have a workspace where they have keys without a team, whose budget is the user's. */
   planUsers(): TenantPlan['workspaces'] {
     const ids = new Set(this.#keys.filter((row) => textOf(row, 'team_id') === null).map((row) => this.#userOf(row)));
+    for (const [id, row] of this.#users) if (!ids.has(id) && id !== PROXY_BUDGET_USER) this.#noteUserLimits(row);
     return [...ids].flatMap((id) => {
       const row = id === null ? undefined : this.#users.get(id);
       if (id === null || row === undefined) return [];
@@ -133,6 +134,14 @@ class Planner {
       const shape = { id: this.#chooseId('workspace', `user ${id}`, `user-${name}`), account, models };
       return [finish({ ...planned, ...shape, created_at: this.#createdAt(row) })];
     });
+  }
+
+  /** Limits of a user apply to keys without a team only, there and here. */
+  #noteUserLimits(row: Row): void {
+    const limits = ['max_budget', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'];
+    if (limits.every((column) => textOf(row, column) === null) && listOf(row, 'models').length === 0) return;
+    const why = 'the user has no workspace here, because no key of theirs is without a team; set limits of the keys';
+    this.source.notes.add('dropped', 'limits of users', why, this.nameOf('LiteLLM_UserTable', row));
   }
 
   planKeys(): TenantPlan['keys'] {
@@ -171,7 +180,11 @@ class Planner {
       const id = textOf(row, 'user_id');
       if (id === null) return [];
       const planned = this.#plan(row, id, id);
-      if (planned.budget_usd === undefined && planned.rpm === undefined && planned.tpm === undefined) return [];
+      if (!hasLimits(planned)) {
+        if (planned.spent_usd !== '0')
+          notes.add('dropped', 'spend of end users', 'they have no limit that it counts in', id);
+        return [];
+      }
       if (this.#organizations.length === 0) return [finish({ ...planned, id, account: DEFAULT })];
       const why = 'end users belong to an account here; with several accounts set their limits in each';
       notes.add('dropped', 'LiteLLM_EndUserTable', why, id);
@@ -317,6 +330,10 @@ class Planner {
     this.#ids.set(place, id);
     return id;
   }
+}
+
+function hasLimits({ budget_usd, rpm, tpm, concurrency }: PlannedCaps): boolean {
+  return [budget_usd, rpm, tpm, concurrency].some((cap) => cap !== undefined);
 }
 
 /** Older versions stored some keys as they are. */

@@ -180,6 +180,7 @@ function addressOf(
     return needs || lacksHost ? { why: 'it has no api_base, which its kind needs' } : null;
   }
   const address = plain(base).replace(/\/+$/, '');
+  if (/^https?:\/\/[^/]*@/.test(address)) return { why: 'its address has a password in it; write the key as api_key' };
   return addsVersion && !address.startsWith('${') && !/\/v1$/.test(address) ? `${address}/v1` : address;
 }
 

@@ -28,6 +28,8 @@ interface ImportFlags {
 }
 
 const DAY_MS = 86_400_000;
+/** Kept in memory while they are compared, about half a kilobyte each. */
+const ATTEMPTS_MAX = 2_000_000;
 const LIST_MAX = 100;
 /** Below the limit of the control socket. */
 const REQUEST_CHARS_MAX = 900_000;
@@ -221,6 +223,9 @@ async function readAttempts(
   for (;;) {
     const page = await reading.readProviderCalls({ providers, fromMs, toMs, after });
     for (const record of page) attempts.push(...ownAttempts(record, names, dayOf));
+    if (attempts.length > ATTEMPTS_MAX) {
+      throw new InvoiceError(`found more than ${ATTEMPTS_MAX} attempts in these days; split the export by days`);
+    }
     const last = page.at(-1);
     if (last === undefined) return attempts;
     after = last.request_id;
