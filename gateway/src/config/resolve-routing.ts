@@ -1,10 +1,11 @@
 /** Resolves the targets of a model and the choice among them, with the rules between their members. */
 import { findModel } from '../catalog/catalog.ts';
+import { chooseNearName } from '../lib/near-name.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findHosted } from '../providers/quirks.ts';
 import { credentialsFor } from '../providers/upstream.ts';
 import type { PriceText, RoutingConfig, RoutingDefaults, TargetConfig } from './config.ts';
-import { chooseNearName, quoteText, type Report, reportTwice } from './file/config-problem.ts';
+import { quoteText, type Report, reportTwice } from './file/config-problem.ts';
 import type { ModelShape, RoutingShape } from './file/model-schema.ts';
 import { resolvePrice } from './resolve-price.ts';
 import { resolveTimeouts } from './resolve-settings.ts';

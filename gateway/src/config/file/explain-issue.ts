@@ -3,14 +3,8 @@
  * remedy.
  */
 import { z } from 'zod';
-import {
-  type ConfigProblem,
-  chooseNearName,
-  type Fault,
-  type PathStep,
-  quoteText,
-  renderPath,
-} from './config-problem.ts';
+import { chooseNearName } from '../../lib/near-name.ts';
+import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
 import { fileSchema } from './file-schema.ts';
 import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 

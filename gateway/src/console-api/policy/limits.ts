@@ -3,9 +3,9 @@
  */
 
 import { explainCall } from '../../call/explain-call.ts';
-import { chooseNearName } from '../../config/file/config-problem.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
+import { chooseNearName } from '../../lib/near-name.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import {
   type BindingCaps,

@@ -2,6 +2,7 @@
  * Defines queries over past calls: usage sums, their reconciliation with the ledger, call lists and details. No call
  * waits for them, and every query has a time limit.
  */
+import type { CallOrder, QueryTerm } from '../../lib/call-query.ts';
 import type { RecordedProtocol } from '../../protocols/names.ts';
 import type { EntryKind } from './ledger.ts';
 import type { Billed, CallRecord } from './records.ts';
@@ -158,18 +159,32 @@ export interface LogQuestion {
   readonly traceId?: string;
   /** Only failed calls with this reason: a kind, or a `ReasonGroup.group`. Omitted: all. */
   readonly reason?: string;
+  /** Terms that a call must meet in addition; their members are resolved to keys. Omitted: none. */
+  readonly terms?: readonly QueryTerm[];
   /** Only calls that arrived before this request id. */
   readonly beforeId: string | null;
+  /** Omitted: newest first. Then `beforeId` is null. */
+  readonly order?: CallOrder;
+  /** Only with an order: the place of the last call of the page before, from its `nextPlace`. */
+  readonly afterPlace?: CallPlace;
   readonly limit: number;
   readonly withHistogram: boolean;
   readonly timeMsMax: number;
 }
 
+/** The place of a call in an order: its value as text, and its id. */
+export interface CallPlace {
+  readonly value: string;
+  readonly id: string;
+}
+
 export interface LogPage {
-  /** Newest first. */
+  /** Newest first, or in the order of the question. */
   readonly calls: readonly CallRecord[];
   /** Cursor for the next page (`beforeId`), even where this page is short or empty; null: no more calls. */
   readonly next: string | null;
+  /** Like `next`, where the question has an order. */
+  readonly nextPlace?: CallPlace | null;
   readonly histogram: LogHistogram | null;
 }
 
@@ -180,14 +195,17 @@ export interface LogHistogram {
 
 /** Calls that ended at `endedMs` or later. */
 export interface TailQuestion
-  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason' | 'limit' | 'timeMsMax'> {
+  extends Pick<
+    LogQuestion,
+    'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason' | 'terms' | 'limit' | 'timeMsMax'
+  > {
   readonly endedMs: number;
   readonly nowMs: number;
 }
 
 /** Unix ms; `toMs` is exclusive. */
 export interface ReasonsQuestion
-  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'reason' | 'timeMsMax'> {
+  extends Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'reason' | 'terms' | 'timeMsMax'> {
   readonly fromMs: number;
   readonly toMs: number;
 }

@@ -6,7 +6,8 @@ import type { Database } from 'bun:sqlite';
 import type { ReasonGroup, ReasonsAnswer, ReasonsQuestion } from '../../ports/usage.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
-import { recordCondition } from '../usage/conditions.ts';
+import { queryCondition } from '../query/query-condition.ts';
+import { type Condition, recordCondition } from '../usage/conditions.ts';
 import { type Deadline, idsOf } from '../usage/scan-records.ts';
 
 /** Rows between two checks of the clock. */
@@ -55,10 +56,12 @@ export function readReasons(database: Database, question: ReasonsQuestion, deadl
 /** `reachedId`: where the time was over; null: all were counted. */
 function countGroups(
   database: Database,
-  { tenant, condition, outcome, fromMs, toMs, reason }: ReasonsQuestion,
+  { tenant, condition, outcome, fromMs, toMs, reason, terms = [] }: ReasonsQuestion,
   deadline: Deadline,
 ) {
-  const matching = reasonCondition(recordCondition(tenant, condition, outcome), reason);
+  const known = reasonCondition(recordCondition(tenant, condition, outcome), reason);
+  const queried = queryCondition(terms);
+  const matching = { sql: known.sql + queried.sql, parameters: [...known.parameters, ...queried.parameters] };
   const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
   const read = database.prepare<Row, (string | number | null)[]>(
     `SELECT request_id, reason_group FROM call_record INDEXED BY call_record_reason
@@ -87,11 +90,6 @@ function countGroups(
   } finally {
     read.finalize();
   }
-}
-
-interface Condition {
-  readonly sql: string;
-  readonly parameters: readonly (string | number | null)[];
 }
 
 /** `reason`: a kind, or a group as `ReasonGroup.group`, which is a JSON list. Undefined: any request. */

@@ -5,6 +5,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
+import type { CallOrder } from '../../../lib/call-query.ts';
 import type {
   CallDetail,
   CallEntry,
@@ -20,6 +21,8 @@ import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
 import { findEntryRanges } from '../ledger/entry-ranges.ts';
 import { endLines } from '../ledger/statement-reader.ts';
+import { queryCondition } from '../query/query-condition.ts';
+import { readSorted } from '../query/read-sorted.ts';
 import { reasonCondition } from '../reasons/read-reasons.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
@@ -40,7 +43,10 @@ type Parameters = (string | number | null)[];
 
 /** Within the caller's transaction. A page ends early, with the position to continue from, once `pace` is over. */
 export function readLogs(database: Database, question: LogQuestion, pace: Deadline, deadline: Deadline): LogPage {
-  const page = readPage(database, question, pace);
+  const page =
+    question.order === undefined
+      ? readPage(database, question, pace)
+      : readInOrder(database, question, question.order, deadline);
   return { ...page, histogram: question.withHistogram ? readHistogram(database, question, deadline) : null };
 }
 
@@ -74,6 +80,19 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Om
   return { calls: rows.map(callRecordOfRow), next: null };
 }
 
+function readInOrder(
+  database: Database,
+  question: LogQuestion,
+  order: CallOrder,
+  deadline: Deadline,
+): Omit<LogPage, 'histogram'> {
+  const { fromMs, toMs, afterPlace: after = null, limit } = question;
+  const { sql, parameters } = within(conditionOf(question), { fromMs, toMs });
+  const sorted = { order, after, limit, sql, parameters };
+  const { rows, next } = readSorted(database, rangesOf(database, question), sorted, deadline);
+  return { calls: rows.map(callRecordOfRow), next: null, nextPlace: next };
+}
+
 /** Every id is in it. */
 const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
 
@@ -91,10 +110,13 @@ function conditionOf({
   outcome,
   traceId,
   reason,
-}: Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason'>): Condition {
+  terms = [],
+}: Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'traceId' | 'reason' | 'terms'>): Condition {
   const found = reasonCondition(recordCondition(tenant, condition, outcome), reason);
-  if (traceId === undefined) return found;
-  return { sql: `${found.sql} AND trace_id = ?`, parameters: [...found.parameters, traceId] };
+  const queried = queryCondition(terms);
+  const all = { sql: found.sql + queried.sql, parameters: [...found.parameters, ...queried.parameters] };
+  if (traceId === undefined) return all;
+  return { sql: `${all.sql} AND trace_id = ?`, parameters: [...all.parameters, traceId] };
 }
 
 function lastOf(rows: readonly CallRecordRow[], limit: number): string | null {
@@ -212,8 +234,6 @@ const STEPS_MS = [1, 2, 5, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080,
 /** Maximum number of calls that are counted one by one. */
 const COUNTED_MAX = 20_000;
 
-type HistogramParameters = (string | number | null)[];
-
 interface Bar {
   readonly atMs: number;
   requests: number;
@@ -229,7 +249,8 @@ function readHistogram(database: Database, question: LogQuestion, deadline: Dead
     STEPS_MS.find((step) => (toMs - fromMs) / step <= BARS_MAX - 1) ??
     Math.ceil((toMs - fromMs) / BARS_MAX / DAY_MS) * DAY_MS;
   const scale = { fromMs, toMs, stepMs };
-  if (kindFor(question.condition, []) !== null && stepMs % QUARTER_MS === 0) {
+  const isSummed = (question.terms ?? []).length === 0 && kindFor(question.condition, []) !== null;
+  if (isSummed && stepMs % QUARTER_MS === 0) {
     return { stepMs, bars: sumBars(database, question, scale, deadline) };
   }
   const bars = countBars(database, question, scale, deadline);
@@ -311,8 +332,8 @@ function countBars(database: Database, question: LogQuestion, scale: Scale, dead
   const { fromMs, toMs } = scale;
   const buckets = beginnings(scale);
   const bars = buckets.map((atMs): Bar => ({ atMs, requests: 0, errors: 0 }));
-  const { sql, parameters } = recordCondition(question.tenant, question.condition, question.outcome);
-  const read = database.prepare<{ at_ms: number; outcome: string }, HistogramParameters>(
+  const { sql, parameters } = conditionOf(question);
+  const read = database.prepare<{ at_ms: number; outcome: string }, Parameters>(
     `SELECT at_ms, ${OUTCOME_SQL} AS outcome FROM call_record
       WHERE request_id >= ? AND request_id < ? AND at_ms >= ? AND at_ms < ? AND ${sql} LIMIT ?`,
   );

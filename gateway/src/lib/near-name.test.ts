@@ -1,6 +1,6 @@
 /** Tests which known name is suggested for a mistyped one, and when none is. */
 import { expect, test } from 'bun:test';
-import { chooseNearName } from './config-problem.ts';
+import { chooseNearName } from './near-name.ts';
 
 const NAMES = ['host', 'port', 'public_url', 'trusted_proxies', 'console'];
 

@@ -1,0 +1,240 @@
+/**
+ * Parses the text of the query bar: `key:prod duration>10s status:5xx -model:claude*`. Runs in the gateway and in the
+ * console.
+ */
+import { REASON_KINDS } from '../../errors/reason.ts';
+import { QUERY_FIELDS, type QueryField, type QueryTerm, type RangeTest, type TextTest } from '../../lib/call-query.ts';
+import { chooseNearName } from '../../lib/near-name.ts';
+import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
+
+export const QUERY_CHARS_MAX = 2_000;
+const TERMS_MAX = 40;
+const VALUES_MAX = 100;
+
+/** The values of fields that accept no others. */
+export const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
+  protocol: RECORDED_PROTOCOLS,
+  stream: ['yes', 'no'],
+  outcome: ['ok', 'client_error', 'server_error', 'cancelled'],
+  reason: REASON_KINDS,
+};
+
+/** What is wrong with a query, and its place in the text. */
+export interface QueryProblem {
+  readonly at: number;
+  readonly length: number;
+  readonly message: string;
+}
+
+/** A part of a query with its place in the text. */
+export interface QueryPart {
+  readonly at: number;
+  readonly text: string;
+}
+
+export class QueryError extends Error {
+  readonly problem: QueryProblem;
+
+  constructor({ at, text }: QueryPart, message: string) {
+    super(message);
+    this.name = 'QueryError';
+    this.problem = { at, length: text.length, message };
+  }
+}
+
+/** A word ends at a space outside quotes. */
+const WORD = /(?:"(?:[^"\\]|\\.)*"?|[^\s"])+/g;
+const TERM = /^(-?)([A-Za-z_]*)(:|>=|<=|>|<)(.*)$/s;
+
+export function splitQuery(text: string): readonly QueryPart[] {
+  return [...text.matchAll(WORD)].map((found) => ({ at: found.index, text: found[0] }));
+}
+
+/** @throws QueryError that names the first invalid part */
+export function parseQuery(text: string): readonly QueryTerm[] {
+  if (text.length > QUERY_CHARS_MAX) {
+    const rest = { at: QUERY_CHARS_MAX, text: text.slice(QUERY_CHARS_MAX) };
+    throw new QueryError(rest, `found ${text.length} characters, expected at most ${QUERY_CHARS_MAX}`);
+  }
+  const parts = splitQuery(text);
+  const tooMany = parts[TERMS_MAX];
+  if (tooMany !== undefined) throw new QueryError(tooMany, `found more than ${TERMS_MAX} terms, expected fewer`);
+  return parts.map(parseTerm);
+}
+
+function parseTerm(part: QueryPart): QueryTerm {
+  const found = TERM.exec(part.text);
+  if (found === null) {
+    if (/^req_[0-9a-f]*$/.test(part.text)) return textTerm('id', false, [{ text: part.text, isPrefix: true }]);
+    throw new QueryError(part, `found ${quote(part.text)}, expected field:value, such as model:claude* or status:5xx`);
+  }
+  const [, minus, name = '', operator = '', written = ''] = found;
+  const field = fieldOf(part, name.toLowerCase());
+  const values = { at: part.at + part.text.length - written.length, text: written };
+  if (written === '') throw new QueryError(part, `${field}: found no value, expected ${exampleOf(field)}`);
+  const { kind } = QUERY_FIELDS[field];
+  const isText = kind === 'text' || kind === 'choice';
+  if (operator !== ':') {
+    if (isText) throw new QueryError(part, `${field}: found ${operator}, expected ${field}:value`);
+    const bound = numberOf(field, values);
+    const isOpen = !operator.endsWith('=');
+    const range = operator.startsWith('>') ? { from: bound, to: null, isOpen } : { from: null, to: bound, isOpen };
+    return { field, isNot: minus === '-', texts: [], ranges: [range] };
+  }
+  const listed = splitValues(values);
+  if (listed.length > VALUES_MAX) {
+    throw new QueryError(values, `${field}: found ${listed.length} values, expected at most ${VALUES_MAX}`);
+  }
+  if (isText)
+    return textTerm(
+      field,
+      minus === '-',
+      listed.map((value) => textOf(field, value)),
+    );
+  const [none, numbers] = [listed.filter(isNone), listed.filter((value) => !isNone(value))];
+  return {
+    field,
+    isNot: minus === '-',
+    texts: none.length > 0 ? [null] : [],
+    ranges: numbers.map((value) => rangeOf(field, value)),
+  };
+}
+
+const textTerm = (field: QueryField, isNot: boolean, texts: readonly TextTest[]): QueryTerm => ({
+  ...{ field, isNot, texts },
+  ranges: [],
+});
+
+function fieldOf(part: QueryPart, name: string): QueryField {
+  if (Object.hasOwn(QUERY_FIELDS, name)) return name as QueryField;
+  const names = Object.keys(QUERY_FIELDS);
+  const near = chooseNearName(name, names);
+  const hint = near === null ? `one of ${names.join(', ')}` : `${near}?`;
+  throw new QueryError(part, `found the field ${quote(name)}, expected ${hint}`);
+}
+
+/** Values are separated by commas outside quotes. */
+function splitValues({ at, text }: QueryPart): readonly QueryPart[] {
+  const values: QueryPart[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let end = 0; end <= text.length; end++) {
+    const character = text[end];
+    if (isQuoted && character === '\\') end += 1;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (end >= text.length || (character === ',' && !isQuoted)) {
+      values.push({ at: at + start, text: text.slice(start, end) });
+      start = end + 1;
+    }
+  }
+  if (start <= text.length && values.length === 0) values.push({ at, text });
+  return values;
+}
+
+const NONE_WORD = 'none';
+const isNone = ({ text }: QueryPart) => text === NONE_WORD;
+
+function textOf(field: QueryField, value: QueryPart): TextTest {
+  const { text: written } = value;
+  if (written === '') throw new QueryError(value, `${field}: found an empty value, expected ${exampleOf(field)}`);
+  const choices = QUERY_CHOICES[field];
+  if (choices === undefined && isNone(value)) return null;
+  const isQuoted = written.startsWith('"');
+  if (isQuoted && !/^"(?:[^"\\]|\\.)*"\*?$/s.test(written)) {
+    throw new QueryError(value, `${field}: found ${quote(written)}, expected a quote at its end`);
+  }
+  const isPrefix = written.endsWith('*') && (isQuoted ? written.endsWith('"*') : true);
+  const bare = isPrefix ? written.slice(0, -1) : written;
+  const text = isQuoted ? bare.slice(1, -1).replace(/\\(.)/gs, '$1') : bare;
+  if (choices === undefined) return { text, isPrefix };
+  const known = isPrefix ? choices.some((choice) => choice.startsWith(text)) : choices.includes(text);
+  if (known) return { text, isPrefix };
+  const near = chooseNearName(text, choices);
+  throw new QueryError(
+    value,
+    `${field}: found ${quote(text)}, expected ${near === null ? `one of ${choices.join(', ')}` : `${near}?`}`,
+  );
+}
+
+function rangeOf(field: QueryField, value: QueryPart): RangeTest {
+  const classOf = QUERY_FIELDS[field].kind === 'status' ? /^([1-5])xx$/i.exec(value.text) : null;
+  if (classOf !== null) {
+    const from = Number(classOf[1]) * 100;
+    return { from, to: from + 99, isOpen: false };
+  }
+  const dots = value.text.indexOf('..');
+  if (dots === -1) {
+    const exact = numberOf(field, value);
+    return { from: exact, to: exact, isOpen: false };
+  }
+  const left = { at: value.at, text: value.text.slice(0, dots) };
+  const right = { at: value.at + dots + 2, text: value.text.slice(dots + 2) };
+  if (left.text === '' && right.text === '') throw numberError(field, value);
+  const from = left.text === '' ? null : numberOf(field, left);
+  const to = right.text === '' ? null : numberOf(field, right);
+  if (from !== null && to !== null && from > to) {
+    throw new QueryError(value, `${field}: found ${quote(value.text)}, expected the smaller number first`);
+  }
+  return { from, to, isOpen: false };
+}
+
+const DURATION_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const THOUSANDS: Readonly<Record<string, number>> = { '': 1, k: 1_000, m: 1_000_000 };
+const NANO_DIGITS = 9;
+
+function numberOf(field: QueryField, value: QueryPart): number | bigint {
+  const number = readNumber(QUERY_FIELDS[field].kind, value.text.toLowerCase());
+  if (number === null) throw numberError(field, value);
+  return number;
+}
+
+/** Null: the text is not a number of this kind. */
+function readNumber(kind: (typeof QUERY_FIELDS)[QueryField]['kind'], text: string): number | bigint | null {
+  switch (kind) {
+    case 'status':
+      return /^[1-5]\d\d$/.test(text) ? Number(text) : null;
+    case 'money': {
+      const [, whole, part = ''] = /^\$?(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
+      return whole === undefined ? null : BigInt(whole + part.padEnd(NANO_DIGITS, '0'));
+    }
+    case 'count': {
+      const [, digits, unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?)([km]?)$/.exec(text) ?? [];
+      const count = digits === undefined ? null : Math.round(Number(digits) * 1_000_000 * (THOUSANDS[unit] ?? 1));
+      return count === null || count % 1_000_000 !== 0 ? null : count / 1_000_000;
+    }
+    case 'duration': {
+      const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h)$/.exec(text) ?? [];
+      return digits === undefined ? null : Number(digits) * (DURATION_MS[unit] ?? 1);
+    }
+    case 'rate':
+      return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : null;
+    default:
+      return null;
+  }
+}
+
+const EXAMPLES: Readonly<Record<(typeof QUERY_FIELDS)[QueryField]['kind'], string>> = {
+  text: 'a value, such as {}:prod, {}:prod* or {}:"two words"',
+  choice: 'a value, such as {}:{choice}',
+  status: 'a status, such as {}:429, {}:5xx or {}>=400',
+  money: 'US dollars, such as {}>0.05 or {}:0.01..0.5',
+  count: 'a whole number, such as {}>500, {}>12k or {}:1..3',
+  duration: 'a duration with its unit, such as {}>250ms or {}:1s..2m',
+  rate: 'a number, such as {}<20',
+};
+
+function exampleOf(field: QueryField): string {
+  const example = EXAMPLES[QUERY_FIELDS[field].kind].replaceAll('{}', field);
+  return example.replace('{choice}', QUERY_CHOICES[field]?.[0] ?? 'prod');
+}
+
+const numberError = (field: QueryField, value: QueryPart) =>
+  new QueryError(value, `${field}: found ${quote(value.text)}, expected ${exampleOf(field)}`);
+
+const quote = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** The value as a query writes it, in quotes where it needs them. */
+export function renderValue(value: string): string {
+  const isPlain = /^[^\s",\\]+$/.test(value) && !value.endsWith('*') && value !== NONE_WORD;
+  return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
+}

@@ -1,0 +1,116 @@
+/**
+ * Lists records by the value of a column, the first page or the one after a position. The column has no index, for which
+ * every request would pay: all matching records of the range are read, and the first of them are kept.
+ */
+import type { Database } from 'bun:sqlite';
+import type { CallOrder, SortField } from '../../../lib/call-query.ts';
+import type { CallPlace } from '../../ports/usage.ts';
+import type { CallRecordRow } from '../database/sqlite-dialect.ts';
+import type { IdRange } from '../usage/find-ids.ts';
+import type { Deadline } from '../usage/scan-records.ts';
+import { EXPRESSIONS, type QueryValue } from './query-condition.ts';
+
+type Kind = 'text' | 'integer' | 'real';
+
+const KINDS: Readonly<Record<SortField, Kind>> = {
+  status: 'integer',
+  model: 'text',
+  provider: 'text',
+  key: 'text',
+  cost: 'integer',
+  tokens: 'integer',
+  input: 'integer',
+  output: 'integer',
+  ttft: 'real',
+  duration: 'real',
+  tps: 'real',
+  attempts: 'integer',
+};
+
+/** Records without a value come last in both directions: before all values downwards, after all upwards. */
+const MISSING: Readonly<Record<Kind, readonly [descending: string, ascending: string]>> = {
+  integer: ['-1', '9223372036854775807'],
+  real: ['-1.0', '1e300'],
+  text: ["''", 'char(1114111)'],
+};
+
+export interface SortedQuestion {
+  readonly order: CallOrder;
+  /** Null: from the beginning. */
+  readonly after: CallPlace | null;
+  readonly limit: number;
+  /** A condition on records, that starts without AND. */
+  readonly sql: string;
+  readonly parameters: readonly (QueryValue | null)[];
+}
+
+/** At most `limit` rows, and the place of the last one if there are more. @throws UsageRefusal if the time is over */
+export function readSorted(
+  database: Database,
+  ranges: Iterable<IdRange>,
+  { order, after, limit, sql, parameters }: SortedQuestion,
+  deadline: Deadline,
+): { readonly rows: readonly CallRecordRow[]; readonly next: CallPlace | null } {
+  const kind = KINDS[order.by];
+  const expression = order.by === 'key' ? 'key_name' : EXPRESSIONS[order.by];
+  const sorted = `coalesce(${expression}, ${MISSING[kind][order.isDescending ? 0 : 1]})`;
+  const [than, way] = order.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+  const cast = kind === 'text' ? '?' : `cast(? AS ${kind})`;
+  // SQLite's text of a real number has too few digits.
+  const value = kind === 'integer' ? `cast(${sorted} AS TEXT)` : sorted;
+  const page =
+    after === null ? '' : ` AND (${sorted} ${than} ${cast} OR (${sorted} = ${cast} AND request_id ${than} ?))`;
+  const read = database.prepare<{ value: string | number; id: string }, (QueryValue | null)[]>(
+    `SELECT ${value} AS value, request_id AS id FROM call_record
+      WHERE request_id >= ? AND request_id < ? AND ${sql}${page} ORDER BY ${sorted} ${way}, request_id ${way} LIMIT ?`,
+  );
+  const at = after === null || kind !== 'real' ? after?.value : Number(after.value);
+  const place = after === null || at === undefined ? [] : [at, at, after.id];
+  const compare = comparatorOf(kind, order.isDescending);
+  let first: CallPlace[] = [];
+  try {
+    for (const { from, below } of ranges) {
+      const found = read.all(from, below, ...parameters, ...place, limit + 1);
+      const places = found.map(({ value, id }) => ({ value: String(value), id }));
+      first = (first.length === 0 ? places : [...first, ...places].sort(compare)).slice(0, limit + 1);
+      deadline.check();
+    }
+  } finally {
+    read.finalize();
+  }
+  const shown = first.slice(0, limit);
+  const last = shown.at(-1);
+  const next = first.length > limit && last !== undefined ? last : null;
+  return { rows: readRows(database, shown), next };
+}
+
+function readRows(database: Database, places: readonly CallPlace[]): readonly CallRecordRow[] {
+  const read = database.prepare<CallRecordRow, [string]>(
+    'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record WHERE request_id = ?',
+  );
+  try {
+    return places.map(({ id }) => {
+      const row = read.get(id);
+      if (row === null) throw new Error(`the record of call ${id} is missing`);
+      return row;
+    });
+  } finally {
+    read.finalize();
+  }
+}
+
+type Comparator = (one: CallPlace, other: CallPlace) => number;
+
+/** SQLite's order: numbers by value, texts by their bytes. */
+function comparatorOf(kind: Kind, isDescending: boolean): Comparator {
+  const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+  const byNumber = <Value extends number | bigint>(one: Value, other: Value) =>
+    one < other ? -1 : one > other ? 1 : 0;
+  const byValue = {
+    text: byBytes,
+    integer: (one: string, other: string) => byNumber(BigInt(one), BigInt(other)),
+    real: (one: string, other: string) => byNumber(Number(one), Number(other)),
+  }[kind];
+  const sign = isDescending ? -1 : 1;
+  return (one, other) => sign * (byValue(one.value, other.value) || byBytes(one.id, other.id));
+}
