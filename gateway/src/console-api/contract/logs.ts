@@ -3,8 +3,10 @@
 import { z } from 'zod';
 import { UNITS } from '../../billing/unit-prices.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS, TARGET_STATES } from '../../errors/reason.ts';
+import { SORTS } from '../../lib/call-query.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import { callFilters, cursor, explanation, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 
 const usage = z.object({
@@ -179,8 +181,8 @@ export const callView = z.object({
 const filters = {
   from: time.optional(),
   to: time.optional(),
-  /** A request id or its beginning. */
-  q: z.string().max(128).optional(),
+  /** A query: `key:prod duration>10s status:5xx -model:claude*`; or a request id or its beginning. */
+  q: z.string().max(QUERY_CHARS_MAX).optional(),
   /** The id of a W3C trace. */
   trace_id: z
     .string()
@@ -220,6 +222,8 @@ export const logRoutes = {
     query: z.object({
       ...filters,
       before: cursor.optional(),
+      /** `cost` or `-cost`, the highest first. Default: newest first. */
+      sort: z.enum(SORTS.flatMap((field) => [field, `-${field}` as const])).optional(),
       /**
        * For the live tail: the last `newest`. Returns the calls that ended since, and may repeat some of the previous
        * reply.
@@ -249,7 +253,7 @@ export const logRoutes = {
     summary: 'Lists why requests failed: groups with the same reason, the largest first, with their newest request.',
     access: 'logs.read',
     /** Default range: the last 24 hours. */
-    query: z.object(filters).omit({ q: true, trace_id: true }),
+    query: z.object(filters).omit({ trace_id: true }),
     reply: z.object({
       /** At most 100. */
       groups: z.array(

@@ -12,8 +12,17 @@ import type { ReadQuery, Reply } from '../contract/contract.ts';
 import { callView } from '../contract/logs.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import {
+  namesKeys,
+  readOrder,
+  readPlace,
+  readTerms,
+  renderPlace,
+  resolveQuery,
+  withIdTerm,
+} from '../query/resolve-query.ts';
 import { tenantOf } from '../usage/usage.ts';
-import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from '../usage/usage-parts.ts';
+import { orRefuse, PAGE_MS_MAX, type UsageParts } from '../usage/usage-parts.ts';
 import { parseRange } from '../usage/usage-range.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
@@ -38,11 +47,11 @@ export function logHandlers(parts: LogParts) {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
       const askedMs = parts.nowMs();
       const { before, after, limit } = query;
-      const labels = await labelsFor(parts, tenancy, query);
-      const common = { tenant: tenantOf(tenancy), ...choiceOf(query, labels), limit, timeMsMax: PAGE_MS_MAX };
-      const filter_labels = labels?.namesOfIds(query, tenancy.workspaces) ?? [];
+      const { choice, filter_labels } = await chooseCalls(parts, tenancy, query);
+      const common = { tenant: tenantOf(tenancy), ...choice, limit, timeMsMax: PAGE_MS_MAX };
       if (after !== undefined) {
-        const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
+        const tail = { ...withIdTerm(common), endedMs: parseAfter(after), nowMs: askedMs };
+        const found = await orRefuse(usage.readTail(tail));
         const last = found.at(-1);
         // A full page ends before the present; the next one continues where it ended.
         const isFull = last !== undefined && found.length === limit;
@@ -62,14 +71,14 @@ export function logHandlers(parts: LogParts) {
         usage.readLogs({
           ...common,
           ...rangeOf(query, askedMs),
-          idPrefix: prefixOf(query.q),
-          beforeId: before ?? null,
+          beforeId: null,
+          ...readPlace(before, readOrder(query.sort)),
           withHistogram: before === undefined,
         }),
       );
       return {
         calls: page.calls.map((call) => showCall(tenancy, call)),
-        next: page.next,
+        next: page.nextPlace ? renderPlace(page.nextPlace) : page.next,
         newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
         filter_labels,
         histogram:
@@ -85,16 +94,11 @@ export function logHandlers(parts: LogParts) {
               },
       };
     },
-    'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => ({
-      name: 'calls.csv',
-      lines: callLines(usage, {
-        tenant: tenantOf(tenancy),
-        ...choiceOf(query, await labelsFor(parts, tenancy, query)),
-        ...rangeOf(query, parts.nowMs()),
-        idPrefix: prefixOf(query.q),
-        timeMsMax: PAGE_MS_MAX,
-      }),
-    }),
+    'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => {
+      const { choice } = await chooseCalls(parts, tenancy, query);
+      const asked = { tenant: tenantOf(tenancy), ...choice, ...rangeOf(query, parts.nowMs()), timeMsMax: PAGE_MS_MAX };
+      return { name: 'calls.csv', lines: callLines(usage, asked) };
+    },
     'GET /accounts/{account}/logs/{request}': async ({ tenancy, path }) => {
       const found = await orRefuse(usage.readCall(tenantOf(tenancy), path.request));
       if (found === null) {
@@ -122,21 +126,24 @@ export function logHandlers(parts: LogParts) {
   } satisfies Partial<Handlers>;
 }
 
-/** Null: there is no key or member filter. */
-export async function labelsFor(
+/** The calls that a request asks for: what its query and its filters choose. */
+export async function chooseCalls(
   { labelsOf }: Pick<LogParts, 'labelsOf'>,
-  { account }: Tenancy,
+  { account, workspaces }: Tenancy,
   requested: Asked,
-): Promise<UsageLabels | null> {
-  return requested.key !== undefined || asksMember(requested) ? labelsOf(account) : null;
-}
-
-export function choiceOf(requested: Asked, labels: UsageLabels | null) {
+) {
+  const terms = readTerms(requested.q);
+  const needsLabels = requested.key !== undefined || asksMember(requested) || namesKeys(terms);
+  const labels = needsLabels ? await labelsOf(account) : null;
+  const condition = conditionOf(requested, labels?.owners ?? new Map());
   return {
-    condition: conditionOf(requested, labels?.owners ?? new Map()),
-    outcome: requested.outcome ?? null,
-    ...(requested.trace_id !== undefined && { traceId: requested.trace_id }),
-    ...(requested.reason !== undefined && { reason: requested.reason }),
+    choice: {
+      ...resolveQuery(terms, condition, labels, workspaces),
+      outcome: requested.outcome ?? null,
+      ...(requested.trace_id !== undefined && { traceId: requested.trace_id }),
+      ...(requested.reason !== undefined && { reason: requested.reason }),
+    },
+    filter_labels: labels?.namesOfIds(requested, workspaces) ?? [],
   };
 }
 
@@ -150,13 +157,6 @@ function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; t
     fromMs: from === undefined ? null : Date.parse(from),
     toMs: to === undefined ? nowMs + TAIL_OVERLAP_MS : Date.parse(to),
   };
-}
-
-/** Users may paste an id without its prefix. */
-function prefixOf(q: string | undefined): string | null {
-  const text = q?.trim() ?? '';
-  if (text === '') return null;
-  return text.startsWith('req_') || 'req_'.startsWith(text) ? text : `req_${text}`;
 }
 
 function parseAfter(after: string): number {

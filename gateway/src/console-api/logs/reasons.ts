@@ -1,10 +1,11 @@
 /** Serves the failed requests of an account, grouped by their reason. */
 import type { UsageReader } from '../../store/ports/usage.ts';
 import type { Handlers } from '../kernel/handlers.ts';
+import { withIdTerm } from '../query/resolve-query.ts';
 import { tenantOf } from '../usage/usage.ts';
 import { orRefuse, PAGE_MS_MAX } from '../usage/usage-parts.ts';
 import { parseRange } from '../usage/usage-range.ts';
-import { choiceOf, type LogParts, labelsFor } from './logs.ts';
+import { chooseCalls, type LogParts } from './logs.ts';
 import { explainCall, showCall } from './show-call.ts';
 
 type ReasonParts = Omit<LogParts, 'usage' | 'contentOf'> & { readonly usage: Pick<UsageReader, 'readReasons'> };
@@ -17,8 +18,8 @@ export function reasonHandlers(parts: ReasonParts) {
       const nowMs = parts.nowMs();
       const { from = new Date(nowMs - DAY_MS).toISOString(), to = new Date(nowMs + 1).toISOString() } = query;
       const [fromMs, toMs] = parseRange(from, to);
-      const labels = await labelsFor(parts, tenancy, query);
-      const asked = { tenant: tenantOf(tenancy), ...choiceOf(query, labels), fromMs, toMs, timeMsMax: PAGE_MS_MAX };
+      const { choice, filter_labels } = await chooseCalls(parts, tenancy, query);
+      const asked = { tenant: tenantOf(tenancy), ...withIdTerm(choice), fromMs, toMs, timeMsMax: PAGE_MS_MAX };
       const found = await orRefuse(parts.usage.readReasons(asked));
       const zone = parts.timeZoneOf(tenancy.account);
       return {
@@ -44,7 +45,7 @@ export function reasonHandlers(parts: ReasonParts) {
         requests: found.requests,
         other_groups: found.otherGroups,
         counted_from: found.countedFromMs === null ? null : new Date(found.countedFromMs).toISOString(),
-        filter_labels: labels?.namesOfIds(query, tenancy.workspaces) ?? [],
+        filter_labels,
       };
     },
   } satisfies Partial<Handlers>;

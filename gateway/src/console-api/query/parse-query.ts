@@ -65,7 +65,9 @@ export function parseQuery(text: string): readonly QueryTerm[] {
 function parseTerm(part: QueryPart): QueryTerm {
   const found = TERM.exec(part.text);
   if (found === null) {
-    if (/^req_[0-9a-f]*$/.test(part.text)) return textTerm('id', false, [{ text: part.text, isPrefix: true }]);
+    // Users may paste an id without its prefix.
+    const [, digits] = /^(?:req_)?([0-9a-f]{6,32})$/.exec(part.text) ?? [];
+    if (digits !== undefined) return textTerm('id', false, [{ text: `req_${digits}`, isPrefix: true }]);
     throw new QueryError(part, `found ${quote(part.text)}, expected field:value, such as model:claude* or status:5xx`);
   }
   const [, minus, name = '', operator = '', written = ''] = found;

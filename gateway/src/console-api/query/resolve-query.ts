@@ -142,13 +142,19 @@ export function readOrder(sort: string | undefined): CallOrder | undefined {
 export function readPlace(before: string | undefined, order: CallOrder | undefined): Partial<LogQuestion> {
   if (order === undefined) return { beforeId: before ?? null };
   if (before === undefined) return { order, beforeId: null };
-  const [value, id] = before.split('\n');
-  if (value === undefined || id === undefined) {
+  const end = before.lastIndexOf('\n');
+  if (end === -1) {
     throw new ConsoleFailure('invalid', 'before: found a position of another order, expected the value of next', {
       member: 'before',
     });
   }
-  return { order, beforeId: null, afterPlace: { value, id } };
+  return { order, beforeId: null, afterPlace: { value: before.slice(0, end), id: before.slice(end + 1) } };
+}
+
+/** The same choice for readers that know no prefix of ids: it is a term like the others. */
+export function withIdTerm<Choice extends Pick<ResolvedQuery, 'terms' | 'idPrefix'>>({ idPrefix, ...choice }: Choice) {
+  const term: QueryTerm = { field: 'id', isNot: false, texts: [{ text: idPrefix ?? '', isPrefix: true }], ranges: [] };
+  return { ...choice, terms: idPrefix === null ? choice.terms : [...choice.terms, term] };
 }
 
 export const renderPlace = ({ value, id }: CallPlace): string => `${value}\n${id}`;

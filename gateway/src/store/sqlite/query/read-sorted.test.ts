@@ -1,0 +1,239 @@
+/** Tests queries over random records: every term and order gives what a plain filter and sort in memory give. */
+import type { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type CallOrder, type QueryField, type QueryTerm, type RangeTest, SORTS } from '../../../lib/call-query.ts';
+import type { CallRecord } from '../../ports/records.ts';
+import { type CallPlace, type LogQuestion, UsageRefusal } from '../../ports/usage.ts';
+import { randomCall, seededRandom } from '../../testing/random-calls.ts';
+import { temporaryFolders } from '../../testing/temporary-folder.ts';
+import { databasePath, openReadConnection } from '../database/connection.ts';
+import { outcomeOf } from '../rollup/tally.ts';
+import { fillCalls } from '../testing/fill-calls.ts';
+import { openIngestRig } from '../testing/ingest-rig.ts';
+import { readLogs, readTail } from '../usage/read-logs.ts';
+import { startDeadline } from '../usage/scan-records.ts';
+
+const newFolder = temporaryFolders();
+const START_MS = Date.UTC(2025, 2, 1);
+const CALLS = 400;
+const STEP_MS = 3_600_000;
+const VARIETY = {
+  accounts: ['default', 'acme'],
+  keysPerAccount: 4,
+  models: 8,
+  endUsersPerAccount: 5,
+  sessionMs: STEP_MS,
+};
+const QUESTION: LogQuestion = {
+  tenant: { account: 'default', workspaces: null },
+  condition: {
+    model: null,
+    provider: null,
+    keys: null,
+    workspace: null,
+    end_user: null,
+    session: null,
+    protocol: null,
+  },
+  outcome: null,
+  fromMs: null,
+  toMs: null,
+  idPrefix: null,
+  beforeId: null,
+  limit: 50,
+  withHistogram: false,
+  timeMsMax: 5_000,
+};
+
+let reading: Database;
+let calls: readonly CallRecord[];
+const closers: (() => void)[] = [];
+beforeAll(() => {
+  const dataDir = newFolder();
+  const writer = openIngestRig(dataDir);
+  writer.keepWrites([
+    [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],
+  ]);
+  const random = seededRandom(7);
+  const made = Array.from({ length: CALLS }, (_, nth) => ({
+    ...randomCall(random, VARIETY, START_MS + nth * STEP_MS, nth),
+    usage_flags: nth % 9 === 0 ? (['sum', 'far_output'] as const) : null,
+    served_model: nth % 4 === 0 ? null : `served-${nth % 3}`,
+    stream: nth % 2 === 0,
+  }));
+  fillCalls(writer, made);
+  for (let step = 0; step < 3; step++) writer.rollUp();
+  reading = openReadConnection(databasePath(dataDir));
+  closers.push(
+    () => writer.close(),
+    () => reading.close(),
+  );
+  calls = made.filter(({ account }) => account === 'default').reverse();
+});
+afterAll(() => {
+  for (const close of closers.splice(0).reverse()) close();
+});
+
+type Value = string | number | bigint | null;
+
+const inputOf = ({ usage }: CallRecord) => usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+
+/** What each field means, written apart from the store. */
+const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) => Value | readonly string[]>> = {
+  key: ({ key_id }) => key_id,
+  model: ({ model }) => model,
+  served: ({ served_model }) => served_model,
+  provider: ({ provider }) => provider,
+  workspace: ({ workspace }) => workspace,
+  user: ({ end_user }) => end_user,
+  session: ({ session }) => session,
+  protocol: ({ protocol }) => protocol,
+  stream: ({ stream }) => (stream ? 'yes' : 'no'),
+  status: ({ status }) => status,
+  outcome: ({ status, error }) => outcomeOf(status, error),
+  reason: ({ reason }) => reason?.kind ?? null,
+  error: ({ error }) => error,
+  cost: ({ cost_nano_usd: cost }) => (cost === null ? null : BigInt(cost)),
+  tokens: (call) => inputOf(call) + call.usage.output,
+  input: inputOf,
+  output: ({ usage }) => usage.output,
+  cache: ({ usage }) => usage.cache_read,
+  ttft: ({ ttfb_ms }) => ttfb_ms,
+  duration: ({ duration_ms }) => duration_ms,
+  tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
+  attempts: ({ attempts }) => attempts.length,
+  flag: ({ usage_flags }) => usage_flags,
+  trace: ({ trace_id }) => trace_id ?? null,
+  id: ({ request_id }) => request_id,
+};
+
+function meets(call: CallRecord, { field, isNot, texts, ranges }: QueryTerm): boolean {
+  const value = VALUES[field as Exclude<QueryField, 'member'>](call);
+  const values = Array.isArray(value) ? (value as readonly string[]) : [value as Value];
+  const isText = (one: Value) =>
+    texts.some((test) =>
+      test === null
+        ? one === null
+        : one !== null && (test.isPrefix ? String(one).startsWith(test.text) : String(one) === test.text),
+    );
+  const isWithin = (one: Value) =>
+    one !== null &&
+    ranges.some(({ from, to, isOpen }: RangeTest) => {
+      const number = one as number | bigint;
+      return isOpen
+        ? (from === null || number > from) && (to === null || number < to)
+        : (from === null || number >= from) && (to === null || number <= to);
+    });
+  return values.some((one) => isText(one) || isWithin(one)) !== isNot;
+}
+
+const FIELDS = Object.keys(VALUES) as (keyof typeof VALUES)[];
+
+/** Terms whose values occur in the records, and some that do not. */
+const anyTerm: fc.Arbitrary<QueryTerm> = fc
+  .record({
+    field: fc.constantFrom(...FIELDS),
+    isNot: fc.boolean(),
+    nth: fc.nat(CALLS),
+    cut: fc.nat(8),
+    form: fc.nat(5),
+  })
+  .map(({ field, isNot, nth, cut, form }) => {
+    const found = VALUES[field](calls[nth % calls.length] as CallRecord);
+    const value = Array.isArray(found) ? (found[0] as string) : (found as Value);
+    if (value === null || form === 0) return { field, isNot, texts: [null], ranges: [] };
+    if (typeof value === 'string') {
+      const isPrefix = form > 2;
+      const text = isPrefix ? value.slice(0, Math.max(1, value.length - cut)) : form === 2 ? `${value}!` : value;
+      return { field, isNot, texts: [{ text, isPrefix }], ranges: [] };
+    }
+    const bounds = form % 2 === 0 ? { from: value, to: null } : { from: null, to: value };
+    return { field, isNot, texts: [], ranges: [{ ...bounds, isOpen: form > 2 }] };
+  });
+
+function readPages(question: Partial<LogQuestion>, order: CallOrder | undefined, limit: number): string[] {
+  const ids: string[] = [];
+  let beforeId: string | null = null;
+  let afterPlace: CallPlace | undefined;
+  for (;;) {
+    const place = order === undefined ? { beforeId } : { order, ...(afterPlace && { afterPlace }) };
+    const page = readLogs(
+      reading,
+      { ...QUESTION, ...question, limit, ...place },
+      startDeadline(5_000),
+      startDeadline(5_000),
+    );
+    ids.push(...page.calls.map(({ request_id }) => request_id));
+    if (order === undefined) beforeId = page.next;
+    else afterPlace = page.nextPlace ?? undefined;
+    if (order === undefined ? page.next === null : afterPlace === undefined) return ids;
+  }
+}
+
+const idsOf = (list: readonly CallRecord[]) => list.map(({ request_id }) => request_id);
+
+test('records that meet all terms are listed, each once and newest first', () => {
+  fc.assert(
+    fc.property(fc.array(anyTerm, { maxLength: 3 }), fc.integer({ min: 1, max: 60 }), (terms, limit) => {
+      const expected = idsOf(calls.filter((call) => terms.every((term) => meets(call, term))));
+      expect(readPages({ terms }, undefined, limit)).toEqual(expected);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each(SORTS)('by %s, both ways, each record is listed once over all pages', (by) => {
+  const sortedBy = by === 'key' ? ({ key_name }: CallRecord) => key_name : VALUES[by];
+  fc.assert(
+    fc.property(
+      fc.array(anyTerm, { maxLength: 1 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.boolean(),
+      (terms, limit, isDescending) => {
+        const sign = isDescending ? -1 : 1;
+        const compare = (one: Value, other: Value) => (one === other ? 0 : (one ?? 0) < (other ?? 0) ? -1 : 1);
+        const expected = calls
+          .filter((call) => terms.every((term) => meets(call, term)))
+          .sort((one, other) => {
+            const [left, right] = [sortedBy(one) as Value, sortedBy(other) as Value];
+            if ((left === null) !== (right === null)) return left === null ? 1 : -1;
+            return sign * (compare(left, right) || compare(one.request_id, other.request_id));
+          });
+        expect(readPages({ terms }, { by, isDescending }, limit)).toEqual(idsOf(expected));
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+test('the histogram and the tail count what the list has', () => {
+  const terms: readonly QueryTerm[] = [
+    { field: 'duration', isNot: false, texts: [], ranges: [{ from: 9_000, to: null, isOpen: true }] },
+  ];
+  const expected = calls.filter((call) => terms.every((term) => meets(call, term)));
+  const question = { ...QUESTION, terms, fromMs: START_MS, toMs: START_MS + CALLS * STEP_MS, withHistogram: true };
+  const { histogram } = readLogs(reading, question, startDeadline(5_000), startDeadline(5_000));
+  expect(histogram?.bars.reduce((sum, { requests }) => sum + requests, 0)).toBe(expected.length);
+  const nowMs = START_MS + CALLS * STEP_MS;
+  const tail = readTail(reading, { ...QUESTION, terms, endedMs: nowMs - STEP_MS, nowMs, limit: 50 });
+  expect(tail.every(({ duration_ms }) => duration_ms > 9_000)).toBe(true);
+});
+
+test('only records of the tenant are listed, whatever the terms', () => {
+  const everyone: QueryTerm = { field: 'id', isNot: true, texts: [null], ranges: [] };
+  const tenant = { account: 'acme', workspaces: ['acme-w0'] };
+  const page = readLogs(
+    reading,
+    { ...QUESTION, tenant, terms: [everyone], limit: 200 },
+    startDeadline(5_000),
+    startDeadline(5_000),
+  );
+  expect(page.calls.length).toBeGreaterThan(0);
+  for (const { account, workspace } of page.calls) expect([account, workspace]).toEqual(['acme', 'acme-w0']);
+});
+
+test('an order over more than the time allows is refused', () => {
+  const order = { by: 'cost', isDescending: true } as const;
+  expect(() => readLogs(reading, { ...QUESTION, order }, startDeadline(-1), startDeadline(-1))).toThrow(UsageRefusal);
+});
