@@ -32,6 +32,8 @@ interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
   readonly sorting?: Sorting | null;
+  /** The rows come sorted: a click on a column that `sorts` asks for its order. Without it the table sorts its rows. */
+  readonly onSort?: (sorting: Sorting | null) => void;
   /** Row height in pixels; default: one line. Rows of two lines are 43. */
   readonly rowPx?: number;
   /** Columns, which then each need a width, keep it whichever rows are rendered; overflow is cut off. */
@@ -54,16 +56,18 @@ export function Table<Row>({
   onOpen,
   openKey = null,
   sorting = null,
+  onSort,
   rowPx = ROW_PX,
   fixed = false,
   totals,
   foot,
 }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [sort, setSort] = useState<Sorting | null>(sorting);
+  const [ownSort, setOwnSort] = useState<Sorting | null>(sorting);
+  const [sort, setSort] = onSort === undefined ? [ownSort, setOwnSort] : [sorting, onSort];
   const [widths, setWidths] = useState<Readonly<Record<string, number>>>({});
   const [at, setAt] = useState(0);
-  const sorted = sortRows(rows, columns, sort);
+  const sorted = onSort === undefined ? sortRows(rows, columns, sort) : rows;
   const isVirtual = sorted.length > VIRTUAL_FROM;
   const { first, end } = useRowWindow(scroller, { count: sorted.length, rowPx, isOn: isVirtual });
 
@@ -232,6 +236,8 @@ export interface Column<Row> {
   readonly width?: number;
   /** Sort value; without it the column is not sortable. */
   readonly sortBy?: (row: Row) => number | bigint | string;
+  /** In a table whose rows come sorted: they can be sorted by this column. */
+  readonly sorts?: boolean;
   /** Stays visible at the right while the table scrolls sideways: for a row's actions. */
   readonly pinned?: boolean;
   /** Hidden on narrow windows. */
@@ -280,7 +286,7 @@ function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: ColumnHeadPro
       )}
     >
       {column.head === '' && <span className="sr-only">Actions</span>}
-      {column.sortBy === undefined ? (
+      {column.sortBy === undefined && column.sorts !== true ? (
         column.head
       ) : (
         <button

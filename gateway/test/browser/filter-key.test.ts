@@ -28,7 +28,7 @@ describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () 
       ['/app/keys', 'Search by name, last 4 characters, owner or workspace'],
       ['/app/models', 'Name, provider or capability'],
       ['/app/limits', 'Name or ID'],
-      ['/app/logs', 'Request ID or its beginning'],
+      ['/app/logs', 'Query'],
       ['/app/audit', 'Action'],
     ]),
   )('on %s focuses “%s”', async (path, name) => {

@@ -7,15 +7,16 @@ import { Money, When } from '../../ui/amounts.tsx';
 import { CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, type Sorting, Table } from '../../ui/table.tsx';
 import type { CallView } from './use-call-list.ts';
 
 const COLUMNS: readonly Column<CallView>[] = [
   { id: 'at', head: 'Time', width: 108, cell: ({ at }) => <When at={at} /> },
-  { id: 'status', head: 'Status', width: 84, cell: (call) => <Status call={call} /> },
+  { id: 'status', head: 'Status', width: 84, sorts: true, cell: (call) => <Status call={call} /> },
   {
     id: 'model',
     head: 'Model',
+    sorts: true,
     cell: ({ model, served_model: served }) => (
       <Name
         text={model ?? '–'}
@@ -23,12 +24,31 @@ const COLUMNS: readonly Column<CallView>[] = [
       />
     ),
   },
-  { id: 'provider', head: 'Provider', wideOnly: true, cell: ({ provider }) => <Name text={provider ?? '–'} /> },
-  { id: 'key', head: 'API key', wideOnly: true, cell: ({ key_name: name }) => <Name text={name} title={name} /> },
-  { id: 'cost', head: 'Cost (USD)', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
+  {
+    id: 'provider',
+    head: 'Provider',
+    wideOnly: true,
+    sorts: true,
+    cell: ({ provider }) => <Name text={provider ?? '–'} />,
+  },
+  {
+    id: 'key',
+    head: 'API key',
+    wideOnly: true,
+    sorts: true,
+    cell: ({ key_name: name }) => <Name text={name} title={name} />,
+  },
+  {
+    id: 'cost',
+    head: 'Cost (USD)',
+    align: 'right',
+    sorts: true,
+    cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} />,
+  },
   {
     id: 'tokens',
     head: 'Tokens in / out',
+    sorts: true,
     align: 'right',
     cell: ({ usage }) => {
       const input = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
@@ -40,8 +60,9 @@ const COLUMNS: readonly Column<CallView>[] = [
     },
   },
   {
-    id: 'ttfb',
+    id: 'ttft',
     head: 'First byte (ms)',
+    sorts: true,
     align: 'right',
     wideOnly: true,
     cell: ({ ttfb_ms: ms }) => (ms === null ? '–' : wholeNumber(Math.round(ms))),
@@ -49,6 +70,7 @@ const COLUMNS: readonly Column<CallView>[] = [
   {
     id: 'duration',
     head: 'Duration (ms)',
+    sorts: true,
     align: 'right',
     cell: ({ duration_ms: ms }) => wholeNumber(Math.round(ms)),
   },
@@ -94,6 +116,9 @@ function Status({ call }: { readonly call: CallView }) {
 interface CallTableProps {
   readonly calls: readonly CallView[];
   readonly waiting: number;
+  /** Null: newest first. */
+  readonly sorting: Sorting | null;
+  readonly onSort: (sorting: Sorting | null) => void;
   readonly openKey: string | null;
   readonly onOpen: (call: CallView) => void;
   readonly onShowNew: () => void;
@@ -104,7 +129,17 @@ interface CallTableProps {
 
 const STILL_PX = 8;
 
-export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, foot }: CallTableProps) {
+export function CallTable({
+  calls,
+  waiting,
+  sorting,
+  onSort,
+  openKey,
+  onOpen,
+  onShowNew,
+  onHold,
+  foot,
+}: CallTableProps) {
   const frame = useRef<HTMLDivElement>(null);
   const isOver = useRef(false);
   const holdNow = () => {
@@ -125,7 +160,9 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
     <div className="relative">
       <div ref={frame} onPointerEnter={() => point(true)} onPointerLeave={() => point(false)}>
         <Table
-          label="Requests, newest first"
+          label={sorting === null ? 'Requests, newest first' : 'Requests'}
+          sorting={sorting}
+          onSort={onSort}
           columns={COLUMNS}
           rows={calls}
           rowKey={({ request_id: id }) => id}

@@ -1,9 +1,11 @@
 /** Reads the filters of the logs page from its address. */
 
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { SORTS } from '../../../../gateway/src/lib/call-query.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';
+import type { Sorting } from '../../ui/table.tsx';
 import { REASON_CHOICES } from './reason-titles.ts';
 
 const OUTCOMES = [
@@ -46,6 +48,25 @@ export function logQuery(search: Search, range: TimeRange): LogQuery {
     ...Object.fromEntries(set.map(({ name }) => [name, search[name]])),
     ...withoutQuery(search, CAN_BE_NONE),
   };
+}
+
+export type ListQuery = LogQuery & Pick<Query<'GET /accounts/{account}/logs'>, 'sort'>;
+
+/** The list's order is no filter: a file keeps that of arrival. */
+export function listQuery(search: Search, query: LogQuery): ListQuery {
+  const sorting = sortingOf(search.sort);
+  return sorting === null ? query : { ...query, sort: sortText(sorting) as NonNullable<ListQuery['sort']> };
+}
+
+/** Null: newest first. */
+export function sortingOf(sort: string | undefined): Sorting | null {
+  const descending = sort?.startsWith('-') ?? false;
+  const column = SORTS.find((one) => one === (descending ? sort?.slice(1) : sort));
+  return column === undefined ? null : { column, descending };
+}
+
+export function sortText(sorting: Sorting | null): string | undefined {
+  return sorting === null ? undefined : `${sorting.descending ? '-' : ''}${sorting.column}`;
 }
 
 export function isFiltered(search: Search): boolean {

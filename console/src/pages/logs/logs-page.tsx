@@ -1,9 +1,10 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
-import { Radio, Search } from 'lucide-react';
+import { Radio } from 'lucide-react';
 import { useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters, type FilterKind } from '../../filters/filters.ts';
+import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
@@ -11,11 +12,11 @@ import { useAccount } from '../../lib/session.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL, Segmented } from '../../ui/field.tsx';
+import { Segmented } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
-import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';
+import { isFiltered, LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
 import { LogHistogram } from './log-histogram.tsx';
 import { ReasonTable } from './reason-table.tsx';
 import { REASON_CHOICES, reasonLabel } from './reason-titles.ts';
@@ -36,7 +37,7 @@ export default function LogsPage() {
   const query = logQuery(search, range);
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,
-    query,
+    listQuery(search, query),
     isLive,
     holds,
   );
@@ -68,7 +69,7 @@ export default function LogsPage() {
       }
       filters={
         <>
-          <FindById onFind={open} />
+          <QueryBar range={range} onFind={open} />
           <RangeChoice range={range} />
           <Segmented
             label="Show"
@@ -100,6 +101,8 @@ export default function LogsPage() {
         <CallTable
           calls={list.calls}
           waiting={list.waiting.length}
+          sorting={sortingOf(search.sort)}
+          onSort={(sorting) => change({ sort: sortText(sorting), live: undefined })}
           openKey={request ?? null}
           onOpen={(call) => open(call.request_id)}
           onShowNew={showNew}
@@ -134,37 +137,6 @@ function withReason(value: string | undefined): readonly FilterKind[] {
   if (value === undefined) return LOG_FILTERS;
   const known = [...REASON_CHOICES, [value, reasonLabel(value)] as const];
   return LOG_FILTERS.map((kind) => (kind.name === 'reason' ? { ...kind, known } : kind));
-}
-
-/** A complete id opens its call, whatever the filters; a prefix filters the list. */
-function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
-  const [search, change] = useFilters();
-  const [text, setText] = useState(search.q ?? '');
-  return (
-    <form
-      className="relative w-full sm:w-60"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const entered = text.trim();
-        if (/^req_\w{20,}$/.test(entered)) onFind(entered);
-        else change({ q: entered });
-      }}
-    >
-      <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
-      <input
-        type="search"
-        data-filter
-        aria-label="Request ID or its beginning"
-        placeholder="Request ID"
-        className={`${CONTROL} pl-8`}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          if (event.target.value === '' && search.q !== undefined) change({ q: undefined });
-        }}
-      />
-    </form>
-  );
 }
 
 function Waiting() {

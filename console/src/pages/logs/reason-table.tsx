@@ -54,7 +54,7 @@ interface ReasonTableProps {
   readonly onOpen: (group: ReasonGroup) => void;
 }
 
-export function ReasonTable({ account, query: { q: _, trace_id: __, ...query }, onOpen }: ReasonTableProps) {
+export function ReasonTable({ account, query: { trace_id: _, ...query }, onOpen }: ReasonTableProps) {
   const zone = useZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/reasons', { path: { account }, query });
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;

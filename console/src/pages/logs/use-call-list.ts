@@ -6,7 +6,7 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
-import type { LogQuery } from './log-filters.ts';
+import type { ListQuery } from './log-filters.ts';
 
 const TAIL_MS = 2_000;
 /** Refetch interval of the range's histogram while live. */
@@ -28,7 +28,7 @@ interface CallListState {
 }
 
 /** `holds`: new calls wait, so that nothing moves under the pointer. */
-export function useCallList(account: string, filters: LogQuery, isLive: boolean, holds: boolean): CallListState {
+export function useCallList(account: string, filters: ListQuery, isLive: boolean, holds: boolean): CallListState {
   const key = JSON.stringify([account, filters]);
   const [kept, setKept] = useState<{ readonly key: string; readonly list: CallList } | null>(null);
   const [older, setOlder] = useState<{ readonly isFetching: boolean; readonly error: ApiError | null }>({

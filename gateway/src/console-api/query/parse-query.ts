@@ -66,7 +66,7 @@ function parseTerm(part: QueryPart): QueryTerm {
   const found = TERM.exec(part.text);
   if (found === null) {
     // Users may paste an id without its prefix.
-    const [, digits] = /^(?:req_)?([0-9a-f]{6,32})$/.exec(part.text) ?? [];
+    const [, digits] = /^(?:req_)?([0-9a-f]{6,120})$/.exec(part.text) ?? [];
     if (digits !== undefined) return textTerm('id', false, [{ text: `req_${digits}`, isPrefix: true }]);
     throw new QueryError(part, `found ${quote(part.text)}, expected field:value, such as model:claude* or status:5xx`);
   }
