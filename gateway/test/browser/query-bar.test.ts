@@ -1,0 +1,73 @@
+/** Tests the query bar of the logs page: completion from real names, what it says of a mistake, and sorting by a column. */
+import { describe, expect, test } from 'bun:test';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
+
+let seeded: Omit<SeededGateway, 'stop'>;
+let visitor: Visitor;
+
+openSeededConsole((opened) => {
+  ({ seeded, visitor } = opened);
+});
+
+const askedFor = (name: string) => new URL(visitor.page.url()).searchParams.get(name);
+
+describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)', () => {
+  test('completes a field and a real name by keyboard, and lists what the query says', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('ke');
+    await page.getByRole('option', { name: /^key/ }).waitFor();
+    await bar.press('ArrowDown');
+    await bar.press('Enter');
+    expect(await bar.inputValue()).toBe('key:');
+    await bar.pressSequentially('night');
+    const option = page.getByRole('option', { name: /^nightly evaluation/ });
+    await option.waitFor();
+    expect(await option.innerText()).toMatch(/\d/);
+    await option.click();
+    expect(await bar.inputValue()).toBe('key:"nightly evaluation" ');
+    await bar.pressSequentially('-status:2xx');
+    await bar.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'key:"nightly evaluation" -status:2xx');
+    const rows = page.getByRole('table', { name: 'Requests, newest first' }).locator('tbody tr[data-row]');
+    await rows.first().waitFor();
+    for (const text of await rows.allInnerTexts()) expect(text).toContain('nightly evaluation');
+  });
+
+  test('names a mistake with what was probably meant, and asks nothing', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('modle:gpt-5');
+    await bar.press('Enter');
+    await page.getByText('found the field "modle", expected model?').waitFor();
+    expect(askedFor('q')).toBeNull();
+    await bar.fill('key:nobody');
+    await bar.press('Enter');
+    await page.getByText('key: found "nobody", expected the name of a key').waitFor();
+  });
+
+  test('a click on a column sorts all requests of the range by it', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d&q=${encodeURIComponent('duration>1s')}`);
+    await page.getByRole('button', { name: 'Duration (ms)' }).click();
+    await page.waitForURL((url) => url.searchParams.get('sort') === '-duration');
+    const table = page.getByRole('table', { name: 'Requests', exact: true });
+    await table.locator('tbody tr[data-row]').first().waitFor();
+    const heads = await table.getByRole('columnheader').allInnerTexts();
+    const nth = heads.findIndex((head) => head.startsWith('Duration'));
+    const rows = await table.locator('tbody tr[data-row]').all();
+    const durations = await Promise.all(
+      rows
+        .slice(0, 20)
+        .map(async (row) => Number((await row.getByRole('cell').nth(nth).innerText()).replaceAll(',', ''))),
+    );
+    expect(durations.length).toBeGreaterThan(5);
+    expect(durations).toEqual(durations.toSorted((one, other) => other - one));
+  });
+});
