@@ -1,6 +1,6 @@
 /** Completes the query that is being typed: fields first, then the values of a field. */
 import { QUERY_CHOICES, renderValue, splitQuery } from '../../../gateway/src/console-api/query/parse-query.ts';
-import { QUERY_FIELDS, type QueryField } from '../../../gateway/src/lib/call-query.ts';
+import { QUERY_FIELDS, type QueryField } from '../../../gateway/src/lib/query/call-query.ts';
 
 /** What the text at the caret is: a part of a field's name, or of a value. */
 export interface QueryPlace {

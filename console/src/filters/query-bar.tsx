@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Query } from '../../../gateway/src/console-api/contract/contract.ts';
 import { parseQuery, QueryError } from '../../../gateway/src/console-api/query/parse-query.ts';
-import type { QueryField } from '../../../gateway/src/lib/call-query.ts';
+import type { QueryField } from '../../../gateway/src/lib/query/call-query.ts';
 import { useReply } from '../lib/queries.ts';
 import { useAccount } from '../lib/session.ts';
 import { useFilters } from '../route/route.ts';

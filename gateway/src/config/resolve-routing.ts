@@ -1,6 +1,6 @@
 /** Resolves the targets of a model and the choice among them, with the rules between their members. */
 import { findModel } from '../catalog/catalog.ts';
-import { chooseNearName } from '../lib/near-name.ts';
+import { chooseNearName } from '../errors/near-name.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findHosted } from '../providers/quirks.ts';
 import { credentialsFor } from '../providers/upstream.ts';

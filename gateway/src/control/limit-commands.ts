@@ -1,6 +1,6 @@
 /** Defines the commands for limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
-import { chooseNearName } from '../lib/near-name.ts';
+import { chooseNearName } from '../errors/near-name.ts';
 import { maskKeys } from '../lib/secret.ts';
 import { endUserSubject, inLayer, type Subject } from '../store/ports/limits.ts';
 import { capArguments, endUserName, givenId, modelName, namesCaps } from './arguments.ts';

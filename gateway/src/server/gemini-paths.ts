@@ -8,7 +8,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { handleCall } from '../call/handle-call.ts';
 import type { CatalogModel } from '../catalog/catalog-model.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
-import { queryOf } from '../lib/url-query.ts';
+import { queryOf } from '../lib/query/url-query.ts';
 import { CLIENT_PROTOCOLS } from '../protocols/registry.ts';
 import { replyAsArray } from './gemini-array.ts';
 import { type DescribeModel, visibleModels } from './models-endpoint.ts';

@@ -1,7 +1,7 @@
 /** Reads the filters of the logs page from its address. */
 
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { SORTS } from '../../../../gateway/src/lib/call-query.ts';
+import { SORTS } from '../../../../gateway/src/lib/query/call-query.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';

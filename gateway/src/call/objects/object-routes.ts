@@ -3,7 +3,7 @@
  * of files and conversations, Anthropic's of files (2026-11-23); other-endpoints.md, 3.8.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import { queryOf } from '../../lib/url-query.ts';
+import { queryOf } from '../../lib/query/url-query.ts';
 import type { Collection, ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { StoredKind } from '../../protocols/stored/stored-references.ts';
 

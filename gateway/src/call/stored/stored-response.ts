@@ -6,7 +6,7 @@
 import type { Admission } from '../../admission/admission.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
-import { queryOf } from '../../lib/url-query.ts';
+import { queryOf } from '../../lib/query/url-query.ts';
 import { parseObject } from '../../protocols/json.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import { isFinished } from '../../protocols/responses/shared/usage.ts';

@@ -3,7 +3,7 @@
  * remedy.
  */
 import { z } from 'zod';
-import { chooseNearName } from '../../lib/near-name.ts';
+import { chooseNearName } from '../../errors/near-name.ts';
 import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
 import { fileSchema } from './file-schema.ts';
 import type { ReadYaml, YamlTree } from './yaml-tree.ts';

@@ -11,7 +11,7 @@ import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
-import { queryOf } from '../../lib/url-query.ts';
+import { queryOf } from '../../lib/query/url-query.ts';
 import { isOfWholeAccount, OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';

@@ -4,8 +4,8 @@
 
 import { explainCall } from '../../call/explain-call.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { chooseNearName } from '../../errors/near-name.ts';
 import { normalizeEndUser } from '../../lib/end-user-id.ts';
-import { chooseNearName } from '../../lib/near-name.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import {
   type BindingCaps,

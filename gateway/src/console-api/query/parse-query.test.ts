@@ -1,7 +1,7 @@
 /** Tests the query language: what each form means, what each error names, and that values survive their rendering. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { QUERY_FIELDS, type QueryField } from '../../lib/call-query.ts';
+import { QUERY_FIELDS, type QueryField } from '../../lib/query/call-query.ts';
 import { parseQuery, QUERY_CHARS_MAX, QueryError, renderValue, splitQuery } from './parse-query.ts';
 
 const is = (text: string) => ({ text, isPrefix: false });

@@ -2,9 +2,16 @@
  * Parses the text of the query bar: `key:prod duration>10s status:5xx -model:claude*`. Runs in the gateway and in the
  * console.
  */
+
+import { chooseNearName } from '../../errors/near-name.ts';
 import { REASON_KINDS } from '../../errors/reason.ts';
-import { QUERY_FIELDS, type QueryField, type QueryTerm, type RangeTest, type TextTest } from '../../lib/call-query.ts';
-import { chooseNearName } from '../../lib/near-name.ts';
+import {
+  QUERY_FIELDS,
+  type QueryField,
+  type QueryTerm,
+  type RangeTest,
+  type TextTest,
+} from '../../lib/query/call-query.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 
 export const QUERY_CHARS_MAX = 2_000;

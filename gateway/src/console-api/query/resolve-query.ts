@@ -3,8 +3,8 @@
  * usage know become the condition that narrows the search.
  */
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import type { CallOrder, QueryField, QueryTerm, SortField, TextTest } from '../../lib/call-query.ts';
-import { chooseNearName } from '../../lib/near-name.ts';
+import { chooseNearName } from '../../errors/near-name.ts';
+import type { CallOrder, QueryField, QueryTerm, SortField, TextTest } from '../../lib/query/call-query.ts';
 import { RECORDED_PROTOCOLS, type RecordedProtocol } from '../../protocols/names.ts';
 import { type CallCondition, type CallPlace, type LogQuestion, NONE } from '../../store/ports/usage.ts';
 import type { UsageLabels } from '../usage/usage-parts.ts';

@@ -2,7 +2,7 @@
  * Builds the SQL condition for a query's terms over records. Only names of this file become text; all values are
  * parameters.
  */
-import type { QueryField, QueryTerm, RangeTest, TextTest } from '../../../lib/call-query.ts';
+import type { QueryField, QueryTerm, RangeTest, TextTest } from '../../../lib/query/call-query.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 
 /** A value of a query, as SQLite takes it. */
@@ -62,8 +62,8 @@ function termSql({ field, isNot, texts, ranges }: QueryTerm, parameters: QueryVa
           ...texts.map((test) => textSql(expressionOf(field), test, parameters)),
           ...ranges.map((test) => rangeSql(expressionOf(field), test, parameters)),
         ];
-  const any = `coalesce(${tests.length === 0 ? '0' : tests.map((test) => `(${test})`).join(' OR ')}, 0)`;
-  return isNot ? `NOT ${any}` : any;
+  const tested = `coalesce(${tests.length === 0 ? '0' : tests.map((test) => `(${test})`).join(' OR ')}, 0)`;
+  return isNot ? `NOT ${tested}` : tested;
 }
 
 function expressionOf(field: Exclude<QueryField, 'flag'>): string {

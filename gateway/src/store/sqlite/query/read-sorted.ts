@@ -3,7 +3,7 @@
  * every request would pay: all matching records of the range are read, and the first of them are kept.
  */
 import type { Database } from 'bun:sqlite';
-import type { CallOrder, SortField } from '../../../lib/call-query.ts';
+import type { CallOrder, SortField } from '../../../lib/query/call-query.ts';
 import type { CallPlace } from '../../ports/usage.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import type { IdRange } from '../usage/find-ids.ts';
