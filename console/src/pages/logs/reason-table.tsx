@@ -30,8 +30,10 @@ const COLUMNS: readonly Column<ReasonGroup>[] = [
     head: 'Reason',
     cell: ({ kind, explanation }) => (
       <span className="flex min-w-0 items-center gap-2">
-        <Badge tone={toneOf(kind)}>{REASON_TITLES[kind]}</Badge>
-        <span className="max-w-36 truncate text-ink-2 sm:max-w-72 lg:max-w-160" title={explanation.sentence}>
+        <span className="max-sm:hidden">
+          <Badge tone={toneOf(kind)}>{REASON_TITLES[kind]}</Badge>
+        </span>
+        <span className="max-w-56 truncate sm:max-w-72 sm:text-ink-2 lg:max-w-160" title={explanation.sentence}>
           {explanation.sentence}
         </span>
       </span>
@@ -45,7 +47,7 @@ const COLUMNS: readonly Column<ReasonGroup>[] = [
     cell: ({ requests }) => wholeNumber(requests),
   },
   { id: 'first', head: 'First', width: 108, wideOnly: true, cell: ({ first_at: at }) => <When at={at} /> },
-  { id: 'last', head: 'Last', width: 108, cell: ({ last_at: at }) => <When at={at} /> },
+  { id: 'last', head: 'Last', width: 108, wideOnly: true, cell: ({ last_at: at }) => <When at={at} /> },
 ];
 
 interface ReasonTableProps {

@@ -124,7 +124,9 @@ function rateSentence({ subject, rule, used, limit, needed, resets_at }: Reason,
   const name = nameOf(subject);
   if (limit === undefined) return `${name} has reached its limit of ${what} per minute.`;
   if (resets_at === undefined) {
-    return `${name}: this request needs ${count(needed)} ${what}, and the limit is ${count(limit)} per minute.`;
+    const needs = needed === undefined ? 'too many' : count(needed);
+    const unit = needed === 1 ? what.slice(0, -1) : what;
+    return `${name}: this request needs ${needs} ${unit}, and the limit is ${count(limit)} per minute.`;
   }
   const need = what === 'tokens' && needed !== undefined ? `, and this request needs ${count(needed)}` : '';
   const wait = seconds(Math.max(1_000, Date.parse(resets_at) - at_ms));
