@@ -21,14 +21,17 @@ const ECHO = { error: { type: 'odd_error', message: `Overloaded by "${PROMPT}" a
 const PRICE = { input: 1, output: 5 };
 
 /** Providers of their own: a failure of one is none of another. */
-const PROVIDERS = ['first', 'second', 'paused', 'slow', 'echoing', 'small'] as const;
+const PROVIDERS = ['first', 'second', 'paused', 'slow', 'echoing', 'gone'] as const;
 
 let pair: Pair;
 beforeAll(async () => {
   pair = await startPair((url) => ({
-    providers: Object.fromEntries(
-      PROVIDERS.map((name) => [name, { kind: 'openai-compatible', base_url: `${url}/v1`, api_key: 'none' }]),
-    ),
+    providers: {
+      ...Object.fromEntries(
+        PROVIDERS.map((name) => [name, { kind: 'openai-compatible', base_url: `${url}/v1`, api_key: 'none' }]),
+      ),
+      claude: { kind: 'anthropic', base_url: `${url}/v1`, api_key: 'none' },
+    },
     models: {
       plain: { price: PRICE, targets: [{ provider: 'second', model: 'answers' }] },
       unpriced: { targets: [{ provider: 'second', model: 'answers' }] },
@@ -49,13 +52,17 @@ beforeAll(async () => {
           { provider: 'first', model: 'answers', tags: ['eu'] },
         ],
       },
-      small: { price: PRICE, targets: [{ provider: 'small', model: 'answers' }] },
+      small: { price: PRICE, targets: [{ provider: 'claude', model: 'small' }] },
+      gone: { price: PRICE, targets: [{ provider: 'gone', model: 'gone' }] },
     },
   }));
   pair.fake.script('answers', { answer: 'ok' });
   pair.fake.script('overloaded', { status: 529, json: ECHO });
   pair.fake.script('rejecting', { status: 422, json: ECHO });
   pair.fake.script('limited', { status: 429, headers: { 'retry-after': '600' }, json: ECHO });
+  const tooLong = (message: string) => ({ type: 'error', error: { type: 'invalid_request_error', message } });
+  pair.fake.script('small', { status: 400, json: tooLong('prompt is too long: 210000 tokens > 200000 maximum') });
+  pair.fake.script('gone', { status: 404, json: { error: { message: 'The model `gone` does not exist' } } });
   pair.fake.script('held', { answer: 'ok', delayBeforeFirstByteMs: 60_000 });
 });
 afterAll(() => pair.stop());
@@ -224,6 +231,43 @@ const CASES: Readonly<Record<string, Case>> = {
     hint: /^All targets of paused are unavailable until \d\d:\d\d UTC\.$/,
     end: () => send({ model: 'paused' }),
   },
+  'a prompt longer than the context of the model': {
+    error: 'context_overflow',
+    reason: { kind: 'invalid_request', limit: 200_000, needed: 210_000 },
+    sentence: /^The prompt has 210,000 tokens; the context of small takes 200,000\.$/,
+    hint: null,
+    end: () => send({ model: 'small' }),
+  },
+  'a model that its provider does not know': {
+    error: 'upstream_misconfigured',
+    reason: { kind: 'provider_error', target: { provider: 'gone', model: 'gone' } },
+    sentence: /^gone answered 404: “The model `gone` does not exist”\.$/,
+    hint: /^The provider failed\.$/,
+    end: () => send({ model: 'gone' }),
+  },
+  'a request whose idempotency key is in use': {
+    error: 'idempotency_running',
+    reason: { kind: 'invalid_request' },
+    sentence: /idempotency key/i,
+    hint: null,
+    end: async () => {
+      const headers = { 'idempotency-key': 'running' };
+      const before = pair.fake.served('held').length;
+      const leaving = new AbortController();
+      const body = goodBody('chat', { model: 'slow' });
+      const running = fetch(`${pair.gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: leaving.signal,
+      }).catch(() => null);
+      await eventually('the first request', () => (pair.fake.served('held').length > before ? true : null));
+      const ended = await send(body, { headers });
+      leaving.abort();
+      await running;
+      return ended;
+    },
+  },
   'an idempotency key of another request': {
     error: 'idempotency_reused',
     reason: { kind: 'invalid_request' },
@@ -286,12 +330,9 @@ test('a request that its second target answered says why the first failed, witho
 const WITHOUT_RECORD = ['unauthorized', 'not_found', 'method_not_allowed', 'url_too_long', 'headers_too_large'];
 /** States of the process, of another request or of a client, each in the suite of its feature. */
 const ELSEWHERE = [
-  'idempotency_running',
   'idempotency_lost',
   'not_supported',
-  'context_overflow',
   'output_over_context',
-  'upstream_misconfigured',
   'reader_too_slow',
   'gateway_fault',
   'draining',

@@ -8,7 +8,7 @@ const MASK = '[…]';
 /** Longer messages are cut before they are searched: each word costs a search in the body. */
 const CHARS_MAX = 600;
 /** Of a larger body only its two ends are searched: a search of all of it would hold up other requests. */
-const SEARCHED_BYTES_MAX = 4 * 1024 * 1024;
+const SEARCHED_BYTES_MAX = 1024 * 1024;
 /** As many words in a row, even plain ones, are a quotation. */
 const RUN_WORDS = 4;
 
