@@ -159,7 +159,8 @@ export function checkStrategy(
   }
 }
 
-function hasKnownPrice({ provider, model }: TargetConfig): boolean {
+/** Whether the catalogue, or the place of a model, tells its price. */
+export function hasKnownPrice({ provider, model }: TargetConfig): boolean {
   if (provider.kind.local !== null) return true;
   const own = provider.catalogProvider === null ? null : { provider: provider.catalogProvider, model };
   const name = own ?? findHosted(provider, model)?.priced ?? null;

@@ -21,6 +21,12 @@ export const NARROW = 30;
 /** Belongs to the team whose budget is used up. */
 export const OF_SPENT_TEAM = 4;
 
+/** Its deployments state no price. */
+export const UNPRICED = 'model-19';
+const PRICES = `
+      input_cost_per_token: 2.5e-06
+      output_cost_per_token: 0.00001`;
+
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -32,9 +38,7 @@ export function writeConfig(folder: string, fakeUrl: string, deadUrl: string): s
     litellm_params:
       model: openai/ok
       api_base: ${base}/v1
-      api_key: os.environ/FAKE_KEY
-      input_cost_per_token: 2.5e-06
-      output_cost_per_token: 0.00001${more}`;
+      api_key: os.environ/FAKE_KEY${name === UNPRICED ? '' : PRICES}${more}`;
   const even = MODELS.filter((_, n) => n % 2 === 0);
   const text = `model_list:${MODELS.map((name, n) =>
     n % 2 === 0

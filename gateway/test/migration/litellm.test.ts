@@ -17,6 +17,7 @@ import {
   OF_SPENT_TEAM,
   OVER_BUDGET,
   SPENT,
+  UNPRICED,
   writeConfig,
   writeExport,
 } from './litellm-export.ts';
@@ -116,10 +117,12 @@ describe('a migration from LiteLLM', () => {
       'LiteLLM_VerificationToken.metadata',
       'LiteLLM_VerificationToken.brand_new_column',
       'litellm_params.rpm',
+      'models without a price',
     ]) {
       expect([what, whys.get(what)?.why.length ?? 0]).toEqual([what, expect.any(Number)]);
       expect(whys.get(what)?.why ?? '').not.toBe('');
     }
+    expect(whys.get('models without a price')?.names).toEqual([expect.stringContaining(UNPRICED)]);
     expect(whys.get('LiteLLM_VerificationToken.metadata')?.names).toEqual(['key 60']);
     expect(whys.get('model_list: a deployment')?.names).toEqual(['exotic (sagemaker/my-endpoint)']);
   });

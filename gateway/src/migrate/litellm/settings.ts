@@ -34,11 +34,11 @@ const REASONS: readonly (readonly [setting: RegExp, why: string])[] = [
     /callback|langfuse|otel|turn_off_message_logging|redact|json_logs|set_verbose|detailed_debug|service_callback/,
     'set telemetry.otlp; metrics are at /metrics',
   ],
-  [/alert|slack|pagerduty/, 'set alerts here'],
-  [/cache(?!d)/, 'the response cache is set for workspaces here'],
+  [/alert|slack|pagerduty/, 'alerts are not taken over; the log has a line at 50, 80 and 100% of each budget'],
+  [/cache(?!d)/, 'its response cache is not taken over'],
   [
     /guardrail|polic(y|ies)$|prompt_injection|moderation|presidio|hide_secrets/,
-    'guardrails are set for workspaces here',
+    'guardrails are not taken over; check what they did for your requests',
   ],
   [/mcp|agent|vector|search_tools|assistant|files_settings|finetune|pass_through|skills/, 'not served here'],
   [

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../../config/load-config.ts';
+import { hasKnownPrice } from '../../../config/resolve-routing.ts';
 import { createNotes, type Note, type Notes } from '../../../migrate/litellm/notes.ts';
 import { planModels, section } from '../../../migrate/litellm/plan-models.ts';
 import { planTenants, type TenantPlan } from '../../../migrate/litellm/plan-tenants.ts';
@@ -121,9 +122,16 @@ function checkFile(text: string, fromTexts: readonly string[], notes: Notes): vo
       ...process.env,
       ...Object.fromEntries(missing.map((name) => [name, 'https://placeholder.example'])),
     };
-    const { problems } = loadConfig({ file, environment, cwd: folder });
+    const { config, problems } = loadConfig({ file, environment, cwd: folder });
     for (const { path, found, expected } of problems) {
       notes.add('todo', `the new file: ${path}`, `found ${found}, expected ${expected}`);
+    }
+    for (const { name, price, targets } of config?.models?.values() ?? []) {
+      for (const target of targets) {
+        if ((target.price ?? price) !== null || hasKnownPrice(target)) continue;
+        const why = 'set a price, or price: free; until then a budget refuses their requests';
+        notes.add('todo', 'models without a price', why, `${name} (${target.name})`);
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
