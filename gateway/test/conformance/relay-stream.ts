@@ -80,6 +80,7 @@ export async function relayedBy(
       outcome = settled;
     },
     onFailure: () => undefined,
+    tell: (failure) => failure,
     onCommitted: () => started.resolve(null),
     onGivenUp: (failure) => started.resolve(failure.message),
     onClosed: () => undefined,

@@ -365,6 +365,12 @@ describe('the replies of those calls', () => {
             side === 'chat' ? /^data: \{"error":\{/ : /^event: error\ndata: \{"type":"error"/,
           ),
         });
+        // The provider's own error passes through.
+        if (name === 'error-later') continue;
+        expect(JSON.parse(last.slice(last.indexOf('{'))).error.hint).toEqual({
+          kind: 'cut',
+          sentence: 'The provider failed before the answer was complete.',
+        });
       }
     }
   });

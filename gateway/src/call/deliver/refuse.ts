@@ -14,7 +14,7 @@ export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   const asStream = call.facts?.stream === true && protocol.failsAsStream?.(failure) === true;
   const status = asStream ? 200 : protocol.statusOf(failure);
   const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure, status));
-  const told = withHint(call, failure);
+  const told = withHint(call, failure, call.reason);
   const reply = asStream
     ? streamReply(call, protocol.renderStreamError(told, call.requestId))
     : failureReply(told, protocol, call.requestId, call.rateLimitStatus, call.request.headers.get('user-agent'));

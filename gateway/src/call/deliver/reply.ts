@@ -154,8 +154,8 @@ export function failureReply(
   const stop = stopWords(userAgent, protocol.name, failure);
   if (stop !== null) {
     const told = JSON.parse(body);
-    // OpenCode takes three digits anywhere in the body for a status, such as those of a request id or an amount.
-    body = JSON.stringify({ ...told, request_id: undefined, error: { ...told.error, hint: undefined, ...stop.error } });
+    // OpenCode takes three digits anywhere in the body for a status, such as those of a request id. The headers have it.
+    body = JSON.stringify({ ...told, request_id: undefined, error: { ...told.error, ...stop.error } });
     for (const [name, value] of Object.entries(stop.headers)) headers.set(name, maskKeys(value));
   }
   return new Response(maskKeys(body), { status: protocol.statusOf(failure), headers });

@@ -6,6 +6,7 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Reason, ReasonHint, ReasonKind } from '../../errors/reason.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import type { Arrived } from '../call.ts';
+import { stopWords } from '../deliver/agent-stops.ts';
 import { type ExplainedRecord, explainReason } from './explain-reason.ts';
 
 /** The error's own message says all of these. */
@@ -43,10 +44,12 @@ export function publicReason(reason: Reason): Reason {
   };
 }
 
-/** The failure with the hint of its error body, once the call has its reason; itself where it has none. */
-export function withHint(call: Arrived, failure: CallFailure): CallFailure {
-  const { reason, requestId, atMs, startMs, facts, attempts } = call;
+/** The failure with the hint of its error body; itself where it has none. `reason` null: the call has no record. */
+export function withHint(call: Arrived, failure: CallFailure, reason: Reason | null): CallFailure {
+  const { requestId, atMs, startMs, facts, attempts } = call;
   if (reason === null || WITHOUT_HINT.has(reason.kind)) return failure;
+  // Some agents read any digits of an error body as its status.
+  if (stopWords(call.request.headers.get('user-agent'), call.protocol.name, failure) !== null) return failure;
   const record: ExplainedRecord = {
     request_id: requestId,
     at_ms: atMs,

@@ -93,7 +93,7 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
         : `The client disconnected after ${seconds(record.duration_ms)}.`;
     case 'money_ran_out':
       return record.usage.output === 0
-        ? `${begin(moneySource(reason))} doesn’t cover this request.`
+        ? `${begin(moneySource(reason))} ${reason.at_step === 'answer' ? 'is used up' : 'doesn’t cover this request'}.`
         : `Stopped after ${tokens(record)}: ${moneySource(reason)} is used up.`;
     case 'ours':
       return ownSentence(reason, record);

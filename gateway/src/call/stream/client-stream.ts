@@ -28,6 +28,8 @@ export interface ClientStreamParts {
   /** Called once; resolves when the record is durable. `last`: the bytes that end the stream. */
   settle(outcome: Outcome, last: Uint8Array | null): Promise<void>;
   onFailure(failure: CallFailure): void;
+  /** The failure as the client hears of it, after `onFailure`. */
+  tell(failure: CallFailure): CallFailure;
   /** The status is 200 from now on. */
   onCommitted(): void;
   /** The client left, or takes nothing, before any attempt had content: all attempts end. */
@@ -250,7 +252,11 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
 
   /** The failure as the end of the stream so far. */
   #renderError(failure: CallFailure): Buffer {
-    return this.#parts.protocol.renderStreamError(failure, this.#parts.requestId, this.#source?.position);
+    return this.#parts.protocol.renderStreamError(
+      this.#parts.tell(failure),
+      this.#parts.requestId,
+      this.#source?.position,
+    );
   }
 
   /** Without records a failure can only be told by a broken connection. */

@@ -22,6 +22,8 @@ import { alarm } from '../deliver/refuse.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
+import { buildReason } from '../reason/build-reason.ts';
+import { withHint } from '../reason/caller-hint.ts';
 import { answerLimits } from './answer-limits.ts';
 import { ClientStream } from './client-stream.ts';
 import { MeteredBody } from './metered-body.ts';
@@ -89,6 +91,7 @@ export class CallStream {
         return kept.finally(() => call.origin.replyReady());
       },
       onFailure: (failure) => noteFailure(call, failure),
+      tell: (failure) => withHint(call, failure, buildReason(call, failure.kind, this.client.begun)),
       onCommitted: () => calls.onCommitted(),
       onGivenUp: (failure) => calls.onGivenUp(failure),
       onClosed() {
