@@ -1,12 +1,14 @@
 /** Tests that every end of a call, in each form, on each endpoint and path, is charged as the table of endings says. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { EXHAUSTIVE } from './calls.ts';
 import { type Cell, listCells } from './exit-cells.ts';
 import { judge, judgeBalance } from './exit-judge.ts';
 import { callNext, type ExitRig, openCell, runCell, startExitRig } from './exit-rig.ts';
 import { ENDINGS } from './exit-table.ts';
 
 const LANES = 24;
-const CELLS = listCells();
+/** A sample is every other one: each ending in each form on each path, from clients of the two formats by turns. */
+const CELLS = listCells().filter((_, nth) => EXHAUSTIVE || nth % 4 === 0 || nth % 4 === 3);
 
 let rig: ExitRig;
 const problems = new Map<Cell, readonly string[]>();
@@ -46,7 +48,7 @@ async function show(cell: Cell): Promise<readonly string[]> {
 
 test.each(ENDINGS.map((ending) => [ending.outcome, ending] as const))('%s', (_, ending) => {
   const ran = [...problems].filter(([cell]) => cell.ending === ending);
-  expect(ran.length).toBe(2 * ending.forms.length * ending.paths.length);
+  expect(ran.length).toBe((EXHAUSTIVE ? 2 : 1) * ending.forms.length * ending.paths.length);
   expect(ran.flatMap(([, wrong]) => wrong)).toEqual([]);
 });
 

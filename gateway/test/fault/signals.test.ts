@@ -108,7 +108,10 @@ test('a second Ctrl-C ends open streams in-band, with a record each, and exits w
 
 function startAndSignal(signal: NodeJS.Signals) {
   const preload = join(import.meta.dir, 'signal-at-first-words.ts');
-  return startGateway({ environment: { BUN_OPTIONS: `--preload=${preload}`, TOLLGATE_TEST_SIGNAL: signal } });
+  return startGateway({
+    config: config(),
+    environment: { BUN_OPTIONS: `--preload=${preload}`, TOLLGATE_TEST_SIGNAL: signal },
+  });
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s at the first words ends the server with 0', async (signal) => {
