@@ -18,14 +18,17 @@ export interface Notes {
 }
 
 export function createNotes(): Notes {
-  const notes = new Map<string, Note & { readonly names: string[] }>();
+  const notes = new Map<string, Note>();
+  /** The names of a note, each once. */
+  const named = new Map<string, Set<string>>();
   return {
     add(kind, what, why, name) {
       const key = JSON.stringify([kind, what, why]);
-      const note = notes.get(key) ?? { kind, what, why, names: [] };
-      notes.set(key, note);
-      if (name !== undefined && !note.names.includes(name)) note.names.push(name);
+      const names = named.get(key) ?? new Set();
+      named.set(key, names);
+      if (name !== undefined) names.add(name);
+      if (!notes.has(key)) notes.set(key, { kind, what, why, names: [] });
     },
-    list: () => [...notes.values()],
+    list: () => [...notes].map(([key, note]) => ({ ...note, names: [...(named.get(key) ?? [])] })),
   };
 }
