@@ -4,7 +4,7 @@ import type { Price } from '../billing/price.ts';
 import { costNanoUsd } from '../billing/price-book.ts';
 import type { Finding, ReconciledDay } from '../store/ports/books/reconciliation.ts';
 import { type DayLines, explainDays } from './explain-days.ts';
-import { createFindings } from './findings.ts';
+import { createFindings, type Findings } from './findings.ts';
 import { attoToNano, type InvoiceLine, type Tokens } from './invoice-line.ts';
 import { matchRequests, type RequestLine } from './match-requests.ts';
 import { attemptModelKey } from './model-names.ts';
@@ -34,13 +34,37 @@ export function compareInvoice(lines: readonly InvoiceLine[], attempts: readonly
   );
   const single = requests.map((line): RequestLine => ({ ...line, ...priced(line, priceOf), tier: line.tier }));
   if (single.length > 0) matchRequests(single, attempts, findings, inExport);
-  if (whole.length > 0) explainDays(whole, attempts, findings);
+  if (whole.length > 0) {
+    explainDays(whole, attempts, findings);
+    noteMissingDays(
+      whole,
+      attempts.filter((own) => inExport(own.day)),
+      findings,
+    );
+  }
   return sumUp(
     single,
     whole,
     attempts.filter((own) => inExport(own.day)),
     findings.list(),
   );
+}
+
+/** Records of models that a day of the export does not have at all. */
+function noteMissingDays(whole: readonly DayLines[], attempts: readonly OwnAttempt[], findings: Findings): void {
+  const stated = new Set(whole.map(({ day, modelKey }) => `${day} ${modelKey}`));
+  const groups = Map.groupBy(
+    attempts.filter(({ role }) => role === 'answered'),
+    ({ day, modelKey }) => `${day} ${modelKey}`,
+  );
+  for (const [place, [first, ...others]] of groups) {
+    if (first === undefined || stated.has(place)) continue;
+    // Findings of requests that were moved to this day or from it are already there.
+    const recorded = [first, ...others].reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+    const amount = -recorded - findings.explained(first.day, first.modelKey);
+    const detail = 'recorded here, and the export has nothing of this model on this day';
+    if (amount !== 0n) findings.addOf(first, 'not_billed', amount, detail, { count: others.length + 1 });
+  }
 }
 
 /** The list price of a model by its records. */

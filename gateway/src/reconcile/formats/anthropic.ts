@@ -16,7 +16,8 @@ export const anthropicCosts: InvoiceFormat = {
     const currency = entry.get('currency') ?? 'USD';
     if (currency !== 'USD') throw new InvoiceError(`${entry.at}: currency: found ${currency}, expected USD`);
     // Web searches and code execution have no model.
-    const model = entry.first('model', 'cost_type', 'description') ?? 'all models';
+    const model = entry.first('model', 'cost_type', 'description');
+    if (model === null) throw new InvoiceError(`${entry.at}: model: found nothing; group the report by description`);
     const tier = entry.get('service_tier');
     return [
       { ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at, true), tier },

@@ -20,7 +20,8 @@ export const openaiCosts: InvoiceFormat = {
       throw new InvoiceError(`${entry.at}: amount.currency: found ${currency}, expected usd`);
     }
     // `gpt-5.2-2026-01-15, cached input`: the model, and which of its tokens.
-    const item = entry.get('line_item') ?? 'all models';
+    const item = entry.get('line_item');
+    if (item === null) throw new InvoiceError(`${entry.at}: line_item: found nothing; group the export by line_item`);
     const model = item.includes(', ') ? item.slice(0, item.lastIndexOf(', ')) : item;
     return [
       { ...wholeDay(entry), model, requests: null, tokens: null, amount: parseAmount(amount, entry.at), tier: null },
