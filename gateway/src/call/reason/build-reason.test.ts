@@ -34,6 +34,14 @@ describe('a request that is refused here', () => {
     }
   });
 
+  test('keeps no text that is a key of an object', () => {
+    const path = 'metadata["my diagnosis is"].a';
+    expect(reasonOf(invalidRequest(`${path}: found 3; expected a text`, path))).toMatchObject({
+      param: 'metadata[[…]].a',
+      message: 'metadata[[…]].a: found 3; expected a text',
+    });
+  });
+
   test('keeps no API key that was sent in a wrong place', () => {
     const key = `tg_${'a'.repeat(49)}`;
     expect(JSON.stringify(reasonOf(invalidRequest(`${key}: an unknown member`, key)))).not.toContain(key);

@@ -131,12 +131,13 @@ function describeFailure(
   const counts = tokens === undefined ? {} : countsOf(tokens);
   if (upstream !== undefined) {
     const { status, type, message } = upstream;
-    return { ...counts, upstream: { status, type: textOf(type), message: upstreamText(call, message) } };
+    return { ...counts, upstream: { status, type: upstreamText(call, type), message: upstreamText(call, message) } };
   }
   if (FAILURE_KINDS[failureKind].origin === 'upstream') {
     return { upstream: { status: null, type: null, message: upstreamText(call, failure.message) } };
   }
-  const named = param === undefined ? {} : { param: cut(param) };
+  // A path quotes odd keys, which may be text.
+  const named = param === undefined ? {} : { param: cut(withoutEcho(param, null)) };
   // A gateway fault is identified only by its id: its message is for the log.
   if (failureKind === 'gateway_fault') return {};
   if (kind === 'model_not_allowed') return param === 'model' ? {} : named;

@@ -46,7 +46,7 @@ export function publicReason(reason: Reason): Reason {
 
 /** The failure with the hint of its error body; itself where it has none. `reason` null: the call has no record. */
 export function withHint(call: Arrived, failure: CallFailure, reason: Reason | null): CallFailure {
-  const { requestId, atMs, startMs, facts, attempts } = call;
+  const { requestId, atMs, startMs, facts } = call;
   if (reason === null || WITHOUT_HINT.has(reason.kind)) return failure;
   // Some agents read any digits of an error body as its status.
   if (stopWords(call.request.headers.get('user-agent'), call.protocol.name, failure) !== null) return failure;
@@ -57,7 +57,7 @@ export function withHint(call: Arrived, failure: CallFailure, reason: Reason | n
     error: failure.kind,
     usage: ZERO_USAGE,
     duration_ms: performance.now() - startMs,
-    attempts,
+    attempts: [],
   };
   const own = callerReason(reason);
   const { sentence } = explainReason(own, record, 'UTC');

@@ -165,6 +165,24 @@ const ROWS: readonly Row[] = [
     'Show providers /app/providers?provider=anthropic',
   ],
   [
+    { kind: 'provider_error', target, upstream: { status: 529, type: null, message: 'Overloaded' } },
+    'anthropic answered 529: “Overloaded”; lab failed: “no route”.',
+    'Show providers /app/providers?provider=anthropic',
+    {
+      attempts: [
+        {
+          provider: 'lab',
+          model: 'm',
+          status: null,
+          error: 'upstream_failed',
+          class: 'unreached',
+          message: 'no route',
+        },
+        ATTEMPT,
+      ],
+    },
+  ],
+  [
     {
       kind: 'no_target',
       subject: { type: 'model', id: 'gpt-5', name: 'gpt-5' },

@@ -78,11 +78,11 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
     case 'invalid_request':
       return invalidSentence(reason, record);
     case 'provider_error':
-      return `${providerOf(reason)} ${saidBy(reason.upstream, 'failed')}${onAttempts(record)}${targetStates(reason, zone)}.`;
+      return `${providerOf(reason)} ${saidBy(reason.upstream, 'failed')}${onAttempts(reason, record)}${targetStates(reason, zone)}.`;
     case 'no_target':
       return noTargetSentence(reason, record, zone);
     case 'provider_credential':
-      return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}${targetStates(reason, zone)}.`;
+      return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}${elsewhere(reason, record)}${targetStates(reason, zone)}.`;
     case 'cut':
       return record.usage.output === 0
         ? `${providerOf(reason)} failed before the answer was complete${quoted(reason.upstream)}.`
@@ -227,9 +227,26 @@ function statusOf(upstream: ReasonUpstream | undefined): string {
   return upstream?.status == null ? '' : ` (${upstream.status})`;
 }
 
-function onAttempts({ attempts }: ExplainedRecord): string {
-  if (attempts.length < 2) return '';
-  return attempts.length === 2 ? ' on both attempts' : ` on all ${attempts.length} attempts`;
+function onAttempts(reason: Reason, record: ExplainedRecord): string {
+  const { target } = reason;
+  const own = record.attempts.filter(({ provider }) => target === undefined || provider === target.provider).length;
+  const isAll = own === record.attempts.length;
+  const times = own < 2 ? '' : own === 2 ? ' on both attempts' : ` on all ${own} attempts`;
+  return `${isAll ? times : times.replace('all ', '')}${elsewhere(reason, record)}`;
+}
+
+/** What other providers answered before. */
+function elsewhere({ target }: Reason, { attempts }: ExplainedRecord): string {
+  if (target === undefined) return '';
+  const others = new Map(
+    attempts
+      .filter(({ provider, error }) => provider !== target.provider && error !== null)
+      .map((one) => [one.provider, one]),
+  );
+  return [...others.values()]
+    .slice(0, FAILED_MAX)
+    .map((one) => `; ${failedWords(one)}`)
+    .join('');
 }
 
 const SUBJECT_WORDS = {

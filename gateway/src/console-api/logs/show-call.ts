@@ -46,13 +46,14 @@ function ofAccount({
  * from before reasons were stored.
  */
 export function explainCall(tenancy: Tenancy, record: CallRecord, zone: string): Explanation | null {
+  const attempts = record.attempts.map((attempt) => visibleAttempt(tenancy, attempt));
   if (record.reason === null) {
-    const sentence = explainFallback({ attempts: record.attempts.map((attempt) => visibleAttempt(tenancy, attempt)) });
+    const sentence = explainFallback({ attempts });
     if (sentence === null) return null;
     const remedy = { label: 'Show targets', page: `/app/models?model=${encodeURIComponent(record.model ?? '')}` };
     return { sentence, remedy: mayUse(tenancy, remedy) ? remedy : null };
   }
-  const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), record, zone);
+  const { sentence, remedy } = explainReason(visibleReason(tenancy, record.reason), { ...record, attempts }, zone);
   return { sentence, remedy: remedy !== null && mayUse(tenancy, remedy) ? remedy : null };
 }
 

@@ -96,6 +96,22 @@ test('the sentence reveals no hidden member, and only usable remedies are offere
   expect(shownTo(VIEWER, ownKey)?.remedy).toBeNull();
 });
 
+test('only operators read what a provider said of their credential, also where another one failed last', () => {
+  const refused = { ...lostAttempt('yes', 7), provider: 'lab', status: 401, error: 'upstream_credential' };
+  const attempts = [{ ...refused, class: 'credential', message: 'the key sk… of org' }];
+  const reason: Reason = {
+    kind: 'provider_error',
+    target: { provider: 'second', model: 'm' },
+    upstream: { status: 500, type: null, message: 'odd' },
+    at_step: 'provider',
+  };
+  const record = sampleRecord('req_1', { reason, status: 500, error: 'upstream_failed', attempts });
+  expect(explainCall(OPERATOR, record, 'UTC')?.sentence).toContain('the key sk…');
+  for (const tenancy of [OWNER, VIEWER]) {
+    expect(explainCall(tenancy, record, 'UTC')?.sentence).toBe('second answered 500: “odd”; lab answered 401.');
+  }
+});
+
 test('a record without a reason has no explanation', () => {
   expect(explainCall(OPERATOR, sampleRecord('req_1'), 'UTC')).toBeNull();
 });
