@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
+import { register as registerAlerts } from './cli/commands/books/alerts.ts';
 import { register as registerMigrate } from './cli/commands/books/migrate.ts';
 import { register as registerReconcile } from './cli/commands/books/reconcile.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
@@ -46,6 +47,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerConnect,
     registerMigrate,
     registerReconcile,
+    registerAlerts,
   ]) {
     register(program, environment);
   }

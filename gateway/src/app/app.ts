@@ -53,6 +53,7 @@ import { closeIdle } from '../upstream/connection.ts';
 import { setEgressProxy } from '../upstream/dial.ts';
 import { createGuardedFetch, type Fetch } from '../upstream/guarded-fetch.ts';
 import { logHealth } from './log-health.ts';
+import { startAlerts } from './open-alerts.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
 import { openModels, remindDaily, sealCredential } from './open-models.ts';
@@ -155,10 +156,10 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     closers.push(() => content.close());
     // Changes of models read what others have written: they run one at a time.
     const inTurn = createTurns();
-    const { policies, ledger, reconciliations } = store;
+    const { policies, ledger, reconciliations, alerts } = store;
     const control = createControl(
       {
-        ...{ policies, ledger, reconciliations },
+        ...{ policies, ledger, reconciliations, alerts },
         directory,
         limits: money.billing.rules,
         credit: money.credit,
@@ -276,6 +277,16 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
+    closers.push(
+      startAlerts({
+        ...{ alerts, directory, billing: money.billing, nowMs: Date.now },
+        seal: models.deps.seal,
+        config: () => deps.settings.config,
+        readSpends: policy.readSpends,
+        readBalances: (account) => ledger.readBalances(account),
+        warn: (cause) => log.warn({ cause: String(cause) }, 'alerts could not be evaluated or stored'),
+      }),
+    );
     closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.

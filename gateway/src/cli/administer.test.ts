@@ -47,6 +47,7 @@ async function startServer(dataDir: string) {
   const credits: { account: string; amount: bigint }[] = [];
   const control = createControl({
     reconciliations: store.reconciliations,
+    alerts: store.alerts,
     policies: store.policies,
     ledger: store.ledger,
     directory,

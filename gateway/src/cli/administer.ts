@@ -118,6 +118,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         live: null,
       },
       reconciliations: store.reconciliations,
+      alerts: store.alerts,
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },
       nowMs: () => environment.nowMs(),

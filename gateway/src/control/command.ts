@@ -9,6 +9,7 @@ import { maskKeys, type Secret } from '../lib/secret.ts';
 import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
+import type { AlertStore } from '../store/ports/books/alerts.ts';
 import type { ReconciliationStore } from '../store/ports/books/reconciliation.ts';
 import type { Ledger } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
@@ -104,6 +105,7 @@ export interface ControlContext {
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
   readonly routing: RoutingContext;
   readonly reconciliations: Pick<ReconciliationStore, 'save'>;
+  readonly alerts: Pick<AlertStore, 'readRules' | 'createRule' | 'deleteRule' | 'enqueue' | 'readDeliveries'>;
   /** The current time, unix ms. */
   nowMs(): number;
 }

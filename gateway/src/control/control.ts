@@ -3,6 +3,7 @@
 import { createTurns, type InTurn } from '../lib/turns.ts';
 import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts';
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
+import { ALERT_COMMANDS } from './alert-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { IMPORT_COMMANDS } from './import-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
@@ -26,6 +27,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...CREDENTIAL_COMMANDS,
   ...IMPORT_COMMANDS,
   ...RECONCILIATION_COMMANDS,
+  ...ALERT_COMMANDS,
 ]);
 
 /** Commands that take no turn, because they may wait long for other servers. */

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
+import * as alerts from '../commands/books/alerts.ts';
 import * as migrate from '../commands/books/migrate.ts';
 import * as reconcile from '../commands/books/reconcile.ts';
 import * as credentials from '../commands/credentials.ts';
@@ -44,7 +45,19 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, accounts, limits, calls, data, routes, credentials, migrate, reconcile])
+  for (const { register } of [
+    keys,
+    workspaces,
+    accounts,
+    limits,
+    calls,
+    data,
+    routes,
+    credentials,
+    migrate,
+    reconcile,
+    alerts,
+  ])
     register(program, environment);
   users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {

@@ -79,6 +79,7 @@ export async function openPeopleRig(
   const setUp = createSetUp(store.people, () => rig.nowMs);
   const control = createControl({
     reconciliations: store.reconciliations,
+    alerts: store.alerts,
     policies: store.policies,
     ledger: store.ledger,
     directory,

@@ -83,6 +83,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const deps = { directory, settings: { config, routes }, billing: money.billing };
   const control = createControl({
     reconciliations: store.reconciliations,
+    alerts: store.alerts,
     policies: store.policies,
     ledger: store.ledger,
     directory,

@@ -82,6 +82,13 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
     nowMs: 1_790_000_000_000,
     control: createControl({
       reconciliations: { save: async () => undefined },
+      alerts: {
+        readRules: async () => [],
+        createRule: async () => undefined,
+        deleteRule: async () => undefined,
+        enqueue: async () => undefined,
+        readDeliveries: async () => [],
+      },
       policies: publishPolicies(disk.policies, changes),
       ledger: disk.ledger,
       directory,

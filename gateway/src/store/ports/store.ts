@@ -1,5 +1,6 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
+import type { AlertStore } from './books/alerts.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -29,6 +30,7 @@ export interface Store {
   readonly spends: BudgetSpends;
   readonly content: ContentStore;
   readonly reconciliations: ReconciliationStore & ProviderCallReader;
+  readonly alerts: AlertStore;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
   close(): Promise<void>;
 }

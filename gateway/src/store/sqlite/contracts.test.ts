@@ -1,6 +1,7 @@
 /** Runs the contract suites of all ports against the SQLite store. */
 
 import { Secret } from '../../lib/secret.ts';
+import { testAlerts } from '../contracts/alerts-contract.ts';
 import { testAudit } from '../contracts/audit-contract.ts';
 import { testBudgetSpends } from '../contracts/budget-spends-contract.ts';
 import { testContent } from '../contracts/content-contract.ts';
@@ -48,6 +49,7 @@ for (const suite of [
   testContent,
   testStoredState,
   testReconciliations,
+  testAlerts,
 ]) {
   suite('SQLite', openRig);
 }

@@ -11,6 +11,7 @@ import { createLedger } from '../ledger/ledger.ts';
 import type { ContentStore } from '../ports/content.ts';
 import type { OnCommit, Store, StoreHealth, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
+import { createAlertStore } from './books/alert-store.ts';
 import {
   createProviderCallReader,
   createReconciliationReader,
@@ -191,6 +192,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       ...createReconciliationStore(queries, writer),
       ...readCaughtUp(createProviderCallReader(workerQueries), catchUp),
     },
+    alerts: createAlertStore(queries, writer),
     epoch: journal.epoch,
     recovered: sumOf(writer.opened.recovered, recovered),
     health() {

@@ -2,7 +2,7 @@
  * Creates the current schema in an empty database. Column order, and the place of each constraint, is what the upgrades
  * of older databases lead to.
  */
-import { IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
@@ -359,5 +359,6 @@ export const BASELINE: Migration = {
     ...USAGE_SUMS,
     ...IMPORTED_OBJECTS,
     ...RECONCILIATIONS,
+    ...ALERTS,
   ],
 };

@@ -64,3 +64,30 @@ export const RECONCILIATIONS = [
     PRIMARY KEY (reconciliation, seq)
   ) STRICT, WITHOUT ROWID`,
 ];
+
+/** Columns as in the port `AlertStore`. */
+export const ALERTS = [
+  `CREATE TABLE alert_rule (
+    id TEXT PRIMARY KEY NOT NULL,
+    account TEXT NOT NULL REFERENCES account (id),
+    name TEXT NOT NULL,
+    event TEXT NOT NULL,
+    threshold INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE alert_delivery (
+    id TEXT PRIMARY KEY NOT NULL,
+    rule TEXT NOT NULL REFERENCES alert_rule (id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL,
+    next_at_ms INTEGER NOT NULL,
+    error TEXT
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX alert_delivery_due ON alert_delivery (rule, next_at_ms) WHERE status = 'pending'`,
+  'CREATE INDEX alert_delivery_newest ON alert_delivery (rule, created_at_ms)',
+];

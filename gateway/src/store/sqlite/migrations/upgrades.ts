@@ -3,7 +3,7 @@
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
 import type { Migration } from './baseline.ts';
-import { IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
@@ -265,6 +265,8 @@ export const UPGRADES: readonly Migration[] = [
       // Objects are imported from other gateways, and exports of providers are compared with the records.
       ...IMPORTED_OBJECTS,
       ...RECONCILIATIONS,
+      // Rules of alerts, and the deliveries owed to their receivers.
+      ...ALERTS,
       // Failed requests are filtered and grouped by their reason.
       ...REASON_COLUMNS.map((column) => `ALTER TABLE call_record ADD COLUMN ${column}`),
       REASON_INDEX,
