@@ -1,3 +1,4 @@
+/** Tests that alerts are found once and delivered at least once, and what receivers get. */
 import { afterEach, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
@@ -38,7 +39,7 @@ function deliveringTo(store: Store, addresses: Readonly<Record<string, string>>)
 function budgetOf(id: string, amount = 100n): BindingCaps {
   const budget = { window: 'day', amount } as const;
   const caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget };
-  return { subject: { kind: 'key', id, layer: 'operator' }, caps, windowStartMs: 0, windowEndMs: 1 };
+  return { subject: { kind: 'key', id }, caps, windowStartMs: 0, windowEndMs: 1 };
 }
 
 function sourcesOf(store: Store, budgets: readonly BindingCaps[], spent: bigint, available = 0n): AlertSources {

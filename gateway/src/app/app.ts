@@ -2,7 +2,6 @@
  * Composes the gateway: the only file that connects the store, identity, configuration, the call pipeline and the
  * servers.
  */
-
 import manifest from '../../package.json' with { type: 'json' };
 import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
 import { startOverloadWatch } from '../admission/overload.ts';
@@ -277,26 +276,16 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
-    closers.push(
-      startAlerts({
-        ...{ alerts, directory, billing: money.billing, nowMs: Date.now },
-        seal: models.deps.seal,
-        config: () => deps.settings.config,
-        readSpends: policy.readSpends,
-        readBalances: (account) => ledger.readBalances(account),
-        warn: (cause) => log.warn({ cause: String(cause) }, 'alerts could not be evaluated or stored'),
-      }),
-    );
+    closers.push(startAlerts({ store, deps, log, seal: models.deps.seal, readSpends: policy.readSpends }));
     closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();
     const tls = config.server.tls === null ? null : loadTls(config.server.tls);
-    const { readKeyStanding } = money;
     const server = startHttpServer(
       config.server.host,
       config.server.port,
-      { deps, describe: describeModel, renderMetrics: telemetry.render, readKeyStanding, console },
+      { deps, describe: describeModel, renderMetrics: telemetry.render, readKeyStanding: money.readKeyStanding, console },
       tls,
     );
     closers.push(() => server.stop(true));

@@ -1,0 +1,46 @@
+/** Tests `tollgate alerts …` over a data folder without a server. */
+import { expect, test } from 'bun:test';
+import { temporaryFolders } from '../../../store/testing/temporary-folder.ts';
+import { runProgram } from '../../testing/run-program.ts';
+
+const newFolder = temporaryFolders();
+const HOOK = 'https://hooks.example.com/services/T0/SECRETPATH';
+
+test('an alert is created, listed, tested and deleted, and its address is never shown', async () => {
+  const run = (...words: string[]) => runProgram(folder, 'alerts', ...words);
+  const folder = newFolder();
+  const created = await run('create', 'Budget 80%', '--budget-percent', '80', '--channel', 'slack', '--url', HOOK);
+  expect(created).toMatchObject({ exitCode: 0 });
+  const { id, signing_secret: secret } = JSON.parse(created.stdout);
+  expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
+  const listed = await run('list', '--json');
+  expect(JSON.parse(listed.stdout)).toMatchObject({ id, event: 'budget', threshold: '80%', last_status: null });
+  expect(JSON.parse(listed.stdout).receiver).toBe('https://hooks.example.com');
+  await run('test', id);
+  const deliveries = await run('deliveries', id);
+  expect(deliveries.stdout).toContain('This is a test of the alert Budget 80%.');
+  const shown = [created, listed, deliveries].map(({ stdout, stderr }) => stdout + stderr).join('');
+  expect(shown).not.toContain('SECRETPATH');
+  expect(await run('delete', id)).toMatchObject({ exitCode: 0 });
+  expect((await run('list', '--json')).stdout).toBe('');
+  expect((await run('test', id)).stderr).toContain('There is no alert with the id');
+});
+
+test('addresses that are not public https, and thresholds that are none, are refused', async () => {
+  const folder = newFolder();
+  const create = (...words: string[]) => runProgram(folder, 'alerts', 'create', 'a', ...words);
+  for (const url of [
+    'http://example.com/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://u:p@example.com/',
+    'ftp://a.b/',
+  ])
+    expect((await create('--balance-below', '5', '--url', url)).exitCode).toBe(2);
+  expect((await create('--url', HOOK)).stderr).toContain('expected one of --budget-percent and --balance-below');
+  for (const amount of ['0', '-1', '1e3', 'x']) {
+    expect((await create('--balance-below', amount, '--url', HOOK)).exitCode).toBe(2);
+  }
+  expect((await create('--budget-percent', '101', '--url', HOOK)).exitCode).toBe(2);
+  expect((await runProgram(folder, 'alerts', 'list', '--json')).stdout).toBe('');
+});
