@@ -155,10 +155,9 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     closers.push(() => content.close());
     // Changes of models read what others have written: they run one at a time.
     const inTurn = createTurns();
-    const { policies, ledger, reconciliations, alerts } = store;
     const control = createControl(
       {
-        ...{ policies, ledger, reconciliations, alerts },
+        ...store,
         directory,
         limits: money.billing.rules,
         credit: money.credit,
@@ -282,10 +281,11 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.
     if (config.server.console) console.prepare();
     const tls = config.server.tls === null ? null : loadTls(config.server.tls);
+    const { readKeyStanding } = money;
     const server = startHttpServer(
       config.server.host,
       config.server.port,
-      { deps, describe: describeModel, renderMetrics: telemetry.render, readKeyStanding: money.readKeyStanding, console },
+      { deps, describe: describeModel, renderMetrics: telemetry.render, readKeyStanding, console },
       tls,
     );
     closers.push(() => server.stop(true));

@@ -26,7 +26,7 @@ test('an alert is created, listed, tested and deleted, and its address is never 
   expect((await run('test', id)).stderr).toContain('There is no alert with the id');
 });
 
-test('addresses that are not public https, and thresholds that are none, are refused', async () => {
+test('addresses that are not public https and impossible thresholds are refused', async () => {
   const folder = newFolder();
   const create = (...words: string[]) => runProgram(folder, 'alerts', 'create', 'a', ...words);
   for (const url of [
