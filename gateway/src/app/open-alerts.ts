@@ -12,6 +12,7 @@ import type { ProcessLog } from '../telemetry/log.ts';
 import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
 
 const TICK_MS = 5_000;
+const SWEEP_MS = 3_600_000;
 /** Longer than the windows of budgets, but for total ones: those are reported again after this. */
 const KEPT_MS = 400 * 86_400_000;
 
@@ -55,7 +56,6 @@ export function startAlerts(parts: AlertParts): () => void {
       isEvaluating = true;
       try {
         await evaluateAlerts(sources, nowMs());
-        await alerts.sweepDeliveries(nowMs() - KEPT_MS);
       } catch (cause) {
         warn(cause);
       } finally {
@@ -65,9 +65,11 @@ export function startAlerts(parts: AlertParts): () => void {
     await deliver().catch(warn);
   };
   const timer = setInterval(() => void tick(), TICK_MS);
+  const sweeping = setInterval(() => void alerts.sweepDeliveries(nowMs() - KEPT_MS).catch(warn), SWEEP_MS);
   return () => {
     isClosed = true;
     clearInterval(timer);
+    clearInterval(sweeping);
   };
 }
 
