@@ -5,6 +5,8 @@
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { windowAt } from '../src/admission/window.ts';
+import { parseQuery } from '../src/console-api/query/parse-query.ts';
+import { SORTS } from '../src/lib/query/call-query.ts';
 import type { Store } from '../src/store/ports/store.ts';
 import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
@@ -33,6 +35,34 @@ const ANY: CallCondition = {
   session: null,
   protocol: null,
 };
+
+/** A query of each field, few and many of whose requests match. */
+const QUERIES = [
+  'key:key_default_39',
+  '-model:model-0,model-1',
+  'served:none',
+  'provider:gr*',
+  'workspace:default-w0',
+  'user:user-29*',
+  'session:none',
+  'protocol:messages',
+  'stream:yes',
+  'status:5xx',
+  'outcome:cancelled',
+  'reason:provider_error',
+  'error:upstream_*',
+  'cost>0.2',
+  'tokens>25k',
+  'input<10',
+  'output:0..1',
+  'cache>19900',
+  'ttft>2075ms',
+  'duration>60090ms',
+  'tps>20000',
+  'attempts>1 status:429',
+  'flag:sum',
+  'trace:none',
+];
 
 const [dataDir, callsText = '1000000'] = process.argv.slice(2);
 if (dataDir === undefined)
@@ -146,6 +176,12 @@ async function measure({ usage }: Store): Promise<void> {
       usage.proveUsage({ tenant, fromMs: toMs - 30 * DAY_MS, toMs, timeZone: ZONE, timeMsMax: 20_000 }),
   };
   for (const [name, question] of Object.entries(questions)) await time(name, question);
+  // The account with half of all requests.
+  const largest = { ...whole, tenant: { account: 'default', workspaces: null } };
+  for (const text of QUERIES) await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text) }));
+  for (const by of SORTS) {
+    await time(`sort by ${by}`, () => list({}, { ...largest, order: { by, isDescending: true } }));
+  }
 }
 
 async function time(name: string, question: () => Promise<unknown>): Promise<void> {
