@@ -9,6 +9,7 @@ import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useAccount } from '../../lib/session.ts';
+import { exactTime, useZone } from '../../lib/zone.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -91,7 +92,10 @@ export default function LogsPage() {
       )}
       {!byReason && histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
       {!byReason && list === null && error === null && <Waiting />}
-      {!byReason && list !== null && list.calls.length === 0 && (
+      {!byReason && list !== null && list.calls.length === 0 && list.next !== null && (
+        <SearchPaused next={list.next} isFetching={isFetchingOlder} onContinue={fetchOlder} />
+      )}
+      {!byReason && list !== null && list.calls.length === 0 && list.next === null && (
         <NoRequests
           span={range.preset === null ? 'this range' : `the ${PRESET_LABELS[range.preset]}`}
           isLive={isLive}
@@ -145,6 +149,32 @@ function Waiting() {
       <SkeletonPanel heightPx={160} />
       <SkeletonRows rows={14} />
     </>
+  );
+}
+
+interface SearchPausedProps {
+  readonly next: string;
+  readonly isFetching: boolean;
+  readonly onContinue: () => void;
+}
+
+/** The search of a long range stops after some time; the position where it continues is the beginning of an id. */
+function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
+  const zone = useZone();
+  const [, digits] = /^req_([0-9a-f]{12})/.exec(next) ?? [];
+  return (
+    <Empty
+      title="No matching requests so far"
+      action={
+        <Button kind="primary" busy={isFetching} onClick={onContinue}>
+          Continue
+        </Button>
+      }
+    >
+      {digits === undefined
+        ? 'The range is searched in parts.'
+        : `Searched back to ${exactTime(new Date(Number.parseInt(digits, 16)).toISOString(), zone)}.`}
+    </Empty>
   );
 }
 

@@ -99,8 +99,8 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
 
   const isShort =
     list !== null && list.next !== null && list.calls.length < FIRST_CALLS && list.pages <= FIRST_PAGES_MAX;
-  // A search continues only on demand: it may find little in a long time.
-  const continues = isShort && filters.q === undefined && !older.isFetching && older.error === null;
+  // After these pages a search continues only on demand: it may find little in a long time.
+  const continues = isShort && !older.isFetching && older.error === null;
   // Each page that leaves the list short requests the next one.
   const shortPages = continues ? list.pages : 0;
   const fetchNext = useEffectEvent(() => void fetchOlder());

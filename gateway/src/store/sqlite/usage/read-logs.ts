@@ -23,6 +23,7 @@ import { findEntryRanges } from '../ledger/entry-ranges.ts';
 import { endLines } from '../ledger/statement-reader.ts';
 import { queryCondition } from '../query/query-condition.ts';
 import { readSorted } from '../query/read-sorted.ts';
+import { stepRanges } from '../query/step-ranges.ts';
 import { reasonCondition } from '../reasons/read-reasons.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
@@ -30,7 +31,7 @@ import { type Condition, kindFor, recordCondition } from './conditions.ts';
 import { findIds, type IdRange } from './find-ids.ts';
 import { bucketOf, QUARTER_MS } from './plan-spans.ts';
 import { readUsage } from './read-usage.ts';
-import { type Deadline, ID_SLACK_MS, idsOf } from './scan-records.ts';
+import { type Deadline, ID_SLACK_MS, idsOf, startDeadline } from './scan-records.ts';
 
 /** `cost_nano_usd` is selected twice; the later one wins, and is text. */
 const SELECT = 'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record';
@@ -100,8 +101,14 @@ const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
 function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
   const { idPrefix, traceId, reason, beforeId } = question;
   if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
-  else if (traceId === undefined && reason === undefined) yield* findIds(database, question);
+  else if (traceId === undefined && reason === undefined) yield* findRanges(database, question);
   else if (beforeId === null || beforeId > ALL_IDS.from) yield ALL_IDS;
+}
+
+/** Terms have no sums that narrow the search: it goes in steps, and may stop after each. */
+function findRanges(database: Database, question: LogQuestion): Iterable<IdRange> {
+  const found = findIds(database, question);
+  return (question.terms ?? []).length === 0 ? found : stepRanges(found);
 }
 
 function conditionOf({
@@ -231,6 +238,8 @@ const DAY_MS = 86_400_000;
 const STEPS_MS = [1, 2, 5, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 20_160, 43_200].map(
   (minutes) => minutes * MINUTE_MS,
 );
+/** For so long calls that meet a query's terms are counted; a query that takes longer has no histogram. */
+const COUNT_PACE_MS = 100;
 /** Maximum number of calls that are counted one by one. */
 const COUNTED_MAX = 20_000;
 
@@ -327,8 +336,9 @@ function countOf({ requests, clientErrors, serverErrors, cancelled }: UsageSums,
   }
 }
 
-/** Null where there are too many. */
+/** Null where there are too many, or it takes too long. */
 function countBars(database: Database, question: LogQuestion, scale: Scale, deadline: Deadline): readonly Bar[] | null {
+  const pace = startDeadline((question.terms ?? []).length === 0 ? Number.POSITIVE_INFINITY : COUNT_PACE_MS);
   const { fromMs, toMs } = scale;
   const buckets = beginnings(scale);
   const bars = buckets.map((atMs): Bar => ({ atMs, requests: 0, errors: 0 }));
@@ -339,7 +349,7 @@ function countBars(database: Database, question: LogQuestion, scale: Scale, dead
   );
   let left = COUNTED_MAX;
   try {
-    for (const { from, below } of findIds(database, { ...question, beforeId: null })) {
+    for (const { from, below } of findRanges(database, { ...question, beforeId: null })) {
       const rows = read.all(from, below, fromMs, toMs, ...parameters, left);
       for (const { at_ms, outcome } of rows) {
         const bar = bars[bucketOf(buckets, at_ms)];
@@ -348,7 +358,7 @@ function countBars(database: Database, question: LogQuestion, scale: Scale, dead
         if (outcome === 'client_error' || outcome === 'server_error') bar.errors += 1;
       }
       left -= rows.length;
-      if (left <= 0) return null;
+      if (left <= 0 || pace.isOver()) return null;
       deadline.check();
     }
   } finally {
