@@ -36,7 +36,7 @@ const ANY: CallCondition = {
   protocol: null,
 };
 
-/** A query of each field, few and many of whose requests match. */
+/** For each field a query that matches few or many requests. */
 const QUERIES = [
   'key:key_default_39',
   '-model:model-0,model-1',
