@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { windowAt } from '../src/admission/window.ts';
 import { parseQuery } from '../src/console-api/query/parse-query.ts';
-import { SORTS } from '../src/lib/query/call-query.ts';
+import { SORTS } from '../src/lib/query/call-order.ts';
 import type { Store } from '../src/store/ports/store.ts';
 import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';

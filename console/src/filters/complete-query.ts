@@ -1,5 +1,14 @@
-/** Completes the query that is being typed: fields first, then the values of a field. */
-import { QUERY_CHOICES, renderValue, splitQuery } from '../../../gateway/src/console-api/query/parse-query.ts';
+/**
+ * Checks the query that is being typed and completes it: fields first, then the values of a field. Loaded when somebody
+ * begins to type.
+ */
+import {
+  parseQuery,
+  QUERY_CHOICES,
+  QueryError,
+  renderValue,
+  splitQuery,
+} from '../../../gateway/src/console-api/query/parse-query.ts';
 import { QUERY_FIELDS, type QueryField } from '../../../gateway/src/lib/query/call-query.ts';
 
 /** What the text at the caret is: a part of a field's name, or of a value. */
@@ -21,6 +30,17 @@ export interface Completion {
 }
 
 const COMPLETIONS_MAX = 12;
+
+/** Null: the query is valid. */
+export function problemOf(text: string): string | null {
+  try {
+    parseQuery(text);
+    return null;
+  } catch (fault) {
+    if (fault instanceof QueryError) return fault.message;
+    throw fault;
+  }
+}
 
 export function placeAt(text: string, caret: number): QueryPlace {
   const part = splitQuery(text).find(({ at, text: word }) => at <= caret && caret <= at + word.length);

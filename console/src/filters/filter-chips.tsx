@@ -19,19 +19,13 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-2">
       {set.map((kind) => (
-        <button
+        <FilterChip
           key={kind.name}
-          type="button"
-          onClick={() => change(filterChange(search, kind.name, undefined))}
-          className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
-        >
-          <span>{kind.word}</span>
-          <span className="max-w-80 truncate font-medium" title={search[kind.name]}>
-            {labelOf(kind, search[kind.name], labels)}
-          </span>
-          <span className="sr-only">, remove this filter</span>
-          <X size={13} aria-hidden="true" className="shrink-0" />
-        </button>
+          word={kind.word}
+          label={labelOf(kind, search[kind.name], labels)}
+          title={search[kind.name]}
+          onRemove={() => change(filterChange(search, kind.name, undefined))}
+        />
       ))}
       <Button
         data-filter
@@ -48,6 +42,30 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
         </DialogPart>
       )}
     </div>
+  );
+}
+
+interface FilterChipProps {
+  readonly word: string;
+  readonly label: string;
+  readonly title?: string | undefined;
+  readonly onRemove: () => void;
+}
+
+export function FilterChip({ word, label, title, onRemove }: FilterChipProps) {
+  return (
+    <button
+      type="button"
+      onClick={onRemove}
+      className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
+    >
+      <span>{word}</span>
+      <span className="max-w-80 truncate font-medium" title={title}>
+        {label}
+      </span>
+      <span className="sr-only">, remove this filter</span>
+      <X size={13} aria-hidden="true" className="shrink-0" />
+    </button>
   );
 }
 

@@ -1,11 +1,11 @@
-/** Asks for a custom time range: two times in the account's zone. Loaded when first opened. */
+/** Asks for a calendar period or a custom time range, in the account's zone. Loaded when first opened. */
 import { useState } from 'react';
 import { instantOf, useZone, wallTime } from '../lib/zone.ts';
 import { useFilters } from '../route/route.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import type { TimeRange } from './time-range.ts';
+import { CALENDAR_LABELS, type Calendar, type TimeRange } from './time-range.ts';
 
 export default function OwnRange({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const [, change] = useFilters();
@@ -14,6 +14,10 @@ export default function OwnRange({ range, onClose }: { readonly range: TimeRange
   const [to, setTo] = useState(wallTime(range.to, zone));
   const [begin, end] = [instantOf(from, zone), instantOf(to, zone)];
   const isRange = begin !== null && end !== null && begin < end;
+  const choose = (calendar: Calendar) => {
+    change({ range: calendar, from: undefined, to: undefined });
+    onClose();
+  };
   const apply = () => {
     if (!isRange) return;
     change({ range: undefined, from: begin.toISOString(), to: end.toISOString() });
@@ -33,6 +37,19 @@ export default function OwnRange({ range, onClose }: { readonly range: TimeRange
         </>
       }
     >
+      <fieldset className="mb-4 flex flex-wrap gap-2">
+        <legend className="sr-only">Calendar periods</legend>
+        {(Object.keys(CALENDAR_LABELS) as Calendar[]).map((calendar) => (
+          <Button
+            key={calendar}
+            aria-pressed={calendar === range.calendar}
+            className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+            onClick={() => choose(calendar)}
+          >
+            {CALENDAR_LABELS[calendar]}
+          </Button>
+        ))}
+      </fieldset>
       <form
         className="grid gap-3 sm:grid-cols-2"
         onSubmit={(event) => {

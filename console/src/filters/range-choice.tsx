@@ -1,4 +1,4 @@
-/** Renders the time range selector of a page: presets in one row, and a custom range. */
+/** Renders the time range selector of a page: presets in one row; calendar periods and a custom range in a dialog. */
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { part } from '../lib/part.ts';
@@ -7,7 +7,7 @@ import { useFilters } from '../route/route.ts';
 import { DialogPart } from '../shell/page-fault.tsx';
 import { Button } from '../ui/button.tsx';
 import { Segmented } from '../ui/field.tsx';
-import { PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
+import { CALENDAR_LABELS, PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
 
 const OwnRange = part(() => import('./own-range.tsx'));
 
@@ -31,7 +31,8 @@ export function RangeChoice({ range }: { readonly range: TimeRange }) {
         onFocus={OwnRange.prefetch}
         onClick={() => setOpen(true)}
       >
-        {range.preset === null ? rangeText(range, zone) : 'Custom'}
+        {range.calendar !== null && CALENDAR_LABELS[range.calendar]}
+        {range.calendar === null && (range.preset === null ? rangeText(range, zone) : 'Custom')}
       </Button>
       {open && (
         <DialogPart onClose={() => setOpen(false)}>

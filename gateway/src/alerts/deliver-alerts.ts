@@ -85,6 +85,7 @@ async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDeliver
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    await reply.body?.cancel();
     return reply.ok ? null : `${rule.origin} answered ${reply.status}`;
   } catch (fault) {
     const message = fault instanceof Error ? fault.message : String(fault);

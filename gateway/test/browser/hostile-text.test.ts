@@ -128,7 +128,8 @@ describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', 
       shown += await page.getByText('window.__ran=1').count();
     }
     expect(shown).toBeGreaterThan(0);
-    expect(visitor.faults()).toEqual([]);
+    // The page before has an address with a query that the language does not know.
+    expect(visitor.faults(400)).toEqual([]);
   });
 
   test('files contain no formula that a spreadsheet would run', async () => {

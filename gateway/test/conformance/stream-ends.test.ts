@@ -33,7 +33,8 @@ const text = (content: string, id?: object) => chunk({ choices: [{ index: 0, del
 const finish = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 const usage = chunk({ choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } });
 const DONE = 'data: [DONE]\n\n';
-const IN_BAND = /^data: \{"error":\{"message":"[^"]+","type":"api_error","param":null,"code":"internal_error"\}\}\n\n$/;
+const IN_BAND =
+  /^data: \{"error":\{"message":"[^"]+","type":"api_error","param":null,"code":"internal_error","hint":\{[^}]*\}\}\}\n\n$/;
 
 describe('the usage chunk of a chat stream', () => {
   test('is absent where the client did not ask, and in the record all the same', async () => {

@@ -1,12 +1,11 @@
 /** Reads the filters of the logs page from its address. */
 
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { SORTS } from '../../../../gateway/src/lib/query/call-query.ts';
+import { SORTS } from '../../../../gateway/src/lib/query/call-order.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import type { Sorting } from '../../ui/table.tsx';
-import { REASON_CHOICES } from './reason-titles.ts';
 
 const OUTCOMES = [
   ['ok', 'Successful'],
@@ -25,7 +24,6 @@ export const LOG_FILTERS = [
   { name: 'session', word: 'Session', none: 'None' },
   { name: 'protocol', word: 'Protocol', only: RECORDED_CHOICES },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
-  { name: 'reason', word: 'Reason', known: REASON_CHOICES },
 ] as const;
 
 const CAN_BE_NONE = LOG_FILTERS.flatMap((filter) => ('none' in filter ? [filter.name] : []));
@@ -45,6 +43,7 @@ export function logQuery(search: Search, range: TimeRange): LogQuery {
     from: range.from,
     ...(range.preset === null ? { to: range.to } : {}),
     ...(q === '' ? {} : { q }),
+    ...(search.reason === undefined ? {} : { reason: search.reason }),
     ...Object.fromEntries(set.map(({ name }) => [name, search[name]])),
     ...withoutQuery(search, CAN_BE_NONE),
   };
@@ -72,6 +71,7 @@ export function sortText(sorting: Sorting | null): string | undefined {
 export function isFiltered(search: Search): boolean {
   return (
     search.q !== undefined ||
+    search.reason !== undefined ||
     readWithout(search).length > 0 ||
     LOG_FILTERS.some(({ name }) => search[name] !== undefined)
   );

@@ -1,27 +1,29 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
 import { Radio } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
-import { clearFilters, type FilterKind } from '../../filters/filters.ts';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
-import { PRESET_LABELS, readRange } from '../../filters/time-range.ts';
+import { readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
+import { part } from '../../lib/part.ts';
 import { useAccount } from '../../lib/session.ts';
-import { exactTime, useZone } from '../../lib/zone.ts';
+import { useZone } from '../../lib/zone.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
-import { Empty, Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
+import { Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallSheet } from './call-sheet.tsx';
 import { CallTable } from './call-table.tsx';
-import { isFiltered, LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
+import { LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
 import { LogHistogram } from './log-histogram.tsx';
-import { ReasonTable } from './reason-table.tsx';
-import { REASON_CHOICES, reasonLabel } from './reason-titles.ts';
 import { useCallList } from './use-call-list.ts';
+
+const ReasonTable = part(() => import('./reason-table.tsx'));
+const ReasonChip = part(() => import('./reason-chip.tsx'));
+const NoRequests = part(() => import('./no-requests.tsx'));
 
 export default function LogsPage() {
   const [search, change] = useFilters();
@@ -34,7 +36,8 @@ export default function LogsPage() {
   const [holds, setHolds] = useState(false);
   const isLive = search.live === '1';
   const byReason = search.view === 'reasons';
-  const range = readRange(search, '24h', openedMs);
+  const zone = useZone();
+  const range = readRange(search, '24h', openedMs, zone);
   const query = logQuery(search, range);
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,
@@ -59,7 +62,7 @@ export default function LogsPage() {
             onClick={() =>
               change({
                 live: isLive ? undefined : '1',
-                ...(range.preset === null ? { from: undefined, to: undefined } : {}),
+                ...(range.preset === null ? { from: undefined, to: undefined, range: undefined } : {}),
               })
             }
           >
@@ -78,28 +81,37 @@ export default function LogsPage() {
             choices={VIEWS}
             onChoose={(view) => change({ view: view === 'reasons' ? view : undefined, live: undefined })}
           />
-          <FilterChips kinds={withReason(search.reason)} labels={filterLabels} />
+          <FilterChips kinds={LOG_FILTERS} labels={filterLabels} />
+          {search.reason !== undefined && (
+            <Suspense fallback={null}>
+              <ReasonChip reason={search.reason} onRemove={() => change({ reason: undefined })} />
+            </Suspense>
+          )}
         </>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={retry} />}
       {byReason && (
-        <ReasonTable
-          account={account}
-          query={query}
-          onOpen={({ group }) => change({ reason: group, view: undefined })}
-        />
+        <Suspense fallback={<SkeletonRows rows={8} />}>
+          <ReasonTable
+            account={account}
+            query={query}
+            onOpen={({ group }) => change({ reason: group, view: undefined })}
+          />
+        </Suspense>
       )}
       {!byReason && histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
       {!byReason && list === null && error === null && <Waiting />}
-      {!byReason && list !== null && list.calls.length === 0 && list.next !== null && (
-        <SearchPaused next={list.next} isFetching={isFetchingOlder} onContinue={fetchOlder} />
-      )}
-      {!byReason && list !== null && list.calls.length === 0 && list.next === null && (
-        <NoRequests
-          span={range.preset === null ? 'this range' : `the ${PRESET_LABELS[range.preset]}`}
-          isLive={isLive}
-        />
+      {!byReason && list !== null && list.calls.length === 0 && (
+        <Suspense fallback={null}>
+          <NoRequests
+            next={list.next}
+            isFetching={isFetchingOlder}
+            onContinue={fetchOlder}
+            range={range}
+            isLive={isLive}
+          />
+        </Suspense>
       )}
       {!byReason && list !== null && list.calls.length > 0 && (
         <CallTable
@@ -136,79 +148,11 @@ const VIEWS = [
   ['reasons', 'Reasons'],
 ] as const;
 
-/** The filters; a group of requests with the same reason has a label of its own. */
-function withReason(value: string | undefined): readonly FilterKind[] {
-  if (value === undefined) return LOG_FILTERS;
-  const known = [...REASON_CHOICES, [value, reasonLabel(value)] as const];
-  return LOG_FILTERS.map((kind) => (kind.name === 'reason' ? { ...kind, known } : kind));
-}
-
 function Waiting() {
   return (
     <>
       <SkeletonPanel heightPx={160} />
       <SkeletonRows rows={14} />
     </>
-  );
-}
-
-interface SearchPausedProps {
-  readonly next: string;
-  readonly isFetching: boolean;
-  readonly onContinue: () => void;
-}
-
-/** The search of a long range stops after some time; the position where it continues is the beginning of an id. */
-function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
-  const zone = useZone();
-  const [, digits] = /^req_([0-9a-f]{12})/.exec(next) ?? [];
-  return (
-    <Empty
-      title="No matching requests so far"
-      action={
-        <Button kind="primary" busy={isFetching} onClick={onContinue}>
-          Continue
-        </Button>
-      }
-    >
-      {digits === undefined
-        ? 'The range is searched in parts.'
-        : `Searched back to ${exactTime(new Date(Number.parseInt(digits, 16)).toISOString(), zone)}.`}
-    </Empty>
-  );
-}
-
-function NoRequests({ span, isLive }: { readonly span: string; readonly isLive: boolean }) {
-  const [search, change] = useFilters();
-  if (isFiltered(search)) {
-    return (
-      <Empty
-        title={`No matching requests in ${span}`}
-        action={
-          <Button
-            kind="primary"
-            onClick={() => change({ q: undefined, ...clearFilters(LOG_FILTERS.map(({ name }) => name)) })}
-          >
-            Clear filters
-          </Button>
-        }
-      >
-        No requests in this period match the filters. A complete request ID is found in any time range.
-      </Empty>
-    );
-  }
-  return (
-    <Empty
-      title={`No requests in ${span}`}
-      action={
-        <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
-          Show the last 90 days
-        </Button>
-      }
-    >
-      {isLive
-        ? 'New requests appear here within two seconds.'
-        : 'All requests are listed here, including rejected ones.'}
-    </Empty>
   );
 }

@@ -1,4 +1,4 @@
-/** Renders why requests of the range failed: one row per reason, which leads to its requests. */
+/** Renders why requests of the range failed: one row per reason, which leads to its requests. Loaded when shown. */
 import { counted, wholeNumber } from '../../lib/format.ts';
 import { useReply } from '../../lib/queries.ts';
 import { exactTime, useZone } from '../../lib/zone.ts';
@@ -56,7 +56,7 @@ interface ReasonTableProps {
   readonly onOpen: (group: ReasonGroup) => void;
 }
 
-export function ReasonTable({ account, query: { trace_id: _, ...query }, onOpen }: ReasonTableProps) {
+export default function ReasonTable({ account, query: { trace_id: _, ...query }, onOpen }: ReasonTableProps) {
   const zone = useZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/reasons', { path: { account }, query });
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;

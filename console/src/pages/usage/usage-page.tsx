@@ -6,11 +6,12 @@ import { useSlots } from '../../charts/series-colors.ts';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters } from '../../filters/filters.ts';
 import { RangeChoice } from '../../filters/range-choice.tsx';
-import { PRESET_LABELS } from '../../filters/time-range.ts';
+import { spanWords } from '../../filters/span-words.ts';
 import { addressOf } from '../../lib/api.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useZone } from '../../lib/zone.ts';
 import { useFilters } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -55,7 +56,7 @@ export default function UsagePage() {
   const [search, change] = useFilters();
   const { account } = useAccount();
   const isLive = search.live === '1';
-  const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
+  const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`), useZone());
   const query = usageQuery(view, search);
   const usage = useReply(
     'GET /accounts/{account}/usage',
@@ -247,7 +248,7 @@ function Waiting() {
 
 function NoUsage({ view, isFiltered }: { readonly view: UsageView; readonly isFiltered: boolean }) {
   const [, change] = useFilters();
-  const span = view.range.preset === null ? 'this range' : `the ${PRESET_LABELS[view.range.preset]}`;
+  const span = spanWords(view.range);
   return (
     <Empty
       title={`No requests in ${span}`}

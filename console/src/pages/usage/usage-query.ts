@@ -42,14 +42,14 @@ export interface UsageView {
 type Search = Readonly<Record<string, string>>;
 
 /** Unknown values become the default. */
-export function readUsageView(search: Search, nowMs: number): UsageView {
+export function readUsageView(search: Search, nowMs: number, zone: string): UsageView {
   const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
   const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
   return {
     metric: METRIC_NAMES.find((one) => one === search.metric) ?? 'cost',
     percentile: search.at === 'p95' ? 'p95' : 'p50',
     by: second === undefined ? [first] : [first, second],
-    range: readRange(search, '7d', nowMs),
+    range: readRange(search, '7d', nowMs, zone),
     isCompared: search.compare === 'before',
     isLive: search.live === '1',
     isByKind: search.kinds === '1',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { UNITS } from '../../billing/unit-prices.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS, TARGET_STATES } from '../../errors/reason.ts';
-import { SORTS } from '../../lib/query/call-query.ts';
+import { SORTS } from '../../lib/query/call-order.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
 import { QUERY_CHARS_MAX } from '../query/parse-query.ts';

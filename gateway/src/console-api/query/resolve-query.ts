@@ -4,7 +4,8 @@
  */
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { chooseNearName } from '../../errors/near-name.ts';
-import type { CallOrder, QueryField, QueryTerm, SortField, TextTest } from '../../lib/query/call-query.ts';
+import type { CallOrder, SortField } from '../../lib/query/call-order.ts';
+import type { QueryField, QueryTerm, TextTest } from '../../lib/query/call-query.ts';
 import { RECORDED_PROTOCOLS, type RecordedProtocol } from '../../protocols/names.ts';
 import { type CallCondition, type CallPlace, type LogQuestion, NONE } from '../../store/ports/usage.ts';
 import type { UsageLabels } from '../usage/usage-parts.ts';

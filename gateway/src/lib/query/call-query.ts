@@ -58,25 +58,3 @@ export interface QueryTerm {
   readonly texts: readonly TextTest[];
   readonly ranges: readonly RangeTest[];
 }
-
-/** Columns by which calls are listed in an order other than that of their arrival. */
-export const SORTS = [
-  'status',
-  'model',
-  'provider',
-  'key',
-  'cost',
-  'tokens',
-  'input',
-  'output',
-  'ttft',
-  'duration',
-  'tps',
-  'attempts',
-] as const;
-export type SortField = (typeof SORTS)[number];
-
-export interface CallOrder {
-  readonly by: SortField;
-  readonly isDescending: boolean;
-}

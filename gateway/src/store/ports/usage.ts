@@ -2,7 +2,8 @@
  * Defines queries over past calls: usage sums, their reconciliation with the ledger, call lists and details. No call
  * waits for them, and every query has a time limit.
  */
-import type { CallOrder, QueryTerm } from '../../lib/query/call-query.ts';
+import type { CallOrder } from '../../lib/query/call-order.ts';
+import type { QueryTerm } from '../../lib/query/call-query.ts';
 import type { RecordedProtocol } from '../../protocols/names.ts';
 import type { EntryKind } from './ledger.ts';
 import type { Billed, CallRecord } from './records.ts';

@@ -116,6 +116,9 @@ test('a change of any byte of any entry is found, with the entry’s number', ()
   expect(proveLedger(path, recompute).problem).toBeNull();
 });
 
+/** SQLite computes them from the others. */
+const COMPUTED_COLUMNS = ['reason_kind', 'reason_group'];
+
 test('a change of any value of a settled call’s record is found, with the number of its last entry', () => {
   const { path, database } = openUnguarded();
   const ends = database
@@ -127,6 +130,7 @@ test('a change of any value of a settled call’s record is found, with the numb
       .query<Record<string, string | number | null>, [string]>('SELECT * FROM call_record WHERE request_id = ?')
       .get(ref);
     for (const [column, value] of Object.entries(record ?? {})) {
+      if (COMPUTED_COLUMNS.includes(column)) continue;
       const others = typeof value === 'string' ? tampered(value).slice(0, 3) : value === null ? [1, null] : [value + 1];
       for (const changed of others.filter((other) => other !== value)) {
         const set = `UPDATE call_record SET ${column} = ? WHERE request_id = ?`;

@@ -2,13 +2,8 @@
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  type CallOrder,
-  type QueryField,
-  type QueryTerm,
-  type RangeTest,
-  SORTS,
-} from '../../../lib/query/call-query.ts';
+import { type CallOrder, SORTS } from '../../../lib/query/call-order.ts';
+import type { QueryField, QueryTerm, RangeTest } from '../../../lib/query/call-query.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { type CallPlace, type LogQuestion, UsageRefusal } from '../../ports/usage.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';

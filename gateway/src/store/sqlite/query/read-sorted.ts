@@ -3,7 +3,7 @@
  * every request would pay: all matching records of the range are read, and the first of them are kept.
  */
 import type { Database } from 'bun:sqlite';
-import type { CallOrder, SortField } from '../../../lib/query/call-query.ts';
+import type { CallOrder, SortField } from '../../../lib/query/call-order.ts';
 import type { CallPlace } from '../../ports/usage.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import type { IdRange } from '../usage/find-ids.ts';
@@ -81,16 +81,20 @@ export function readSorted(
   const shown = first.slice(0, limit);
   const last = shown.at(-1);
   const next = first.length > limit && last !== undefined ? last : null;
-  return { rows: readRows(database, shown), next };
+  return { rows: readRows(database, shown, { sql, parameters }), next };
 }
 
-function readRows(database: Database, places: readonly CallPlace[]): readonly CallRecordRow[] {
-  const read = database.prepare<CallRecordRow, [string]>(
-    'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record WHERE request_id = ?',
+function readRows(
+  database: Database,
+  places: readonly CallPlace[],
+  { sql, parameters }: Pick<SortedQuestion, 'sql' | 'parameters'>,
+): readonly CallRecordRow[] {
+  const read = database.prepare<CallRecordRow, (QueryValue | null)[]>(
+    `SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record WHERE request_id = ? AND ${sql}`,
   );
   try {
     return places.map(({ id }) => {
-      const row = read.get(id);
+      const row = read.get(id, ...parameters);
       if (row === null) throw new Error(`the record of call ${id} is missing`);
       return row;
     });

@@ -5,7 +5,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
-import type { CallOrder } from '../../../lib/query/call-query.ts';
+import type { CallOrder } from '../../../lib/query/call-order.ts';
 import type {
   CallDetail,
   CallEntry,

@@ -1,0 +1,81 @@
+/** Renders a list without requests: what was searched, and the next step. Loaded when shown. */
+import { clearFilters } from '../../filters/filters.ts';
+import { spanWords } from '../../filters/span-words.ts';
+import type { TimeRange } from '../../filters/time-range.ts';
+import { exactTime, useZone } from '../../lib/zone.ts';
+import { useFilters } from '../../route/route.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { isFiltered, LOG_FILTERS } from './log-filters.ts';
+
+interface SearchPausedProps {
+  readonly next: string;
+  readonly isFetching: boolean;
+  readonly onContinue: () => void;
+}
+
+interface NoRequestsProps extends Omit<SearchPausedProps, 'next'> {
+  /** Where the search continues; null: it is over. */
+  readonly next: string | null;
+  readonly range: TimeRange;
+  readonly isLive: boolean;
+}
+
+/** The search of a long range stops after some time; the position where it continues is the beginning of an id. */
+function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
+  const zone = useZone();
+  const [, digits] = /^req_([0-9a-f]{12})/.exec(next) ?? [];
+  return (
+    <Empty
+      title="No matching requests so far"
+      action={
+        <Button kind="primary" busy={isFetching} onClick={onContinue}>
+          Continue
+        </Button>
+      }
+    >
+      {digits === undefined
+        ? 'The range is searched in parts.'
+        : `Searched back to ${exactTime(new Date(Number.parseInt(digits, 16)).toISOString(), zone)}.`}
+    </Empty>
+  );
+}
+
+export default function NoRequests({ next, range, isLive, ...paused }: NoRequestsProps) {
+  const [search, change] = useFilters();
+  const span = spanWords(range);
+  if (next !== null) return <SearchPaused next={next} {...paused} />;
+  if (isFiltered(search)) {
+    return (
+      <Empty
+        title={`No matching requests in ${span}`}
+        action={
+          <Button
+            kind="primary"
+            onClick={() =>
+              change({ q: undefined, reason: undefined, ...clearFilters(LOG_FILTERS.map(({ name }) => name)) })
+            }
+          >
+            Clear filters
+          </Button>
+        }
+      >
+        No requests in this period match the filters. A complete request ID is found in any time range.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title={`No requests in ${span}`}
+      action={
+        <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
+          Show the last 90 days
+        </Button>
+      }
+    >
+      {isLive
+        ? 'New requests appear here within two seconds.'
+        : 'All requests are listed here, including rejected ones.'}
+    </Empty>
+  );
+}
