@@ -1,5 +1,5 @@
 /**
- * Checks the query that is being typed and completes it: fields first, then the values of a field. Loaded when somebody
+ * Checks the query that is being typed and completes it: fields first, then the values of a field. Loaded when a user
  * begins to type.
  */
 import {

@@ -1,4 +1,4 @@
-/** Renders the completions of the query bar and takes its keys. Loaded when somebody begins to type. */
+/** Renders the completions of the query bar and takes its keys. Loaded when a user begins to type. */
 import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import type { Query } from '../../../gateway/src/console-api/contract/contract.ts';
 import type { QueryField } from '../../../gateway/src/lib/query/call-query.ts';
@@ -17,7 +17,7 @@ interface QueryCompletionsProps {
   readonly caret: number;
   readonly range: TimeRange;
   readonly takeKey: RefObject<TakeKey | null>;
-  /** The id of the chosen completion; null: none is chosen; undefined: there are none. */
+  /** The id of the chosen completion; null: no choice yet; undefined: no completions. */
   readonly onActive: (option: string | null | undefined) => void;
   readonly onTake: (text: string, caret: number) => void;
 }
@@ -31,7 +31,7 @@ export default function QueryCompletions({ id, text, caret, range, takeKey, onAc
   const active = found.length === 0 ? undefined : chosen === undefined ? null : `${id}-${at}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another text has other completions
   useEffect(() => setAt(null), [text]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told of each change, not of each render
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each change, not for each render
   useEffect(() => onActive(active), [active]);
   const take = (completion: Completion) => {
     const { next, end } = insert(text, place, completion);

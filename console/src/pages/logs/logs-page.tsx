@@ -21,8 +21,8 @@ import { LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-fil
 import { LogHistogram } from './log-histogram.tsx';
 import { useCallList } from './use-call-list.ts';
 
-const ReasonTable = part(() => import('./reason-table.tsx'));
-const ReasonChip = part(() => import('./reason-chip.tsx'));
+const ReasonTable = part(() => import('./reasons/reason-table.tsx'));
+const ReasonChip = part(() => import('./reasons/reason-chip.tsx'));
 const NoRequests = part(() => import('./no-requests.tsx'));
 
 export default function LogsPage() {

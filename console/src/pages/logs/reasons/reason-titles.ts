@@ -1,5 +1,5 @@
 /** Names kinds of reasons, and the groups of failed requests that have one, as filters show them. */
-import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import type { Reply } from '../../../../../gateway/src/console-api/contract/contract.ts';
 
 export type ReasonGroup = Reply<'GET /accounts/{account}/reasons'>['groups'][number];
 
@@ -21,8 +21,8 @@ export const REASON_TITLES: Readonly<Record<ReasonGroup['kind'], string>> = {
   ours: 'Gateway error',
 };
 
-/** The kinds, as values of the filter. */
-export const REASON_CHOICES = Object.entries(REASON_TITLES);
+/** Each kind with its title. */
+const REASON_CHOICES = Object.entries(REASON_TITLES);
 
 /** The label of a value of the filter: a kind, or a group's list of kind, error, subject, rule and provider. */
 export function reasonLabel(value: string): string {

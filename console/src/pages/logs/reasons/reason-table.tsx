@@ -1,13 +1,13 @@
 /** Renders why requests of the range failed: one row per reason, which leads to its requests. Loaded when shown. */
-import { counted, wholeNumber } from '../../lib/format.ts';
-import { useReply } from '../../lib/queries.ts';
-import { exactTime, useZone } from '../../lib/zone.ts';
-import { When } from '../../ui/amounts.tsx';
-import { Badge, type Tone } from '../../ui/badge.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, SkeletonRows } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import type { LogQuery } from './log-filters.ts';
+import { counted, wholeNumber } from '../../../lib/format.ts';
+import { useReply } from '../../../lib/queries.ts';
+import { exactTime, useZone } from '../../../lib/zone.ts';
+import { When } from '../../../ui/amounts.tsx';
+import { Badge, type Tone } from '../../../ui/badge.tsx';
+import { ErrorNote } from '../../../ui/error-note.tsx';
+import { Empty, SkeletonRows } from '../../../ui/page.tsx';
+import { type Column, Table } from '../../../ui/table.tsx';
+import type { LogQuery } from '../log-filters.ts';
 import { REASON_TITLES, type ReasonGroup } from './reason-titles.ts';
 
 /** Faults of providers or of the gateway. */

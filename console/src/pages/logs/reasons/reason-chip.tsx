@@ -1,5 +1,5 @@
 /** Renders the filter by a reason, or by a group of requests that failed for the same one. Loaded when there is one. */
-import { FilterChip } from '../../filters/filter-chips.tsx';
+import { FilterChip } from '../../../filters/filter-chips.tsx';
 import { reasonLabel } from './reason-titles.ts';
 
 interface ReasonChipProps {
