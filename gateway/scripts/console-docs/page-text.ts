@@ -110,6 +110,32 @@ API keys can also call the console API. A key with the scope \`admin\` has the p
 logs, models, keys and limits of its workspace, but no prompts and responses. A key never has more permissions than its creator:
 the scope \`admin\` is void if they are restricted to workspaces. Passwords and sessions are not available to keys.`;
 
+export const QUERIES = `## Find requests
+
+The query bar of the logs page completes fields and the names in use while you type; Enter lists the requests. The address keeps
+the query, so a link to a page is a link to the same list. The console API takes the same text: \`GET /accounts/{account}/logs?q=\`,
+also for the CSV file and the list of reasons.
+
+\`\`\`text
+status:5xx duration>10s              failed after more than ten seconds
+key:"nightly evaluation" cost>0.05   expensive requests of one key
+-model:claude* user:none             other models, without an end user
+tokens:10k..50k session:abc          a range of tokens within a session
+req_0193ab                           a request id or its beginning
+\`\`\`
+
+| | |
+|---|---|
+| \`field:value\`, \`field:a,b\`, \`-field:value\` | one value, any of several, anything else |
+| \`field:prefix*\`, \`field:"two words"\`, \`field:none\` | by the beginning, with spaces, without a value |
+| \`field>n\`, \`field>=n\`, \`field<n\`, \`field:a..b\` | numbers and ranges; \`field:5..\` has no upper end |
+| names | \`key\`, \`member\`, \`workspace\`, \`model\`, \`served\`, \`provider\`, \`user\`, \`session\`, \`error\`, \`flag\`, \`trace\`, \`id\` |
+| choices | \`status\` (\`429\`, \`5xx\`), \`outcome\`, \`reason\`, \`protocol\`, \`stream\` |
+| numbers | \`cost\` (USD), \`tokens\`, \`input\`, \`output\`, \`cache\`, \`attempts\` (\`12k\`, \`1.5M\`), \`duration\`, \`ttft\` (\`250ms\`, \`10s\`, \`2m\`), \`tps\` |
+
+All terms must hold. A click on a column's head sorts all requests of the range by it (\`sort=-cost\` in the API); the second click
+turns the order around, the third returns to the newest first.`;
+
 export const CONTENT = `## Stored prompts and responses
 
 A request record never contains prompts or responses. They are stored only where a workspace's policy says so:
