@@ -10,6 +10,12 @@ const ROUTER = join(import.meta.dirname, 'src/router.tsx');
 /** Matches a line of the router's table. */
 const PAGE = /^ {2}'(\/[^']*)': \(\) => import\('([^']+)'\),$/gm;
 
+/** Parts that an address shows as soon as its page does, by the pattern of the address. */
+const SHOWN_AT_ONCE: Readonly<Record<string, string>> = {
+  '/app/logs': 'src/pages/logs/log-histogram.tsx',
+  '/app/logs/$request': 'src/pages/logs/call-sheet.tsx',
+};
+
 type Bundle = Readonly<Record<string, Rolldown.OutputAsset | Rolldown.OutputChunk>>;
 
 export function pagePreloads(): Plugin {
@@ -21,10 +27,14 @@ export function pagePreloads(): Plugin {
       const missed = known.filter((id) => !pages.some(({ module }) => module === id));
       if (known.length === 0 || missed.length > 0) this.error(`page-preloads reads ${ROUTER} no more: ${missed}`);
       const first = filesOf(bundle, entryOf(bundle));
-      const preloads = pages.map(({ pattern, module }) => ({
-        path: pathExpression(pattern),
-        files: [...filesOf(bundle, chunkOf(bundle, module))].filter((file) => !first.has(file)),
-      }));
+      const preloads = pages.flatMap(({ pattern, module }) =>
+        addressesOf(pattern).map((address) => {
+          const files = new Set(filesOf(bundle, chunkOf(bundle, module)));
+          const part = SHOWN_AT_ONCE[address];
+          if (part !== undefined) filesOf(bundle, chunkOf(bundle, join(import.meta.dirname, part)), files);
+          return { path: pathExpression(address), files: [...files].filter((file) => !first.has(file)) };
+        }),
+      );
       this.emitFile({ type: 'asset', fileName: 'preloads.json', source: JSON.stringify(preloads) });
     },
   };
@@ -37,12 +47,16 @@ function readPages(): readonly { readonly pattern: string; readonly module: stri
   }));
 }
 
-/** Returns a regular expression for the paths that a router pattern matches. */
+/** Returns the patterns without an optional last name that a router pattern stands for. */
+function addressesOf(pattern: string): readonly string[] {
+  const [, before, name] = /^(.*)\/\{-(\$\w+)\}$/.exec(pattern) ?? [];
+  return before === undefined ? [pattern] : [before, `${before}/${name}`];
+}
+
+/** Returns a regular expression for the paths that a pattern of an address matches. */
 function pathExpression(pattern: string): string {
   const segments = pattern.split('/').filter((segment) => segment !== '');
-  const expressions = segments.map((segment) =>
-    segment.startsWith('$') ? '/[^/]+' : segment.startsWith('{') ? '(?:/[^/]+)?' : `/${segment}`,
-  );
+  const expressions = segments.map((segment) => (segment.startsWith('$') ? '/[^/]+' : `/${segment}`));
   return `^${expressions.join('')}/?$`;
 }
 

@@ -85,11 +85,17 @@ export function DialogPart({ onClose, children }: DialogPartProps) {
   );
 }
 
+interface PanelPartProps {
+  /** Shown while the part is loaded. Default: nothing. */
+  readonly fallback?: ReactNode;
+  readonly children: ReactNode;
+}
+
 /** Wraps a panel part of a page. */
-export function PanelPart({ children }: { readonly children: ReactNode }) {
+export function PanelPart({ fallback, children }: PanelPartProps) {
   return (
     <FaultBoundary pathname={usePathname()} isPanel>
-      <Suspense>{children}</Suspense>
+      <Suspense fallback={fallback}>{children}</Suspense>
     </FaultBoundary>
   );
 }

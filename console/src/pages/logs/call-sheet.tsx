@@ -19,7 +19,7 @@ import { CallSummary } from './call-summary.tsx';
 import { callTitle } from './call-table.tsx';
 import { Waterfall } from './waterfall.tsx';
 
-export function CallSheet({ request, onClose }: { readonly request: string; readonly onClose: () => void }) {
+export default function CallSheet({ request, onClose }: { readonly request: string; readonly onClose: () => void }) {
   const { account } = useAccount();
   const zone = useZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/logs/{request}', { path: { account, request } });

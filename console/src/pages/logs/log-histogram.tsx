@@ -16,7 +16,7 @@ type Histogram = NonNullable<LogsReply['histogram']>;
 const DAY_MS = 86_400_000;
 
 /** Requires at least one bar. */
-export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
+export default function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   const [, change] = useFilters();
   const zone = useZone();
   const [selected, setSelected] = useState<Span | null>(null);

@@ -11,16 +11,17 @@ import { part } from '../../lib/part.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { useFilters, useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
+import { DialogPart, PanelPart } from '../../shell/page-fault.tsx';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
-import { Page, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
-import { CallSheet } from './call-sheet.tsx';
+import { Page, Panel, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallTable } from './call-table.tsx';
 import { LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
-import { LogHistogram } from './log-histogram.tsx';
 import { useCallList } from './use-call-list.ts';
 
+const CallSheet = part(() => import('./call-sheet.tsx'));
+const LogHistogram = part(() => import('./log-histogram.tsx'));
 const ReasonTable = part(() => import('./reasons/reason-table.tsx'));
 const ReasonChip = part(() => import('./reasons/reason-chip.tsx'));
 const NoRequests = part(() => import('./no-requests.tsx'));
@@ -35,6 +36,9 @@ export default function LogsPage() {
   const [openedMs] = useState(() => Date.now());
   const [holds, setHolds] = useState(false);
   const isLive = search.live === '1';
+  // Who opens the address of a request reads that request first: the chart behind it is loaded when the sheet closes.
+  const [showsHistogram, showHistogram] = useState(request === undefined);
+  if (!showsHistogram && request === undefined) showHistogram(true);
   const byReason = search.view === 'reasons';
   const zone = useZone();
   const range = readRange(search, '24h', openedMs, zone);
@@ -100,7 +104,16 @@ export default function LogsPage() {
           />
         </Suspense>
       )}
-      {!byReason && histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
+      {!byReason &&
+        histogram !== null &&
+        histogram.bars.length > 0 &&
+        (showsHistogram ? (
+          <PanelPart fallback={<SkeletonPanel heightPx={HISTOGRAM_PX} />}>
+            <LogHistogram histogram={histogram} />
+          </PanelPart>
+        ) : (
+          <Panel className="h-40">{null}</Panel>
+        ))}
       {!byReason && list === null && error === null && <Waiting />}
       {!byReason && list !== null && list.calls.length === 0 && (
         <Suspense fallback={null}>
@@ -138,10 +151,17 @@ export default function LogsPage() {
           }
         />
       )}
-      {request !== undefined && <CallSheet key={request} request={request} onClose={close} />}
+      {request !== undefined && (
+        <DialogPart onClose={close}>
+          <CallSheet key={request} request={request} onClose={close} />
+        </DialogPart>
+      )}
     </Page>
   );
 }
+
+/** Height of the histogram's panel, so that the list does not move when it appears. */
+const HISTOGRAM_PX = 160;
 
 const VIEWS = [
   ['requests', 'Requests'],
@@ -151,7 +171,7 @@ const VIEWS = [
 function Waiting() {
   return (
     <>
-      <SkeletonPanel heightPx={160} />
+      <SkeletonPanel heightPx={HISTOGRAM_PX} />
       <SkeletonRows rows={14} />
     </>
   );
