@@ -133,6 +133,8 @@ export async function proveCrowd(
   const isOpen = await eventually('the crowd', () => crowd.said().includes('open\n') || null, 120_000).catch(
     () => false,
   );
+  // Opening the streams is work of its own; what is measured is their presence.
+  await askSteadily(3, perSecond, () => ask(gateway, plain));
   const crowded = await measure();
   const ended = crowd.said().split('ended').length - 1;
   crowd.stop();
