@@ -101,13 +101,14 @@ function Layer({
         className={classNames('fixed flex flex-col p-0', className)}
         onChange={noteFilled}
         onCancel={(event) => {
-          if (!event.cancelable) return;
+          // React also hands over the events of a dialog opened inside this one.
+          if (event.target !== ref.current || !event.cancelable) return;
           event.preventDefault();
           leave();
         }}
-        onClose={() => {
+        onClose={(event) => {
           // The browser closed the dialog itself on a second Escape, which cannot be refused.
-          if (ref.current === null) return;
+          if (ref.current === null || event.target !== ref.current) return;
           ref.current.showModal();
           leave();
         }}

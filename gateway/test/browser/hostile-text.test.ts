@@ -3,6 +3,7 @@
  * script in it runs.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
 import { pointAt } from '../harness/point-at.ts';
@@ -14,6 +15,8 @@ import { signedInState } from './sign-in.ts';
 import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(60_000);
+
+const ROOT = resolve(import.meta.dir, '../../..');
 
 /** Each reports itself if it runs. */
 const PAYLOADS = [
@@ -100,6 +103,12 @@ async function call(key: string, body: object): Promise<string> {
   return reply.headers.get('x-request-id') ?? '';
 }
 
+/** The stored body of a request. */
+async function requestBody(id: string): Promise<object> {
+  const { raw } = await must(owner.ask(`GET /accounts/default/logs/${id}`));
+  return JSON.parse(raw.request);
+}
+
 describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', () => {
   const pages = CONSOLE_PAGES.filter(({ isPublic }) => isPublic !== true);
   const queries = [
@@ -129,6 +138,25 @@ describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', 
     }
     expect(shown).toBeGreaterThan(0);
     // The page before has an address with a query that the language does not know.
+    expect(visitor.faults(400)).toEqual([]);
+  });
+
+  test('a request as code, run as shown, sends the same request again', async () => {
+    const { page } = visitor;
+    await openPage(page, `${pair.gateway.url}/app/logs/${names.request}`);
+    await page.getByRole('button', { name: 'View code' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Request as code' });
+    await dialog.getByText('TypeScript').click();
+    const program = await dialog.locator('pre', { hasText: "from 'openai'" }).innerText();
+    const { id, key } = await createKey(pair.gateway, { name: 'repeats' });
+    const env = { PATH: process.env.PATH ?? '', TOLLGATE_KEY: key };
+    await Bun.spawn([process.execPath, '-e', program], { cwd: ROOT, env, stderr: 'ignore' }).exited;
+    const { calls } = await must(owner.ask(`GET /accounts/default/logs?key=${id}`));
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    expect(await requestBody(calls[0].request_id)).toEqual(await requestBody(names.request));
+    expect(await page.evaluate(HAS_RUN)).toBe(false);
     expect(visitor.faults(400)).toEqual([]);
   });
 

@@ -3,9 +3,12 @@
  * Loaded only when something is stored.
  */
 
-import { Brain, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
+import { Brain, Code, Image as ImageIcon, Reply, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { counted, sentenceCase } from '../../lib/format.ts';
+import { part } from '../../lib/part.ts';
+import { DialogPart } from '../../shell/page-fault.tsx';
+import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Segmented } from '../../ui/field.tsx';
@@ -20,15 +23,25 @@ export default function StoredPayloads({ detail }: { readonly detail: CallDetail
           <Conversation turns={detail.conversation} />
         </Section>
       )}
-      {detail.raw !== null && <RawPayloads raw={detail.raw} />}
+      {detail.raw !== null && <RawPayloads raw={detail.raw} protocol={detail.call.protocol} />}
     </>
   );
 }
 
+const CodeDialog = part(() => import('../playground/code-dialog.tsx'));
+
 type View = 'request' | 'upstream' | 'response';
 
-function RawPayloads({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
+interface RawPayloadsProps {
+  readonly raw: NonNullable<CallDetail['raw']>;
+  readonly protocol: CallDetail['call']['protocol'];
+}
+
+function RawPayloads({ raw, protocol }: RawPayloadsProps) {
   const [view, setView] = useState<View>('request');
+  const [showsCode, setShowsCode] = useState(false);
+  const body = raw.truncated ? null : exactMembers(raw.request);
+  const codeProtocol = CODE_PROTOCOLS.find((one) => one === protocol);
   const events = streamEvents(raw.response);
   return (
     <Section
@@ -48,6 +61,23 @@ function RawPayloads({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) 
     >
       {raw.truncated && <p className="text-amber">Truncated: longer than the storage limit.</p>}
       {view === 'request' && <CodeBlock what="request body" text={readableText(raw.request)} wraps />}
+      {view === 'request' && body !== null && codeProtocol !== undefined && (
+        <p>
+          <Button
+            icon={<Code size={14} aria-hidden="true" />}
+            onPointerEnter={CodeDialog.prefetch}
+            onFocus={CodeDialog.prefetch}
+            onClick={() => setShowsCode(true)}
+          >
+            View code
+          </Button>
+        </p>
+      )}
+      {showsCode && body !== null && codeProtocol !== undefined && (
+        <DialogPart onClose={() => setShowsCode(false)}>
+          <CodeDialog protocol={codeProtocol} body={body} onClose={() => setShowsCode(false)} />
+        </DialogPart>
+      )}
       {view === 'upstream' && raw.upstream_request !== null && (
         <div className="grid gap-3 md:grid-cols-2">
           <div className="min-w-0">
@@ -74,6 +104,9 @@ function RawPayloads({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) 
     </Section>
   );
 }
+
+/** The formats whose requests can be shown as code. */
+const CODE_PROTOCOLS = ['chat', 'messages', 'responses'] as const;
 
 type Turn = NonNullable<CallDetail['conversation']>[number];
 type Part = Turn['parts'][number];
@@ -141,11 +174,26 @@ function PartView({ part }: { readonly part: Part }) {
 
 /** Indents JSON by two; other text is unchanged. So is JSON with numbers too long for a double, which would change. */
 export function readableText(text: string): string {
-  if (!/^\s*[[{]/.test(text) || /\d{16,}/.test(text)) return text;
+  const value = exactJson(text);
+  return value === null ? text : JSON.stringify(value, null, 2);
+}
+
+/** The members of a JSON object. Null for other text, and where a number is too long for a double. */
+function exactMembers(text: string): Readonly<Record<string, unknown>> | null {
+  const value = exactJson(text);
+  return value === null || Array.isArray(value) ? null : (value as Readonly<Record<string, unknown>>);
+}
+
+const STRINGS = /"(?:[^"\\]|\\.)*"/g;
+
+/** The object or list that a text is. Null for other text, and where a number is too long for a double. */
+function exactJson(text: string): object | null {
+  if (!/^\s*[[{]/.test(text)) return null;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    const value: object = JSON.parse(text);
+    return /\d{16,}/.test(text.replace(STRINGS, '')) ? null : value;
   } catch {
-    return text;
+    return null;
   }
 }
 

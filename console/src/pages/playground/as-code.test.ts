@@ -39,6 +39,28 @@ describe('asCode', () => {
     const program = asCode('typescript', 'responses', 'https://g', RESPONSES);
     expect(new Bun.Transpiler({ loader: 'ts' }).transformSync(program)).toContain('TOLLGATE_KEY');
   });
+  test.each(['chat', 'messages', 'responses'] as const)('%s without a stream prints the whole answer', (protocol) => {
+    const body = { ...callBody(protocol, 'm', PROMPT), stream: false };
+    for (const language of ['python', 'typescript'] as const) {
+      const code = asCode(language, protocol, 'https://g', body);
+      expect(code).toContain('answer = ');
+      expect(code).toContain('.create(');
+      expect(code).not.toContain('stream.');
+      expect(code).not.toContain('stream=True');
+    }
+    const program = asCode('typescript', protocol, 'https://g', body);
+    expect(new Bun.Transpiler({ loader: 'ts' }).transformSync(program)).toContain('TOLLGATE_KEY');
+  });
+  test('members that a Python client does not know go into its extra body', () => {
+    const code = asCode('python', 'messages', 'https://g', { ...MESSAGES, context_management: { edits: [] } });
+    expect(code).toContain(`    extra_body={
+        "context_management": {
+            "edits": [],
+        },
+    },
+) as stream:`);
+    expect(asCode('python', 'chat', 'https://g', CHAT)).not.toContain('extra_body');
+  });
   test('uses Python literals', () => {
     const code = asCode('python', 'chat', 'https://g', CHAT);
     expect(code).toContain('"include_usage": True,');

@@ -1,4 +1,4 @@
-/** Shows the playground's request as code to copy. */
+/** Shows a request as code to copy. */
 import { useState } from 'react';
 import { useSession } from '../../lib/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -14,7 +14,7 @@ interface CodeDialogProps {
   readonly onClose: () => void;
 }
 
-export function CodeDialog({ protocol, body, onClose }: CodeDialogProps) {
+export default function CodeDialog({ protocol, body, onClose }: CodeDialogProps) {
   const [language, setLanguage] = useState<Language>('curl');
   const session = useSession();
   return (

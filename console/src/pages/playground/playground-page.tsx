@@ -13,7 +13,7 @@ import type { ModelView } from '../models/model-facts.ts';
 import type { Protocol } from './answer.ts';
 import { AnswerPane } from './answer-pane.tsx';
 import { callBody, type Prompt, promptErrors } from './call-body.ts';
-import { CodeDialog } from './code-dialog.tsx';
+import CodeDialog from './code-dialog.tsx';
 import { KeyPanel, usePlaygroundKey } from './key-panel.tsx';
 import { PromptForm } from './prompt-form.tsx';
 import { useRun } from './use-run.ts';
