@@ -103,6 +103,42 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   });
 
+  test('the palette creates a key, opens a model, invites and finds a member', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/settings`);
+    const find = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
+      await page.keyboard.type(text);
+    };
+    await find('create api');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Create API key' }).waitFor();
+    expect(await here()).toBe('/app/keys?action=create');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await here()).toBe('/app/keys');
+    await find('gpt-5');
+    await page.getByRole('option', { name: 'gpt-5', exact: true }).click();
+    await page.getByRole('dialog', { name: 'GPT-5' }).waitFor();
+    expect(await here()).toBe('/app/models?model=gpt-5');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await find('invite member');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Invite member' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await here()).toBe('/app/members');
+    await find('ada@');
+    await page.getByRole('option').filter({ hasText: 'ada@example.com' }).click();
+    await page.getByRole('cell').filter({ hasText: 'ada@example.com' }).waitFor();
+    expect(await here()).toBe('/app/members?q=ada%40example.com');
+    await page.getByRole('searchbox', { name: 'Search by name or email' }).fill('nobody');
+    await page.getByText('No matching members').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('cell').filter({ hasText: 'ada@example.com' }).waitFor();
+  });
+
   test('the palette finds a page as typed, and Enter opens it', async () => {
     await openPage(page, `${seeded.gateway.url}/app/settings`);
     await page.keyboard.press('Control+k');

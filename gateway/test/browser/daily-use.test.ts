@@ -179,7 +179,7 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focused.getAttribute('aria-label')).toBe(`Actions for ${LONG}`);
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Search pages, API keys, request IDs…').waitFor();
+    await page.getByPlaceholder('Search pages, actions, keys, models, members…').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focused.getAttribute('aria-label')).toBe(`Actions for ${LONG}`);

@@ -22,6 +22,8 @@ import { KeyDialog, KeyDialogs, KeyMenu } from './key-menu.tsx';
 
 /** Two lines per row, so that all of a key fits without horizontal scrolling. */
 const ROW_PX = 43;
+/** Value of `action` in the address: opens the dialog that creates a key. */
+const CREATE = 'create';
 
 export default function KeysPage() {
   const account = useAccount();
@@ -67,6 +69,12 @@ export default function KeysPage() {
       Create key
     </Button>
   );
+  // The address that the palette opens.
+  const asked: KeyAction | null = create !== false && filters.action === CREATE ? { kind: 'create', like: null } : null;
+  const changeAction = (next: KeyAction | null) => {
+    setAction(next);
+    if (filters.action !== undefined) setFilters({ action: undefined });
+  };
   const shown = data === undefined ? [] : filterKeys(data.keys, filters);
   const isEmpty = data?.keys.length === 0;
 
@@ -160,7 +168,12 @@ export default function KeysPage() {
           onOpen={({ id }) => navigate({ to: '/app/keys/$key', names: { key: id } })}
         />
       )}
-      <KeyDialog account={account.account} workspaces={data?.workspaces ?? []} action={action} onAction={setAction} />
+      <KeyDialog
+        account={account.account}
+        workspaces={data?.workspaces ?? []}
+        action={action ?? asked}
+        onAction={changeAction}
+      />
     </Page>
   );
 }
