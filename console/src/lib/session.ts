@@ -3,6 +3,7 @@ import { createContext, useContext, useEffect } from 'react';
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { useNavigate, useSearch } from '../route/route.ts';
 import { queryClient, replyKey, useReply } from './queries.ts';
+import { forgetTab } from './tab-memory.ts';
 
 export type Session = Reply<'GET /session'>;
 export type AccountGrant = Session['accounts'][number];
@@ -28,6 +29,7 @@ export async function loadSession(): Promise<void> {
 
 /** Reloads the page after a sign-out, so that no data of the previous user stays in memory. */
 export function clearSession(): void {
+  forgetTab();
   location.reload();
 }
 

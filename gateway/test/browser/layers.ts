@@ -116,7 +116,6 @@ export const LAYERS: readonly Layer[] = [
   ),
   layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price'))),
   layer('/app/playground', 'Request as code', press('View code')),
-  layer('/app/playground', 'Create playground key', press('Create key')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
   layer('/app/providers', `Edit ${PROVIDER}`, choose(OF_PROVIDER, 'Edit…')),

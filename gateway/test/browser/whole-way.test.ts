@@ -140,6 +140,7 @@ describe.skipIf(!HAS_BROWSER)('the full path (needs Chromium for Linux on x64)',
 
   test('the playground streams an answer over every format', async () => {
     await page.goto(at('/app/playground'));
+    await page.getByText('Use another API key').click();
     await page.getByRole('textbox', { name: 'API key' }).fill(secrets[0] ?? '');
     await page.getByRole('textbox', { name: 'User' }).fill('Good day.');
     for (const format of ['Chat completions', 'Messages', 'Responses']) {

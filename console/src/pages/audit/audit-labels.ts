@@ -37,6 +37,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'keys.enable': 'Enabled key',
   'keys.revoke': 'Revoked key',
   'keys.rotate': 'Rotated key',
+  'keys.playground': 'Issued playground key',
   'keys.set': 'Edited key',
   'limits.set': 'Set limits',
   'member.change': 'Changed role',

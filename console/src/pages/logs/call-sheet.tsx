@@ -3,6 +3,7 @@
  * visible to the user.
  */
 
+import { FlaskConical } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -10,6 +11,7 @@ import { useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { PanelPart } from '../../shell/page-fault.tsx';
 import { CallStatus } from '../../ui/badge.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -34,6 +36,7 @@ export default function CallSheet({ request, onClose }: { readonly request: stri
         </span>
       }
       onClose={onClose}
+      {...(data !== undefined && isReplayable(data) ? { footer: <Replay request={request} /> } : {})}
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
@@ -54,6 +57,22 @@ export default function CallSheet({ request, onClose }: { readonly request: stri
         </div>
       )}
     </Sheet>
+  );
+}
+
+const REPLAYED: ReadonlySet<string> = new Set(['chat', 'messages', 'responses']);
+
+/** Whether the playground can send the request again. */
+function isReplayable({ call, content, raw }: CallDetail): boolean {
+  return REPLAYED.has(call.protocol) && content === 'shown' && raw?.truncated === false;
+}
+
+function Replay({ request }: { readonly request: string }) {
+  return (
+    <Link to="/app/playground" search={{ request }} className={buttonClasses()}>
+      <FlaskConical size={14} aria-hidden="true" />
+      Open in playground
+    </Link>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Tests which bodies are pretty-printed, and that no other body changes. */
 import { describe, expect, test } from 'bun:test';
-import { readableText, streamEvents } from './stored-payloads.tsx';
+import { readableText, streamEvents } from './json-text.ts';
 
 describe('readableText', () => {
   test('indents JSON', () => {

@@ -1,147 +1,106 @@
 /**
- * Chooses the key of the playground: a pasted one, or a new one. Stores it in memory, and in session storage only on
- * request.
+ * Chooses the key that pays for the playground's requests: the member's own playground key, which needs no secret to be
+ * pasted, or another one.
  */
-import { KeyRound } from 'lucide-react';
-import { useState, useSyncExternalStore } from 'react';
-import { useAction, useReply } from '../../lib/queries.ts';
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Link } from '../../route/link.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { Fold, SelectField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import type { Credential } from './answer/use-run.ts';
+import { sessionCredential } from './session-key.ts';
 
-const NEW_KEY_FOR_MS = 86_400_000;
-const NEW_KEY_BUDGET_USD = '1';
+export interface KeyChoice {
+  /** Null: no key was entered, and the user may not create one. */
+  readonly credential: Credential | null;
+  readonly secret: string;
+  readonly workspace: string | null;
+  readonly setSecret: (secret: string) => void;
+  readonly setWorkspace: (workspace: string) => void;
+}
 
-export function KeyPanel() {
-  const key = usePlaygroundKey();
-  const { may } = useAccount();
-  const [isCreating, setCreating] = useState(false);
+/** A pasted secret survives navigation, but no reload. */
+let pasted = { owner: '', secret: '' };
+
+/**
+ * `owner`: the user and the account that a pasted secret is kept for. `preferred`: the workspace of the request that is
+ * replayed; null: none.
+ */
+export function useKeyChoice(owner: string, preferred: string | null): KeyChoice {
+  const { account, may } = useAccount();
+  const { data } = useReply(
+    'GET /accounts/{account}/workspaces',
+    { path: { account } },
+    { enabled: may('keys.write') && may('workspaces.read') },
+  );
+  const [secret, setSecret] = useState(pasted.owner === owner ? pasted.secret : '');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const ids = data?.workspaces.map(({ id }) => id) ?? [];
+  const workspace = [chosen, preferred, ids[0]].find((id) => id != null && ids.includes(id)) ?? null;
+  const own: Credential | null = workspace === null ? null : sessionCredential(account, workspace);
+  return {
+    // The gateway's message explains why a pasted key is refused.
+    credential: secret === '' ? own : async (refused) => (refused === null ? secret : null),
+    secret,
+    workspace,
+    setSecret(next) {
+      pasted = { owner, secret: next };
+      setSecret(next);
+    },
+    setWorkspace: setChosen,
+  };
+}
+
+export function KeyPanel({ choice }: { readonly choice: KeyChoice }) {
+  const { account, may } = useAccount();
+  const mayCreate = may('keys.write');
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/workspaces',
+    { path: { account } },
+    { enabled: mayCreate },
+  );
+  const field = (
+    <TextField
+      label="API key"
+      type="password"
+      autoComplete="off"
+      spellCheck={false}
+      placeholder="tg_…"
+      value={choice.secret}
+      hint="Requests are billed to this key. It’s cleared when you reload the page."
+      onChange={(event) => choice.setSecret(event.target.value.trim())}
+    />
+  );
+  if (!mayCreate) return <Panel className="p-4">{field}</Panel>;
   return (
     <Panel className="flex flex-col gap-3 p-4">
-      <TextField
-        label="API key"
-        type="password"
-        autoComplete="off"
-        spellCheck={false}
-        placeholder="tg_…"
-        value={key.secret}
-        hint="Requests are billed to this key. The key is kept in this page’s memory only."
-        onChange={(event) => setPlaygroundKey({ ...key, secret: event.target.value.trim() })}
-      />
-      <CheckField
-        label="Remember in this tab"
-        hint="Kept until you close the tab. Otherwise it’s cleared when you reload the page."
-        checked={key.isKept}
-        onChange={(event) => setPlaygroundKey({ ...key, isKept: event.target.checked })}
-      />
-      {may('keys.write') && key.secret === '' && (
-        <p>
-          <Button icon={<KeyRound size={14} aria-hidden="true" />} onClick={() => setCreating(true)}>
-            Create key
-          </Button>
-        </p>
-      )}
-      {isCreating && <CreatePlaygroundKey onClose={() => setCreating(false)} />}
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      <SelectField
+        label="Billed to workspace"
+        value={choice.workspace ?? ''}
+        disabled={data === undefined || choice.secret !== ''}
+        hint={
+          <>
+            Your{' '}
+            <Link to="/app/keys" className="text-accent underline underline-offset-2">
+              playground key
+            </Link>{' '}
+            pays: $5 per day unless you change its budget.
+          </>
+        }
+        onChange={(event) => choice.setWorkspace(event.target.value)}
+      >
+        {data?.workspaces.map(({ id }) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </SelectField>
+      <Fold title="Use another API key" opens={choice.secret !== ''}>
+        {field}
+      </Fold>
     </Panel>
   );
-}
-
-function CreatePlaygroundKey({ onClose }: { readonly onClose: () => void }) {
-  const { account } = useAccount();
-  const key = usePlaygroundKey();
-  const keys = useReply('GET /accounts/{account}/keys', { path: { account } });
-  const [chosen, setChosen] = useState<string | null>(null);
-  const make = useAction('POST /accounts/{account}/keys', ['GET /accounts/{account}/keys']);
-  const workspace = chosen ?? keys.data?.workspaces[0] ?? null;
-  const submit = () => {
-    if (workspace === null) return;
-    make.mutate(
-      {
-        path: { account },
-        body: {
-          name: 'Playground',
-          workspace,
-          models: null,
-          ips: null,
-          scopes: ['inference'],
-          strict: false,
-          caps: { rpm: null, tpm: null, concurrency: null, budget_usd: NEW_KEY_BUDGET_USD, budget_window: 'total' },
-          expires_at: new Date(Date.now() + NEW_KEY_FOR_MS).toISOString(),
-        },
-      },
-      {
-        onSuccess: ({ secret }) => {
-          setPlaygroundKey({ ...key, secret });
-          toast({ text: 'Created a key that expires in 24 hours or after spending $1.', tone: 'good' });
-          onClose();
-        },
-      },
-    );
-  };
-  return (
-    <Dialog
-      title="Create playground key"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={make.isPending} disabled={workspace === null} onClick={submit}>
-            Create key
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-3 text-read">
-        <p>
-          Creates an API key named “Playground” for all models of the workspace. It has a total budget of $1 and expires
-          in 24 hours. Its secret is used by this page and never shown.
-        </p>
-        {keys.error !== null && <ErrorNote error={keys.error} onRetry={() => void keys.refetch()} />}
-        <SelectField
-          label="Workspace"
-          value={workspace ?? ''}
-          disabled={keys.data === undefined}
-          onChange={(event) => setChosen(event.target.value)}
-        >
-          {keys.data?.workspaces.map((id) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-        </SelectField>
-        {make.error !== null && <ErrorNote error={make.error} />}
-      </div>
-    </Dialog>
-  );
-}
-
-interface PlaygroundKey {
-  readonly secret: string;
-  /** The key survives a reload of this tab. */
-  readonly isKept: boolean;
-}
-
-const STORED = 'tollgate.playground-key';
-const kept = sessionStorage.getItem(STORED);
-let current: PlaygroundKey = { secret: kept ?? '', isKept: kept !== null };
-const listeners = new Set<() => void>();
-
-function setPlaygroundKey(key: PlaygroundKey): void {
-  current = key;
-  if (key.isKept && key.secret !== '') sessionStorage.setItem(STORED, key.secret);
-  else sessionStorage.removeItem(STORED);
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export function usePlaygroundKey(): PlaygroundKey {
-  return useSyncExternalStore(subscribe, () => current);
 }

@@ -1,28 +1,35 @@
-/** Renders the playground: one prompt, one or two models, any protocol. It sends real calls. */
+/**
+ * Renders the playground: one conversation, one or two models, any protocol; or a stored request and its answer beside
+ * that of another model. It sends real calls.
+ */
 import { Code, Columns2, Play, Square } from 'lucide-react';
 import { useState } from 'react';
 import { PROTOCOL_TITLES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
-import { useAccount } from '../../lib/session.ts';
+import { useAccount, useSession } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented, SelectField } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonPanel } from '../../ui/page.tsx';
 import type { ModelView } from '../models/model-facts.ts';
-import type { Protocol } from './answer.ts';
-import { AnswerPane } from './answer-pane.tsx';
-import { callBody, type Prompt, promptErrors } from './call-body.ts';
-import CodeDialog from './code-dialog.tsx';
-import { KeyPanel, usePlaygroundKey } from './key-panel.tsx';
+import type { Protocol } from './answer/answer.ts';
+import { AnswerPane } from './answer/answer-pane.tsx';
+import { figuresOf, OriginalPane } from './answer/original-pane.tsx';
+import { useRun } from './answer/use-run.ts';
+import { callBody, EMPTY_PROMPT, promptErrors, protocolOf } from './body/call-body.ts';
+import CodeDialog from './body/code-dialog.tsx';
+import { useKeptPrompt } from './kept-prompt.ts';
+import { KeyPanel, useKeyChoice } from './key-panel.tsx';
 import { PromptForm } from './prompt-form.tsx';
-import { useRun } from './use-run.ts';
+import { useStoredRequest } from './stored-request.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'messages', 'responses'];
-const EMPTY_PROMPT: Prompt = { system: '', user: '', tools: '', images: [], maxTokens: '1024', temperature: '' };
 
 export default function PlaygroundPage() {
   const { account } = useAccount();
+  const session = useSession();
+  const owner = JSON.stringify([session.data?.person?.id, account]);
   const { data, error, refetch } = useReply('GET /accounts/{account}/models', { path: { account } });
   if (data === undefined || data.models.length === 0) {
     return (
@@ -33,31 +40,52 @@ export default function PlaygroundPage() {
       </Page>
     );
   }
-  return <Playground models={data.models} />;
+  return <Playground key={owner} owner={owner} models={data.models} />;
 }
 
-function Playground({ models }: { readonly models: readonly ModelView[] }) {
+interface PlaygroundProps {
+  /** The user and the account: what they entered is shown only to them. */
+  readonly owner: string;
+  readonly models: readonly ModelView[];
+}
+
+function Playground({ owner, models }: PlaygroundProps) {
   const [search, change] = useFilters();
-  const key = usePlaygroundKey();
-  const [prompt, setPrompt] = useState(EMPTY_PROMPT);
+  const [prompt, setPrompt] = useKeptPrompt(owner);
+  const stored = useStoredRequest(search.request, prompt, setPrompt);
+  const key = useKeyChoice(owner, stored.detail?.call.workspace ?? null);
   const [wasSent, setSent] = useState(false);
   const [showsCode, setShowsCode] = useState(false);
-  const one = useRun();
-  const other = useRun();
-  const first = models.find(({ name }) => name === search.model) ?? models[0];
+  const one = useRun(`${owner} first`);
+  const other = useRun(`${owner} second`);
+  const wanted = search.model ?? stored.detail?.call.model;
+  const first = models.find(({ name, aliases }) => name === wanted || aliases.includes(wanted ?? '')) ?? models[0];
   const second = search.with === undefined ? undefined : (models.find(({ name }) => name === search.with) ?? models[0]);
-  const protocol = PROTOCOLS.find((name) => name === search.protocol) ?? 'chat';
+  const protocol = protocolOf(prompt, PROTOCOLS.find((name) => name === search.protocol) ?? 'chat');
   const chosen = [first, second].filter((model) => model !== undefined);
   const isRunning = one.run?.state === 'running' || other.run?.state === 'running';
+  // Later turns have nothing to be compared with.
+  const original = prompt.base !== null && prompt.exchanges.length === 0 ? stored.detail : null;
+  const panes = chosen.length + (original === null ? 0 : 1);
   const hasErrors = Object.keys(promptErrors(prompt)).length > 0;
 
   function send(): void {
     setSent(true);
-    if (hasErrors || key.secret === '') return;
-    const chars = prompt.system.length + prompt.user.length + prompt.tools.length;
+    if (hasErrors || key.credential === null) return;
     for (const [at, model] of chosen.entries()) {
-      (at === 0 ? one : other).begin(key.secret, protocol, callBody(protocol, model.name, prompt), chars);
+      const body = callBody(protocol, model.name, prompt);
+      (at === 0 ? one : other).begin(key.credential, protocol, body, JSON.stringify(body).length);
     }
+  }
+  function clearRuns(): void {
+    one.clear();
+    other.clear();
+  }
+  function goOn(model: string, answer: string): void {
+    const { user, images } = prompt;
+    clearRuns();
+    setSent(false);
+    setPrompt({ ...prompt, exchanges: [...prompt.exchanges, { user, images, answer, model }], user: '', images: [] });
   }
   function stop(): void {
     one.stop();
@@ -86,12 +114,14 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
       }
       filters={
         <>
-          <Segmented<Protocol>
-            label="Protocol"
-            value={protocol}
-            choices={PROTOCOLS.map((name) => [name, PROTOCOL_TITLES[name]])}
-            onChoose={(next) => change({ protocol: next === 'chat' ? undefined : next })}
-          />
+          {prompt.base === null && (
+            <Segmented<Protocol>
+              label="Protocol"
+              value={protocol}
+              choices={PROTOCOLS.map((name) => [name, PROTOCOL_TITLES[name]])}
+              onChoose={(next) => change({ protocol: next === 'chat' ? undefined : next })}
+            />
+          )}
           <ModelChoice
             label="Model"
             models={models}
@@ -121,20 +151,44 @@ function Playground({ models }: { readonly models: readonly ModelView[] }) {
         </>
       }
     >
+      {stored.problem !== null && (
+        <p role="alert" className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
+          {stored.problem}
+        </p>
+      )}
+      {stored.error !== null && <ErrorNote error={stored.error} onRetry={stored.retry} />}
       <div className="grid items-start gap-4 lg:grid-cols-[360px_minmax(0,1fr)]">
         <div className="flex min-w-0 flex-col gap-4">
-          <PromptForm prompt={prompt} onChange={setPrompt} wasSent={wasSent} onSend={send} />
-          <KeyPanel />
-          {wasSent && key.secret === '' && (
+          <PromptForm
+            prompt={prompt}
+            onChange={setPrompt}
+            wasSent={wasSent}
+            onSend={send}
+            onRemoveBase={() => {
+              change({ request: undefined });
+              clearRuns();
+              setPrompt(EMPTY_PROMPT);
+            }}
+          />
+          <KeyPanel choice={key} />
+          {wasSent && key.credential === null && (
             <p role="alert" className="text-red">
-              Enter an API key, or create one for the playground.
+              Enter an API key.
             </p>
           )}
         </div>
-        <div className={second === undefined ? 'min-w-0' : 'grid min-w-0 gap-4 xl:grid-cols-2'}>
+        <div className={panes === 1 ? 'min-w-0' : 'grid min-w-0 gap-4 xl:grid-cols-2'}>
+          {original !== null && <OriginalPane detail={original} />}
           {chosen.map((model, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
-            <AnswerPane key={at} model={model.name} price={model.price} run={at === 0 ? one.run : other.run} />
+            <AnswerPane
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
+              key={at}
+              model={model.name}
+              price={model.price}
+              run={at === 0 ? one.run : other.run}
+              original={original === null ? null : figuresOf(original)}
+              onContinue={(text) => goOn(model.name, text)}
+            />
           ))}
         </div>
       </div>

@@ -1,10 +1,15 @@
-/** Renders the prompt form of the playground: system and user text, images, tools, limits. */
+/**
+ * Renders the prompt form of the playground: system and user text, images, tools, limits; or the stored request in place
+ * of these.
+ */
 import { ImagePlus, X } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { TextAreaField, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { type Prompt, type PromptImage, promptErrors } from './call-body.ts';
+import { EMPTY_PROMPT, type Prompt, type PromptImage, promptErrors } from './body/call-body.ts';
+import { BasePanel, Turns } from './conversation.tsx';
+import { isTooLongToKeep } from './kept-prompt.ts';
 
 const IMAGE_BYTES_MAX = 5 * 1024 * 1024;
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
@@ -15,31 +20,71 @@ interface PromptFormProps {
   /** Errors are shown after the first attempt to send. */
   readonly wasSent: boolean;
   readonly onSend: () => void;
+  readonly onRemoveBase: () => void;
 }
 
-export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProps) {
+export function PromptForm({ prompt, onChange, wasSent, onSend, onRemoveBase }: PromptFormProps) {
   const errors = wasSent ? promptErrors(prompt) : {};
+  const { base, exchanges } = prompt;
   return (
     <Panel className="flex flex-col gap-3 p-4">
-      <TextAreaField
-        label="System"
-        rows={2}
-        value={prompt.system}
-        placeholder="Instructions for the model (optional)"
-        onChange={(event) => onChange({ ...prompt, system: event.target.value })}
+      {base === null ? (
+        <TextAreaField
+          label="System"
+          rows={2}
+          value={prompt.system}
+          placeholder="Instructions for the model (optional)"
+          onChange={(event) => onChange({ ...prompt, system: event.target.value })}
+        />
+      ) : (
+        <BasePanel
+          base={base}
+          error={errors.base}
+          onChange={(changed) => onChange({ ...prompt, base: changed })}
+          onRemove={onRemoveBase}
+        />
+      )}
+      <Turns
+        exchanges={exchanges}
+        onUndo={() => onChange(undone(prompt))}
+        onReset={() => onChange(base === null ? { ...prompt, exchanges: [] } : { ...EMPTY_PROMPT, base })}
       />
       <TextAreaField
-        label="User"
-        rows={5}
+        label={base === null && exchanges.length === 0 ? 'User' : 'Next message'}
+        rows={base === null ? 5 : 3}
         value={prompt.user}
         error={errors.user}
-        hint="Press Ctrl+Enter or ⌘+Enter to send."
+        placeholder={base !== null && exchanges.length === 0 ? 'Optional: send the request as it is, or add to it' : ''}
+        hint={
+          isTooLongToKeep(prompt)
+            ? 'Press Ctrl+Enter or ⌘+Enter to send. Too long to keep when you reload the page.'
+            : 'Press Ctrl+Enter or ⌘+Enter to send.'
+        }
         onChange={(event) => onChange({ ...prompt, user: event.target.value })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend();
         }}
       />
       <Images images={prompt.images} onChange={(images) => onChange({ ...prompt, images })} />
+      {base === null && <Parameters prompt={prompt} errors={errors} onChange={onChange} />}
+    </Panel>
+  );
+}
+
+/** The last message can be changed and sent again. */
+function undone(prompt: Prompt): Prompt {
+  const last = prompt.exchanges.at(-1);
+  if (last === undefined) return prompt;
+  return { ...prompt, exchanges: prompt.exchanges.slice(0, -1), user: last.user, images: last.images };
+}
+
+interface ParametersProps extends Pick<PromptFormProps, 'prompt' | 'onChange'> {
+  readonly errors: ReturnType<typeof promptErrors>;
+}
+
+function Parameters({ prompt, errors, onChange }: ParametersProps) {
+  return (
+    <>
       <div className="grid grid-cols-2 gap-3">
         <TextField
           label="Max output tokens"
@@ -71,7 +116,7 @@ export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProp
           onChange={(event) => onChange({ ...prompt, tools: event.target.value })}
         />
       </details>
-    </Panel>
+    </>
   );
 }
 

@@ -84,6 +84,14 @@ export const keyRoutes = {
     body: z.strictObject(given),
     reply: shown,
   },
+  'POST /accounts/{account}/playground-key': {
+    summary:
+      'Creates the playground key of the caller in a workspace, or replaces its secret; it expires after 12 hours.',
+    access: 'keys.write',
+    body: z.strictObject({ workspace: id }),
+    reply: z.object({ key: z.object({ id, last4: z.string() }), secret: z.string(), expires_at: time }),
+    peopleOnly: true,
+  },
   'GET /accounts/{account}/keys/{key}': {
     summary: 'Returns an API key with its usage, latest errors and latest changes.',
     access: 'keys.read',

@@ -396,3 +396,49 @@ describe('the page of a key', () => {
     expect(await matches('patterns=*&workspace=blue')).toEqual(['other']);
   });
 });
+
+describe('the playground key', () => {
+  test('of a member is one per workspace, gets a new secret each time, and expires', async () => {
+    const issue = (actor: Actor, workspace = 'red') =>
+      rig.ask(actor, 'POST /accounts/team/playground-key', { workspace });
+    const first = (await issue(DEVELOPER)).json;
+    expect(authenticate(rig.directory, first.secret, rig.nowMs)).toMatchObject({ keyId: first.key.id });
+    expect(authenticate(rig.directory, first.secret, Date.parse(first.expires_at))).toBe('expired');
+    const second = (await issue(DEVELOPER)).json;
+    expect(second.key.id).toBe(first.key.id);
+    expect(second.secret).not.toBe(first.secret);
+    // The other tab goes on for an hour.
+    expect(authenticate(rig.directory, first.secret, rig.nowMs)).toMatchObject({ keyId: first.key.id });
+    expect(authenticate(rig.directory, first.secret, rig.nowMs + 3_600_001)).toBe('expired');
+    const others = [(await issue(DEVELOPER, 'blue')).json.key.id, (await issue(ADMIN)).json.key.id];
+    expect(new Set([first.key.id, ...others]).size).toBe(3);
+    const [key] = (await rig.ask(DEVELOPER, `GET ${KEYS}`)).json.keys.filter(
+      ({ id }: { id: string }) => id === first.key.id,
+    );
+    expect(key).toMatchObject({
+      name: 'Playground',
+      scopes: ['inference'],
+      owner: { id: 'per_dev' },
+      caps: { ...NO_CAPS, budget_usd: '5', budget_window: 'day' },
+    });
+  });
+
+  test('a disabled playground key stays disabled, and a revoked one is replaced', async () => {
+    const issue = () => rig.ask(DEVELOPER, 'POST /accounts/team/playground-key', { workspace: 'red' });
+    const { key } = (await issue()).json;
+    await rig.ask(ADMIN, `POST ${KEYS}/${key.id}/disable`, {});
+    const refused = await issue();
+    expect(refused.status).toBe(403);
+    expect(refused.json.error.message).toContain('is disabled');
+    await rig.ask(ADMIN, `POST ${KEYS}/${key.id}/revoke`, {});
+    expect((await issue()).json.key.id).not.toBe(key.id);
+  });
+
+  test('is refused to viewers, and to members of other accounts or workspaces', async () => {
+    const ask = (actor: Actor, account: string, workspace: string) =>
+      rig.ask(actor, `POST /accounts/${account}/playground-key`, { workspace });
+    expect((await ask(person('per_see', 'team', 'viewer'), 'team', 'red')).status).toBe(403);
+    expect((await ask(DEVELOPER, 'default', 'default')).status).toBe(404);
+    expect((await ask(DEVELOPER, 'team', 'default')).status).toBe(404);
+  });
+});

@@ -54,6 +54,16 @@ export function keyHandlers(parts: PolicyParts) {
       });
       return { key: await show(String(made.id), call.tenancy), secret: String(made.key) };
     },
+    'POST /accounts/{account}/playground-key': async (call) => {
+      const { id: workspace } = findWorkspace(parts, call.tenancy, call.body.workspace);
+      const person = personBehind(parts, call.actor);
+      const made = await runCommand(parts.control, call, 'keys.playground', { workspace, person });
+      return {
+        key: { id: String(made.id), last4: String(made.last4) },
+        secret: String(made.key),
+        expires_at: String(made.expires_at),
+      };
+    },
     'PATCH /accounts/{account}/keys/{key}': async (call) => {
       const { caps, ...given } = call.body;
       const key = findLivingKey(parts, call);

@@ -1,5 +1,5 @@
 /** Renders a request as code, streamed as its body says. The key is a variable, because code gets pasted into shared places. */
-import type { Protocol } from './answer.ts';
+import type { Protocol } from '../answer/answer.ts';
 import { type Members, pathOf } from './call-body.ts';
 
 export type Language = 'curl' | 'python' | 'typescript';

@@ -1,8 +1,8 @@
 /**
  * Estimates the cost of an answer so far: from the provider's counts when available, else from the length of the text.
  */
-import { parsePrice } from '../../lib/money.ts';
-import type { PriceView } from '../models/model-facts.ts';
+import { parsePrice } from '../../../lib/money.ts';
+import type { PriceView } from '../../models/model-facts.ts';
 import type { Answer, AnswerUsage } from './answer.ts';
 
 /** For English text; lower for other scripts. */

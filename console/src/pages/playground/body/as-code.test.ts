@@ -1,9 +1,9 @@
 /** Tests that copied code sends the same request as the playground. */
 import { describe, expect, test } from 'bun:test';
 import { asCode } from './as-code.ts';
-import { callBody } from './call-body.ts';
+import { callBody, EMPTY_PROMPT } from './call-body.ts';
 
-const PROMPT = { system: '', user: "it's", tools: '', images: [], maxTokens: '64', temperature: '' };
+const PROMPT = { ...EMPTY_PROMPT, user: "it's", maxTokens: '64' };
 const CHAT = callBody('chat', 'm', PROMPT);
 const MESSAGES = callBody('messages', 'm', PROMPT);
 const RESPONSES = callBody('responses', 'm', PROMPT);

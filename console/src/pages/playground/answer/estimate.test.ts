@@ -1,6 +1,6 @@
 /** Tests how the cost of an unfinished answer is estimated. */
 import { expect, test } from 'bun:test';
-import type { PriceView } from '../models/model-facts.ts';
+import type { PriceView } from '../../models/model-facts.ts';
 import { type Answer, EMPTY_ANSWER } from './answer.ts';
 import { estimateCost } from './estimate.ts';
 

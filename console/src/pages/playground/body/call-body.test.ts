@@ -1,14 +1,11 @@
 /** Tests the requests that the playground builds in each protocol. */
 import { describe, expect, test } from 'bun:test';
-import { callBody, type Prompt, promptErrors, readTools } from './call-body.ts';
+import { type BaseRequest, callBody, EMPTY_PROMPT, type Prompt, promptErrors, readTools } from './call-body.ts';
 
 const prompt = (given: Partial<Prompt> = {}): Prompt => ({
-  system: '',
+  ...EMPTY_PROMPT,
   user: 'Hi',
-  tools: '',
-  images: [],
   maxTokens: '64',
-  temperature: '',
   ...given,
 });
 const TOOLS = '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]';
@@ -87,4 +84,68 @@ test('reports errors by member', () => {
     'temperature',
   ]);
   expect(promptErrors(prompt({ user: '', images: [IMAGE] }))).toEqual({});
+});
+
+const EXCHANGE = { user: 'Hi', images: [], answer: 'Hello.', model: 'm' };
+
+describe('a conversation', () => {
+  test.each([
+    ['chat', 'messages'],
+    ['messages', 'messages'],
+    ['responses', 'input'],
+  ] as const)('%s: earlier messages and answers come before the next one', (protocol, list) => {
+    expect(callBody(protocol, 'm', prompt({ exchanges: [EXCHANGE], user: 'And now?' }))[list]).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'And now?' },
+    ]);
+  });
+});
+
+describe('a stored request', () => {
+  const base = (protocol: BaseRequest['protocol'], body: object): BaseRequest => ({
+    requestId: 'req_1',
+    protocol,
+    text: JSON.stringify(body),
+  });
+  const BODY = {
+    model: 'old',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Long', cache_control: { type: 'ephemeral' } }] }],
+    max_tokens: 7,
+    thinking: { type: 'enabled', budget_tokens: 1024 },
+    vendor_member: [1],
+    stream: false,
+  };
+
+  test('keeps every member but the model and the stream, whatever the form says', () => {
+    const stored = base('messages', BODY);
+    const given = prompt({ base: stored, user: '', maxTokens: 'wrong', system: 'Ignored' });
+    expect(promptErrors(given)).toEqual({});
+    expect(callBody('chat', 'new', given)).toEqual({ ...BODY, model: 'new', stream: true });
+  });
+  test('in chat it asks for the usage, and keeps other options of the stream', () => {
+    const stored = base('chat', { messages: [], stream_options: { include_obfuscation: false } });
+    expect(callBody('chat', 'new', prompt({ base: stored, user: '' }))).toEqual({
+      messages: [],
+      model: 'new',
+      stream: true,
+      stream_options: { include_obfuscation: false, include_usage: true },
+    });
+  });
+  test('goes on with its answer and the next message', () => {
+    const first = { ...EXCHANGE, user: '' };
+    const stored = base('responses', { input: 'Long', store: false });
+    expect(callBody('chat', 'new', prompt({ base: stored, exchanges: [first], user: 'More' }))).toMatchObject({
+      store: false,
+      input: [
+        { role: 'user', content: 'Long' },
+        { role: 'assistant', content: 'Hello.' },
+        { role: 'user', content: 'More' },
+      ],
+    });
+    expect(promptErrors(prompt({ base: stored, exchanges: [first], user: ' ' })).user).toBeDefined();
+  });
+  test.each(['{', '[]', '{"messages":"x"}', '{}'])('%s as its body is an error', (text) => {
+    expect(promptErrors(prompt({ base: { ...base('chat', {}), text } })).base).toBeDefined();
+  });
 });

@@ -1,10 +1,10 @@
 /**
  * Runs one streamed call from the browser: sends it, folds its events, and can stop it. Like any client, it
- * authenticates only with the key.
+ * authenticates only with a key. The last run of a place is kept while the console is open.
  */
 import { useEffect, useRef, useState } from 'react';
+import { type Members, pathOf } from '../body/call-body.ts';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol, startSseReader } from './answer.ts';
-import { type Members, pathOf } from './call-body.ts';
 
 export interface Run {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
@@ -18,30 +18,47 @@ export interface Run {
   readonly promptChars: number;
 }
 
+/** Returns the secret of the key that pays. `refused`: the gateway refused this one, so another is needed. */
+export type Credential = (refused: string | null) => Promise<string | null>;
+
 interface RunState {
   readonly run: Run | null;
-  readonly begin: (secret: string, protocol: Protocol, body: Members, promptChars: number) => void;
+  readonly begin: (credential: Credential, protocol: Protocol, body: Members, promptChars: number) => void;
   readonly stop: () => void;
+  readonly clear: () => void;
 }
 
-export function useRun(): RunState {
-  const [run, setRun] = useState<Run | null>(null);
+const kept = new Map<string, Run>();
+
+/** `place`: names the run among those that are kept. */
+export function useRun(place: string): RunState {
+  const [run, setRun] = useState<Run | null>(kept.get(place) ?? null);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
 
-  function begin(secret: string, protocol: Protocol, body: Members, promptChars: number): void {
+  function begin(credential: Credential, protocol: Protocol, body: Members, promptChars: number): void {
     abort.current?.abort();
     const control = new AbortController();
     abort.current = control;
-    // A replaced run must not update the state.
-    const show = (next: Run) => abort.current === control && setRun(next);
-    void call(secret, protocol, body, promptChars, control.signal, show);
+    const show = (next: Run) => {
+      // A replaced run must not update the state.
+      if (abort.current !== control) return;
+      kept.set(place, next);
+      setRun(next);
+    };
+    void call(credential, protocol, body, promptChars, control.signal, show);
   }
-  return { run, begin, stop: () => abort.current?.abort() };
+  function clear(): void {
+    abort.current?.abort();
+    abort.current = null;
+    kept.delete(place);
+    setRun(null);
+  }
+  return { run, begin, stop: () => abort.current?.abort(), clear };
 }
 
 async function call(
-  secret: string,
+  credential: Credential,
   protocol: Protocol,
   body: Members,
   promptChars: number,
@@ -65,13 +82,20 @@ async function call(
   const end = (changes: Partial<Run>) => change({ totalMs: performance.now() - startMs, ...changes });
   show(run);
   try {
-    const response = await fetch(pathOf(protocol), {
-      method: 'POST',
-      credentials: 'omit',
-      headers: { 'content-type': 'application/json', ...credentialHeader(protocol, secret) },
-      body: JSON.stringify(body),
-      signal,
-    });
+    const text = JSON.stringify(body);
+    const send = (secret: string) =>
+      fetch(pathOf(protocol), {
+        method: 'POST',
+        credentials: 'omit',
+        headers: { 'content-type': 'application/json', ...credentialHeader(protocol, secret) },
+        body: text,
+        signal,
+      });
+    const secret = await credential(null);
+    if (secret === null) return end({ state: 'failed', failure: 'Enter an API key.' });
+    let response = await send(secret);
+    const other = response.status === 401 ? await credential(secret) : null;
+    if (other !== null) response = await send(other);
     change({ requestId: response.headers.get('x-request-id') });
     if (!response.ok || response.body === null) return end({ state: 'failed', failure: await failureText(response) });
     const reader = startSseReader();
@@ -92,7 +116,12 @@ async function call(
     else
       end({
         state: 'failed',
-        failure: cause instanceof TypeError ? 'Can’t reach the gateway. Check that it’s running.' : String(cause),
+        failure:
+          cause instanceof TypeError
+            ? 'Can’t reach the gateway. Check that it’s running.'
+            : cause instanceof Error
+              ? cause.message
+              : String(cause),
       });
   }
 }

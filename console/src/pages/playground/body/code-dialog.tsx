@@ -1,10 +1,10 @@
 /** Shows a request as code to copy. */
 import { useState } from 'react';
-import { useSession } from '../../lib/session.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Segmented } from '../../ui/field.tsx';
-import type { Protocol } from './answer.ts';
+import { useSession } from '../../../lib/session.ts';
+import { CodeBlock } from '../../../ui/code-block.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Segmented } from '../../../ui/field.tsx';
+import type { Protocol } from '../answer/answer.ts';
 import { asCode, type Language } from './as-code.ts';
 import type { Members } from './call-body.ts';
 

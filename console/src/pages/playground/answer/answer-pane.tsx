@@ -1,24 +1,32 @@
 /** Renders one model's answer while it streams: text, figures, and a link to its log record. */
 
-import { Brain, Wrench } from 'lucide-react';
+import { Brain, MessageSquareReply, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { duration, wholeNumber } from '../../lib/format.ts';
-import { estimateText, exactUsd } from '../../lib/money.ts';
-import { useReply } from '../../lib/queries.ts';
-import { useAccount } from '../../lib/session.ts';
-import { Link } from '../../route/link.tsx';
-import { Panel } from '../../ui/page.tsx';
-import type { PriceView } from '../models/model-facts.ts';
+import { duration, wholeNumber } from '../../../lib/format.ts';
+import { estimateText, exactUsd } from '../../../lib/money.ts';
+import { useReply } from '../../../lib/queries.ts';
+import { useAccount } from '../../../lib/session.ts';
+import { Link } from '../../../route/link.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Panel } from '../../../ui/page.tsx';
+import type { PriceView } from '../../models/model-facts.ts';
+import { costDifferenceText, differenceText } from './difference.ts';
 import { estimateCost } from './estimate.ts';
+import { Figure } from './figure.tsx';
+import type { OriginalFigures } from './original-pane.tsx';
 import type { Run } from './use-run.ts';
 
 interface AnswerPaneProps {
   readonly model: string;
   readonly price: PriceView | null;
   readonly run: Run | null;
+  /** The request that is compared with; null: without a comparison. */
+  readonly original: OriginalFigures | null;
+  /** Goes on with this answer. */
+  readonly onContinue: (text: string) => void;
 }
 
-export function AnswerPane({ model, price, run }: AnswerPaneProps) {
+export function AnswerPane({ model, price, run, original, onContinue }: AnswerPaneProps) {
   return (
     <Panel className="flex min-h-64 flex-col lg:min-h-105">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5">
@@ -42,8 +50,9 @@ export function AnswerPane({ model, price, run }: AnswerPaneProps) {
         className="flex flex-1 flex-col gap-3 px-4 py-3"
       >
         {run === null ? <p className="text-ink-3">The response streams here.</p> : <AnswerText run={run} />}
+        {run?.state === 'done' && <Continue run={run} onContinue={onContinue} />}
       </section>
-      {run !== null && <Figures run={run} price={price} />}
+      {run !== null && <Figures run={run} price={price} original={original} />}
     </Panel>
   );
 }
@@ -86,25 +95,50 @@ function AnswerText({ run }: { readonly run: Run }) {
   );
 }
 
-function Figures({ run, price }: { readonly run: Run; readonly price: PriceView | null }) {
+function Continue({ run, onContinue }: { readonly run: Run } & Pick<AnswerPaneProps, 'onContinue'>) {
+  const { text, toolCalls } = run.answer;
+  if (toolCalls.length > 0) return <p className="text-ink-3">The playground doesn’t run tools, so it ends here.</p>;
+  if (text === '') return null;
+  return (
+    <p>
+      <Button icon={<MessageSquareReply size={14} aria-hidden="true" />} onClick={() => onContinue(text)}>
+        Continue conversation
+      </Button>
+    </p>
+  );
+}
+
+interface FiguresProps {
+  readonly run: Run;
+  readonly price: PriceView | null;
+  readonly original: OriginalFigures | null;
+}
+
+function Figures({ run, price, original }: FiguresProps) {
   const estimate = estimateCost(price, run.promptChars, run.answer);
   const { usage } = run.answer;
   return (
     <dl className="figures flex flex-wrap gap-x-8 gap-y-2 border-t border-line px-4 py-2.5 whitespace-nowrap">
-      <Figure name="First token">{run.firstTokenMs === null ? '–' : duration(run.firstTokenMs)}</Figure>
-      <Figure name="Duration">{run.totalMs === null ? '–' : duration(run.totalMs)}</Figure>
+      <Figure name="First token" difference={differenceText(run.firstTokenMs, original?.firstTokenMs ?? null)}>
+        {run.firstTokenMs === null ? '–' : duration(run.firstTokenMs)}
+      </Figure>
+      <Figure name="Duration" difference={differenceText(run.totalMs, original?.durationMs ?? null)}>
+        {run.totalMs === null ? '–' : duration(run.totalMs)}
+      </Figure>
       <Figure name="Tokens in / out">
         {usage === null
           ? `– / ~${wholeNumber(estimate?.outputTokens ?? 0)}`
           : `${wholeNumber(usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h)} / ${wholeNumber(Math.max(usage.output, estimate?.outputTokens ?? 0))}`}
       </Figure>
-      <Settled run={run}>{estimate === null ? 'No price' : `~${estimateText(estimate.picoUsd)}`}</Settled>
+      <Settled run={run} original={original}>
+        {estimate === null ? 'No price' : `~${estimateText(estimate.picoUsd)}`}
+      </Settled>
     </dl>
   );
 }
 
 /** The charged amount once the call is recorded; until then, or when the record is not readable, the estimate. */
-function Settled({ run, children }: { readonly run: Run; readonly children: ReactNode }) {
+function Settled({ run, original, children }: Omit<FiguresProps, 'price'> & { readonly children: ReactNode }) {
   const { account, may } = useAccount();
   const { data } = useReply(
     'GET /accounts/{account}/logs/{request}',
@@ -115,15 +149,8 @@ function Settled({ run, children }: { readonly run: Run; readonly children: Reac
   return cost === null ? (
     <Figure name="Estimated cost">{children}</Figure>
   ) : (
-    <Figure name="Charged">{exactUsd(cost)}</Figure>
-  );
-}
-
-function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt className="text-sm text-ink-2">{name}</dt>
-      <dd className="font-medium">{children}</dd>
-    </div>
+    <Figure name="Charged" difference={costDifferenceText(cost, original?.costNanoUsd ?? null)}>
+      {exactUsd(cost)}
+    </Figure>
   );
 }
