@@ -76,7 +76,7 @@ export function QueryBar({ range, onFind }: QueryBarProps) {
         aria-activedescendant={active ?? undefined}
         aria-describedby={problem === null ? undefined : problemId}
         aria-invalid={problem === null ? undefined : true}
-        placeholder="status:5xx duration>10s model:claude*, or a request ID"
+        placeholder="status:5xx duration>10s model:claude*, a request ID, or text"
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}

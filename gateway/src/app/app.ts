@@ -20,7 +20,6 @@ import { detectOllama, withOllama } from '../config/discover-providers.ts';
 import type { Limits } from '../config/limits.ts';
 import { longestCallMs } from '../config/resolve-settings.ts';
 import type { ListedModels } from '../config/served-models.ts';
-import { createContentOf } from '../console-api/logs/call-content.ts';
 import { explain } from '../console-api/models/explain.ts';
 import { readStates } from '../console-api/models/routing-states.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
@@ -268,9 +267,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       billing: money.billing,
       models: models.deps,
       explain: explainParts,
-      contentOf: createContentOf(store.content, (request_id, cause) =>
-        log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
-      ),
+      content: store.content,
       bodyTimes: limits,
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });

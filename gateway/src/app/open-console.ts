@@ -5,7 +5,7 @@ import type { BillingDeps } from '../call/money/billing-deps.ts';
 import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
 import { createIdentify } from '../console-api/kernel/actor.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
-import type { ContentOf } from '../console-api/logs/call-content.ts';
+import { createContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
 import { reasonHandlers } from '../console-api/logs/reasons.ts';
 import { dryRunHandlers } from '../console-api/models/dry-run.ts';
@@ -28,6 +28,7 @@ import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usa
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
+import type { ContentStore } from '../store/ports/content.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import type { Store } from '../store/ports/store.ts';
 import type { UsageReader } from '../store/ports/usage.ts';
@@ -46,8 +47,7 @@ interface ConsoleParts {
   /** Time limits for a request body. */
   bodyTimes(): BodyTimeLimits;
   readonly status: Omit<StatusParts, 'models' | 'timeZoneOf'>;
-  /** The content of a call, for those who may see it. */
-  readonly contentOf: ContentOf;
+  readonly content: ContentStore;
 }
 
 /** Builds the console for a running gateway. */
@@ -60,7 +60,7 @@ export function openConsole({
   billing,
   models,
   explain,
-  contentOf,
+  content,
   status,
   bodyTimes,
 }: ConsoleParts): ConsoleServer {
@@ -73,6 +73,9 @@ export function openConsole({
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
     ...accountMoney(billing, directory, nowMs),
   };
+  const contentOf = createContentOf(content, (request_id, cause) =>
+    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
+  );
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -85,7 +88,7 @@ export function openConsole({
       ...memberHandlers(people),
       ...overviewHandlers(usageParts),
       ...usageHandlers(usageParts),
-      ...logHandlers({ ...usageParts, contentOf }),
+      ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
       ...modelHandlers(models),
       ...dryRunHandlers(models, explain.deps),

@@ -52,6 +52,19 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
     await page.getByText('key: found "nobody", expected the name of a key').waitFor();
   });
 
+  test('text without a field is searched in stored bodies, and the page says what was searched', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('"no such text" status:2xx');
+    await bar.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === '"no such text" status:2xx');
+    await page.getByText(/^The text (is|was) searched in /).waitFor();
+    expect(await page.getByRole('button', { name: 'Live tail' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Clear filters' }).last().click();
+    await page.getByRole('table', { name: 'Requests, newest first' }).waitFor();
+  });
+
   test('a click on a column sorts all requests of the range by it', async () => {
     const { page } = visitor;
     await openPage(page, `${seeded.gateway.url}/app/logs?range=30d&q=${encodeURIComponent('duration>1s')}`);

@@ -63,6 +63,7 @@ export default function LogsPage() {
             aria-pressed={isLive}
             icon={<Radio size={14} aria-hidden="true" />}
             className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+            disabled={list !== null && list.searched !== null}
             onClick={() =>
               change({
                 live: isLive ? undefined : '1',
@@ -123,6 +124,7 @@ export default function LogsPage() {
             onContinue={fetchOlder}
             range={range}
             isLive={isLive}
+            searched={list.searched}
           />
         </Suspense>
       )}
@@ -140,7 +142,7 @@ export default function LogsPage() {
             list.next !== null ? (
               <div className="border-t border-line p-2 text-center">
                 <Button kind="quiet" busy={isFetchingOlder} onClick={fetchOlder}>
-                  Load older requests
+                  {list.searched === null ? 'Load older requests' : 'Continue search'}
                 </Button>
               </div>
             ) : list.isCut ? (

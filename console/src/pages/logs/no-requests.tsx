@@ -2,6 +2,7 @@
 import { clearFilters } from '../../filters/filters.ts';
 import { spanWords } from '../../filters/span-words.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
+import { counted } from '../../lib/format.ts';
 import { exactTime, useZone } from '../../lib/zone.ts';
 import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,12 +20,20 @@ interface NoRequestsProps extends Omit<SearchPausedProps, 'next'> {
   readonly next: string | null;
   readonly range: TimeRange;
   readonly isLive: boolean;
+  /** Requests whose stored bodies were searched for text; null: the query has none. */
+  readonly searched: number | null;
 }
 
-/** The search of a long range stops after some time; the position where it continues is the beginning of an id. */
+/** How far a search came; its position is an id or the beginning of one. */
+function searchedBack(next: string, zone: string): string {
+  const [, digits] = /^req_([0-9a-f]{12})/.exec(next) ?? [];
+  if (digits === undefined) return 'The range is searched in parts.';
+  return `Searched back to ${exactTime(new Date(Number.parseInt(digits, 16)).toISOString(), zone)}.`;
+}
+
+/** The search of a long range stops after some time; a user continues it. */
 function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
   const zone = useZone();
-  const [, digits] = /^req_([0-9a-f]{12})/.exec(next) ?? [];
   return (
     <Empty
       title="No matching requests so far"
@@ -34,14 +43,19 @@ function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
         </Button>
       }
     >
-      {digits === undefined
-        ? 'The range is searched in parts.'
-        : `Searched back to ${exactTime(new Date(Number.parseInt(digits, 16)).toISOString(), zone)}.`}
+      {searchedBack(next, zone)}
     </Empty>
   );
 }
 
-export default function NoRequests({ next, range, isLive, ...paused }: NoRequestsProps) {
+function searchedWords(searched: number): string {
+  if (searched === 0) {
+    return 'The text is searched in stored prompts and responses, and none are stored for these requests. Workspaces store them only where their policy says so.';
+  }
+  return `The text was searched in the prompts and responses of ${counted(searched, 'request')}. Requests without stored bodies were not searched.`;
+}
+
+export default function NoRequests({ next, range, isLive, searched, ...paused }: NoRequestsProps) {
   const [search, change] = useFilters();
   const span = spanWords(range);
   if (next !== null) return <SearchPaused next={next} {...paused} />;
@@ -60,7 +74,9 @@ export default function NoRequests({ next, range, isLive, ...paused }: NoRequest
           </Button>
         }
       >
-        No requests in this period match the filters. A complete request ID is found in any time range.
+        {searched === null
+          ? 'No requests in this period match the filters. A complete request ID is found in any time range.'
+          : searchedWords(searched)}
       </Empty>
     );
   }

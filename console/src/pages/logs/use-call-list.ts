@@ -41,7 +41,7 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
   const first = useReply(
     'GET /accounts/{account}/logs',
     { path, query: filters },
-    { everyMs: isLive ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
+    { everyMs: isLive && !isSearch(list) ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
   );
   const [tailError, setTailError] = useState<ApiError | null>(null);
 
@@ -97,8 +97,13 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
     }
   }
 
+  // A search for text continues only on demand: it takes seconds.
   const isShort =
-    list !== null && list.next !== null && list.calls.length < FIRST_CALLS && list.pages <= FIRST_PAGES_MAX;
+    list !== null &&
+    !isSearch(list) &&
+    list.next !== null &&
+    list.calls.length < FIRST_CALLS &&
+    list.pages <= FIRST_PAGES_MAX;
   // After these pages a search continues only on demand: it may find little in a long time.
   const continues = isShort && !older.isFetching && older.error === null;
   // Each page that leaves the list short requests the next one.
@@ -136,7 +141,11 @@ interface CallList {
   readonly newest: string | null;
   /** The oldest calls were dropped because the list grew too long. */
   readonly isCut: boolean;
+  /** Requests whose stored bodies were searched for text; null: the query has none. */
+  readonly searched: number | null;
 }
+
+const isSearch = (list: CallList | null) => list !== null && list.searched !== null;
 
 /**
  * Maximum length of a list that grows at its top. Beyond it, the oldest calls are dropped and the list cannot be
@@ -145,13 +154,15 @@ interface CallList {
 const LIVE_MAX = 2_000;
 
 export function startList(page: LogsReply): CallList {
-  return { calls: page.calls, pages: 1, waiting: [], next: page.next, newest: page.newest, isCut: false };
+  const { calls, next, newest, searched } = page;
+  return { calls, pages: 1, waiting: [], next, newest, isCut: false, searched };
 }
 
 /** Appends the next page of older calls. */
 export function addOlder(list: CallList, page: LogsReply): CallList {
   const calls = [...list.calls, ...newTo(list, page.calls)];
-  return { ...list, calls, pages: list.pages + 1, next: page.next };
+  const searched = page.searched === null ? list.searched : (list.searched ?? 0) + page.searched;
+  return { ...list, calls, pages: list.pages + 1, next: page.next, searched };
 }
 
 /** Adds a page of calls newer than `newest`. `holds`: they wait, so that the shown rows do not move. */

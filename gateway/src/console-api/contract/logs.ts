@@ -181,7 +181,10 @@ export const callView = z.object({
 const filters = {
   from: time.optional(),
   to: time.optional(),
-  /** A query: `key:prod duration>10s status:5xx -model:claude*`; or a request id or its beginning. */
+  /**
+   * A query: `key:prod duration>10s status:5xx -model:claude*`; or a request id or its beginning. Words without a field
+   * are searched in stored prompts and responses: `"rate limit"`.
+   */
   q: z.string().max(QUERY_CHARS_MAX).optional(),
   /** The id of a W3C trace. */
   trace_id: z
@@ -236,6 +239,8 @@ export const logRoutes = {
       calls: z.array(callView),
       next: cursor.nullable(),
       newest: cursor.nullable(),
+      /** Requests whose stored bodies were searched for the words of `q`. Null: it has none. */
+      searched: z.int().nullable(),
       filter_labels: filterLabels,
       /** Null with `before` or `after`, which continue a page that already has it. */
       histogram: z

@@ -7,6 +7,7 @@ import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import type { ContentStore } from '../../store/ports/content.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import { callView } from '../contract/logs.ts';
@@ -16,7 +17,7 @@ import {
   namesKeys,
   readOrder,
   readPlace,
-  readTerms,
+  readQuery,
   renderPlace,
   resolveQuery,
   withIdTerm,
@@ -26,6 +27,7 @@ import { orRefuse, PAGE_MS_MAX, type UsageParts } from '../usage/usage-parts.ts'
 import { parseRange } from '../usage/usage-range.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
+import { refuseWords, searchContent } from './search-content.ts';
 import { explainCall, showCall } from './show-call.ts';
 
 type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
@@ -33,6 +35,7 @@ type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZoneOf'> {
   readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
   readonly contentOf: ContentOf;
+  readonly content: Pick<ContentStore, 'list' | 'search'>;
 }
 
 /**
@@ -47,9 +50,10 @@ export function logHandlers(parts: LogParts) {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
       const askedMs = parts.nowMs();
       const { before, after, limit } = query;
-      const { choice, filter_labels } = await chooseCalls(parts, tenancy, query);
+      const { choice, words, filter_labels } = await chooseCalls(parts, tenancy, query);
       const common = { tenant: tenantOf(tenancy), ...choice, limit, timeMsMax: PAGE_MS_MAX };
       if (after !== undefined) {
+        refuseWords(words, 'the live tail does not search text');
         const tail = { ...withIdTerm(common), endedMs: parseAfter(after), nowMs: askedMs };
         const found = await orRefuse(usage.readTail(tail));
         const last = found.at(-1);
@@ -65,6 +69,23 @@ export function logHandlers(parts: LogParts) {
           newest: String(newest),
           filter_labels,
           histogram: null,
+          searched: null,
+        };
+      }
+      if (words.length > 0) {
+        if (query.sort !== undefined) refuseWords(words, 'a search for text is not sorted');
+        const { calls, next, searched } = await searchContent(parts, tenancy, {
+          choice: { tenant: tenantOf(tenancy), ...choice },
+          ...{ words, before, limit },
+          ...rangeOf(query, askedMs),
+        });
+        return {
+          calls: calls.map((call) => showCall(tenancy, call)),
+          next,
+          newest: null,
+          filter_labels,
+          histogram: null,
+          searched,
         };
       }
       const page = await orRefuse(
@@ -81,6 +102,7 @@ export function logHandlers(parts: LogParts) {
         next: page.nextPlace ? renderPlace(page.nextPlace) : page.next,
         newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
         filter_labels,
+        searched: null,
         histogram:
           page.histogram === null
             ? null
@@ -95,7 +117,8 @@ export function logHandlers(parts: LogParts) {
       };
     },
     'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => {
-      const { choice } = await chooseCalls(parts, tenancy, query);
+      const { choice, words } = await chooseCalls(parts, tenancy, query);
+      refuseWords(words, 'a file does not search text');
       const asked = { tenant: tenantOf(tenancy), ...choice, ...rangeOf(query, parts.nowMs()), timeMsMax: PAGE_MS_MAX };
       return { name: 'calls.csv', lines: callLines(usage, asked) };
     },
@@ -132,7 +155,7 @@ export async function chooseCalls(
   { account, workspaces }: Tenancy,
   requested: Asked,
 ) {
-  const terms = readTerms(requested.q);
+  const { terms, words } = readQuery(requested.q);
   const needsLabels = requested.key !== undefined || asksMember(requested) || namesKeys(terms);
   const labels = needsLabels ? await labelsOf(account) : null;
   const condition = conditionOf(requested, labels?.owners ?? new Map());
@@ -143,6 +166,7 @@ export async function chooseCalls(
       ...(requested.trace_id !== undefined && { traceId: requested.trace_id }),
       ...(requested.reason !== undefined && { reason: requested.reason }),
     },
+    words,
     filter_labels: labels?.namesOfIds(requested, workspaces) ?? [],
   };
 }

@@ -6,9 +6,12 @@ import { tenantOf } from '../usage/usage.ts';
 import { orRefuse, PAGE_MS_MAX } from '../usage/usage-parts.ts';
 import { parseRange } from '../usage/usage-range.ts';
 import { chooseCalls, type LogParts } from './logs.ts';
+import { refuseWords } from './search-content.ts';
 import { explainCall, showCall } from './show-call.ts';
 
-type ReasonParts = Omit<LogParts, 'usage' | 'contentOf'> & { readonly usage: Pick<UsageReader, 'readReasons'> };
+type ReasonParts = Omit<LogParts, 'usage' | 'content' | 'contentOf'> & {
+  readonly usage: Pick<UsageReader, 'readReasons'>;
+};
 
 const DAY_MS = 86_400_000;
 
@@ -18,7 +21,8 @@ export function reasonHandlers(parts: ReasonParts) {
       const nowMs = parts.nowMs();
       const { from = new Date(nowMs - DAY_MS).toISOString(), to = new Date(nowMs + 1).toISOString() } = query;
       const [fromMs, toMs] = parseRange(from, to);
-      const { choice, filter_labels } = await chooseCalls(parts, tenancy, query);
+      const { choice, words, filter_labels } = await chooseCalls(parts, tenancy, query);
+      refuseWords(words, 'reasons are not searched for text');
       const asked = { tenant: tenantOf(tenancy), ...withIdTerm(choice), fromMs, toMs, timeMsMax: PAGE_MS_MAX };
       const found = await orRefuse(parts.usage.readReasons(asked));
       const zone = parts.timeZoneOf(tenancy.account);

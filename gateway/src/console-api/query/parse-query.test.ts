@@ -39,7 +39,24 @@ describe('a query', () => {
     ['  model:a   status:200 ', [term('model', { texts: [is('a')] }), term('status', { ranges: [range(200, 200)] })]],
     ['', []],
   ])('%s', (text, terms) => {
-    expect(parseQuery(text as string) as unknown).toEqual(terms);
+    expect(parseQuery(text as string) as unknown).toEqual({ terms, words: [] });
+  });
+
+  test.each([
+    ['timeout', [{ text: 'timeout', isNot: false }]],
+    [
+      '"rate limit" -"try again"',
+      [
+        { text: 'rate limit', isNot: false },
+        { text: 'try again', isNot: true },
+      ],
+    ],
+    ['-timeout model:a', [{ text: 'timeout', isNot: true }]],
+    ['time*', [{ text: 'time', isNot: false }]],
+    ['-', [{ text: '-', isNot: false }]],
+    ['"model:a"', [{ text: 'model:a', isNot: false }]],
+  ])('%s has words', (text, words) => {
+    expect(parseQuery(text).words).toEqual(words);
   });
 
   test.each([
@@ -59,7 +76,10 @@ describe('a query', () => {
     ['key:"open', 'key: found "\\"open", expected a quote at its end', 4, 5],
     ['stream:maybe', 'stream: found "maybe", expected one of yes, no', 7, 5],
     ['reason:budget_spend', 'reason: found "budget_spend", expected budget_spent?', 7, 12],
-    ['timeout', 'found "timeout", expected field:value', 0, 7],
+    ['"open', 'text: found "\\"open", expected a quote at its end', 0, 5],
+    ['-"open', 'text: found "\\"open", expected a quote at its end', 1, 5],
+    ['"  "', 'expected a word or field:value', 0, 4],
+    ['https://example.com', 'or quotes around a text to search', 0, 19],
   ])('%s is refused', (text, message, at, length) => {
     const fault = faultOf(text);
     expect(fault.message).toContain(message);
@@ -68,7 +88,7 @@ describe('a query', () => {
 
   test('is bounded in characters, terms and values', () => {
     expect(faultOf('a'.repeat(QUERY_CHARS_MAX + 1)).message).toContain('expected at most 2000');
-    expect(parseQuery('model:a '.repeat(40))).toHaveLength(40);
+    expect(parseQuery('model:a '.repeat(40)).terms).toHaveLength(40);
     expect(faultOf('model:a '.repeat(41)).message).toContain('more than 40 terms');
     expect(faultOf(`model:${'a,'.repeat(100)}a`).message).toContain('found 101 values');
   });
@@ -96,7 +116,7 @@ describe('a query', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'binary' }), fc.nat(), (value, nth) => {
         const [field = 'model'] = textFields[nth % textFields.length] ?? [];
-        expect(parseQuery(`${field}:${renderValue(value)} status:200`)).toEqual([
+        expect(parseQuery(`${field}:${renderValue(value)} status:200`).terms).toEqual([
           term(field as QueryField, { texts: [is(value)] }),
           term('status', { ranges: [range(200, 200)] }),
         ] as never);

@@ -1,6 +1,6 @@
 /**
- * Parses the text of the query bar: `key:prod duration>10s status:5xx -model:claude*`. Runs in the gateway and in the
- * console.
+ * Parses the text of the query bar: `key:prod duration>10s status:5xx -model:claude* "rate limit"`. Runs in the gateway
+ * and in the console.
  */
 
 import { chooseNearName } from '../../errors/near-name.ts';
@@ -9,6 +9,7 @@ import {
   QUERY_FIELDS,
   type QueryField,
   type QueryTerm,
+  type QueryWord,
   type RangeTest,
   type TextTest,
 } from '../../lib/query/call-query.ts';
@@ -57,8 +58,14 @@ export function splitQuery(text: string): readonly QueryPart[] {
   return [...text.matchAll(WORD)].map((found) => ({ at: found.index, text: found[0] }));
 }
 
+export interface ParsedQuery {
+  readonly terms: readonly QueryTerm[];
+  /** Words without a field: for the text of stored bodies. */
+  readonly words: readonly QueryWord[];
+}
+
 /** @throws QueryError that names the first invalid part */
-export function parseQuery(text: string): readonly QueryTerm[] {
+export function parseQuery(text: string): ParsedQuery {
   if (text.length > QUERY_CHARS_MAX) {
     const rest = { at: QUERY_CHARS_MAX, text: text.slice(QUERY_CHARS_MAX) };
     throw new QueryError(rest, `found ${text.length} characters, expected at most ${QUERY_CHARS_MAX}`);
@@ -66,17 +73,29 @@ export function parseQuery(text: string): readonly QueryTerm[] {
   const parts = splitQuery(text);
   const tooMany = parts[TERMS_MAX];
   if (tooMany !== undefined) throw new QueryError(tooMany, `found more than ${TERMS_MAX} terms, expected fewer`);
-  return parts.map(parseTerm);
-}
-
-function parseTerm(part: QueryPart): QueryTerm {
-  const found = TERM.exec(part.text);
-  if (found === null) {
+  const terms: QueryTerm[] = [];
+  const words: QueryWord[] = [];
+  for (const part of parts) {
     // Users may paste an id without its prefix.
     const [, digits] = /^(?:req_)?([0-9a-f]{6,120})$/.exec(part.text) ?? [];
-    if (digits !== undefined) return textTerm('id', false, [{ text: `req_${digits}`, isPrefix: true }]);
-    throw new QueryError(part, `found ${quote(part.text)}, expected field:value, such as model:claude* or status:5xx`);
+    const found = TERM.exec(part.text);
+    if (digits !== undefined) terms.push(textTerm('id', false, [{ text: `req_${digits}`, isPrefix: true }]));
+    else if (found === null) words.push(wordOf(part));
+    else terms.push(parseTerm(part, found));
   }
+  return { terms, words };
+}
+
+function wordOf(part: QueryPart): QueryWord {
+  const isNot = part.text.startsWith('-') && part.text.length > 1;
+  const minus = isNot ? 1 : 0;
+  // A word is found anywhere in the text, so that an asterisk after it says nothing more.
+  const { text } = readQuoted('text', { at: part.at + minus, text: part.text.slice(minus) });
+  if (text.trim() === '') throw new QueryError(part, `found ${quote(part.text)}, expected a word or field:value`);
+  return { text, isNot };
+}
+
+function parseTerm(part: QueryPart, found: RegExpExecArray): QueryTerm {
   const [, minus, name = '', operator = '', written = ''] = found;
   const field = fieldOf(part, name.toLowerCase());
   const values = { at: part.at + part.text.length - written.length, text: written };
@@ -118,7 +137,7 @@ function fieldOf(part: QueryPart, name: string): QueryField {
   if (Object.hasOwn(QUERY_FIELDS, name)) return name as QueryField;
   const names = Object.keys(QUERY_FIELDS);
   const near = chooseNearName(name, names);
-  const hint = near === null ? `one of ${names.join(', ')}` : `${near}?`;
+  const hint = near === null ? `one of ${names.join(', ')}, or quotes around a text to search` : `${near}?`;
   throw new QueryError(part, `found the field ${quote(name)}, expected ${hint}`);
 }
 
@@ -148,13 +167,7 @@ function textOf(field: QueryField, value: QueryPart): TextTest {
   if (written === '') throw new QueryError(value, `${field}: found an empty value, expected ${exampleOf(field)}`);
   const choices = QUERY_CHOICES[field];
   if (choices === undefined && isNone(value)) return null;
-  const isQuoted = written.startsWith('"');
-  if (isQuoted && !/^"(?:[^"\\]|\\.)*"\*?$/s.test(written)) {
-    throw new QueryError(value, `${field}: found ${quote(written)}, expected a quote at its end`);
-  }
-  const isPrefix = written.endsWith('*') && (isQuoted ? written.endsWith('"*') : true);
-  const bare = isPrefix ? written.slice(0, -1) : written;
-  const text = isQuoted ? bare.slice(1, -1).replace(/\\(.)/gs, '$1') : bare;
+  const { text, isPrefix } = readQuoted(field, value);
   if (choices === undefined) return { text, isPrefix };
   const known = isPrefix ? choices.some((choice) => choice.startsWith(text)) : choices.includes(text);
   if (known) return { text, isPrefix };
@@ -163,6 +176,18 @@ function textOf(field: QueryField, value: QueryPart): TextTest {
     value,
     `${field}: found ${quote(text)}, expected ${near === null ? `one of ${choices.join(', ')}` : `${near}?`}`,
   );
+}
+
+/** The value without its quotes, and whether an asterisk follows. */
+function readQuoted(name: string, value: QueryPart): NonNullable<TextTest> {
+  const { text: written } = value;
+  const isQuoted = written.startsWith('"');
+  if (isQuoted && !/^"(?:[^"\\]|\\.)*"\*?$/s.test(written)) {
+    throw new QueryError(value, `${name}: found ${quote(written)}, expected a quote at its end`);
+  }
+  const isPrefix = written.endsWith('*') && (isQuoted ? written.endsWith('"*') : true);
+  const bare = isPrefix ? written.slice(0, -1) : written;
+  return { text: isQuoted ? bare.slice(1, -1).replace(/\\(.)/gs, '$1') : bare, isPrefix };
 }
 
 function rangeOf(field: QueryField, value: QueryPart): RangeTest {

@@ -6,7 +6,7 @@ import type { Reply } from '../contract/contract.ts';
 import { EVERY_CALL } from '../logs/call-condition.ts';
 import { BOUND, openUsageRig } from '../testing/usage-rig.ts';
 import type { UsageLabels } from '../usage/usage-parts.ts';
-import { readOrder, readPlace, readTerms, renderPlace, resolveQuery } from './resolve-query.ts';
+import { readOrder, readPlace, readQuery, renderPlace, resolveQuery } from './resolve-query.ts';
 
 const NAMES = [
   { filter: 'key', value: 'key_1', label: 'Prod web' },
@@ -26,7 +26,7 @@ const LABELS: UsageLabels = {
 };
 
 const resolve = (q: string, workspaces: readonly string[] | null = null) =>
-  resolveQuery(readTerms(q), EVERY_CALL, LABELS, workspaces);
+  resolveQuery(readQuery(q).terms, EVERY_CALL, LABELS, workspaces);
 const keyTerm = (isNot: boolean, ...ids: readonly string[]) => ({
   field: 'key',
   isNot,

@@ -9,7 +9,7 @@ import type { QueryField, QueryTerm, TextTest } from '../../lib/query/call-query
 import { RECORDED_PROTOCOLS, type RecordedProtocol } from '../../protocols/names.ts';
 import { type CallCondition, type CallPlace, type LogQuestion, NONE } from '../../store/ports/usage.ts';
 import type { UsageLabels } from '../usage/usage-parts.ts';
-import { parseQuery, QueryError } from './parse-query.ts';
+import { type ParsedQuery, parseQuery, QueryError } from './parse-query.ts';
 
 export interface ResolvedQuery {
   readonly condition: CallCondition;
@@ -18,7 +18,7 @@ export interface ResolvedQuery {
 }
 
 /** @throws ConsoleFailure that names what is wrong in `q` */
-export function readTerms(q: string | undefined): readonly QueryTerm[] {
+export function readQuery(q: string | undefined): ParsedQuery {
   try {
     return parseQuery(q ?? '');
   } catch (fault) {

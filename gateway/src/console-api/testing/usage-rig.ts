@@ -68,7 +68,7 @@ export async function openUsageRig(dataDir: string, count: number) {
       handlers: withRest({
         ...overviewHandlers(parts),
         ...usageHandlers(parts),
-        ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }),
+        ...logHandlers({ ...parts, content: store.content, contentOf: async () => NO_CONTENT }),
       }),
       identify: async () => person,
       onFault: (_, cause) => faults.push(cause),

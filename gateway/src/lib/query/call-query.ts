@@ -51,6 +51,12 @@ export interface RangeTest {
   readonly isOpen: boolean;
 }
 
+/** Text that the stored bodies of a call contain, or with `isNot` do not. */
+export interface QueryWord {
+  readonly text: string;
+  readonly isNot: boolean;
+}
+
 /** Met by calls that meet any of the tests; `isNot`: by all others. */
 export interface QueryTerm {
   readonly field: QueryField;

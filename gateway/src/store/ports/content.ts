@@ -2,6 +2,7 @@
  * Defines the store for the request and response bodies of calls, kept separately from call records. Bodies are bytes;
  * the store knows no policy and no wire format.
  */
+import type { QueryWord } from '../../lib/query/call-query.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 
 /** The beginning of a body, and the body's full length. */
@@ -40,6 +41,23 @@ export interface ContentCutoff {
   readonly beforeMs: number;
 }
 
+/** Chooses stored content by request id: `from` inclusive, `below` exclusive. */
+export interface ContentRange {
+  readonly account: string;
+  /** Null: all of the account. */
+  readonly workspaces: readonly string[] | null;
+  readonly from: string;
+  readonly below: string;
+}
+
+/** What a search through some calls found before its time was over. */
+export interface ContentMatches {
+  /** The calls that contain each word, in the order asked. */
+  readonly found: readonly string[];
+  /** How many of the calls asked were searched; at least one. */
+  readonly searched: number;
+}
+
 export interface ContentStore {
   /** Takes ownership of the bytes' memory. Rejects with a StoreError where they could not be stored. */
   save(content: CallContent): Promise<void>;
@@ -47,6 +65,18 @@ export interface ContentStore {
   find(account: string, requestId: string): Promise<string | null>;
   /** Null: none in this account. Rejects where the content exists but cannot be read. */
   read(account: string, requestId: string): Promise<CallContent | null>;
+  /** The ids of calls with content, newest first. */
+  list(range: ContentRange, limit: number): Promise<readonly string[]>;
+  /**
+   * Decrypts the bodies of these calls in turn and searches the client's request and response, whatever the
+   * case, for about `timeMs`.
+   */
+  search(
+    account: string,
+    requestIds: readonly string[],
+    words: readonly QueryWord[],
+    timeMs: number,
+  ): Promise<ContentMatches>;
   /** Deletes expired content; returns the number of calls affected. */
   sweep(cutoffs: readonly ContentCutoff[]): Promise<number>;
   close(): Promise<void>;

@@ -156,6 +156,8 @@ export interface LogQuestion {
   readonly toMs: number | null;
   /** Prefix of the request id. */
   readonly idPrefix: string | null;
+  /** Only these calls; newest first. Omitted: all. */
+  readonly ids?: readonly string[];
   /** Only calls of this trace. Omitted: all. */
   readonly traceId?: string;
   /** Only failed calls with this reason: a kind, or a `ReasonGroup.group`. Omitted: all. */

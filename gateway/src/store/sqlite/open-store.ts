@@ -225,6 +225,8 @@ const NO_CONTENT: ContentStore = {
   save: () => Promise.reject(new Unavailable('closed', 'This store was opened without the bodies of calls.')),
   find: async () => null,
   read: async () => null,
+  list: async () => [],
+  search: async (_, requestIds) => ({ found: [], searched: requestIds.length }),
   sweep: async () => 0,
   close: async () => undefined,
 };

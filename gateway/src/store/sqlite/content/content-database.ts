@@ -4,16 +4,20 @@
  */
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
-import type { CallContent, ContentCutoff } from '../../ports/content.ts';
+import type { QueryWord } from '../../../lib/query/call-query.ts';
+import type { CallContent, ContentCutoff, ContentMatches, ContentRange } from '../../ports/content.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { inTransaction, openWriteConnection } from '../database/connection.ts';
 import { migrate, type Schema } from '../migrations/migrate.ts';
 import { openContent, sealContent } from './content-seal.ts';
+import { textOf } from './content-text.ts';
+
+const BY_ACCOUNT = 'CREATE INDEX call_content_account ON call_content (account, request_id, workspace)';
 
 /** The schema of this file, numbered separately from the main database's. */
 export const CONTENT_SCHEMA: Schema = {
   baseline: {
-    version: 1,
+    version: 2,
     statements: [
       `CREATE TABLE call_content (
         request_id TEXT PRIMARY KEY NOT NULL,
@@ -23,9 +27,10 @@ export const CONTENT_SCHEMA: Schema = {
         sealed BLOB NOT NULL
       ) STRICT`,
       'CREATE INDEX call_content_age ON call_content (workspace, at_ms)',
+      BY_ACCOUNT,
     ],
   },
-  upgrades: [],
+  upgrades: [{ version: 2, statements: [BY_ACCOUNT] }],
 };
 
 /** Calls deleted in one transaction, which limits how long new content waits. */
@@ -45,6 +50,9 @@ export interface ContentDatabase {
   find(account: string, requestId: string): string | null;
   /** Throws where the content cannot be decrypted. */
   read(account: string, requestId: string): CallContent | null;
+  list(range: ContentRange, limit: number): readonly string[];
+  /** Throws where the content cannot be decrypted. */
+  search(account: string, requestIds: readonly string[], words: readonly QueryWord[], timeMs: number): ContentMatches;
   sweep(cutoff: ContentCutoff, bytesMax: number): number;
   close(): void;
 }
@@ -85,7 +93,17 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
     `SELECT rowid AS id, length(sealed) AS bytes FROM call_content WHERE workspace = ? AND at_ms < ?
       ORDER BY at_ms LIMIT ?`,
   );
+  const selectIds = database.prepare<{ readonly id: string }, [string, string, string, string | null, number]>(
+    `SELECT request_id AS id FROM call_content WHERE account = ?1 AND request_id >= ?2 AND request_id < ?3
+      AND (?4 IS NULL OR workspace IN (SELECT value FROM json_each(?4))) ORDER BY request_id DESC LIMIT ?5`,
+  );
   const remove = database.prepare('DELETE FROM call_content WHERE rowid = ?');
+
+  function read(account: string, requestId: string): CallContent | null {
+    const row = select.get(requestId, account);
+    return row === null ? null : openContent(key, { account, requestId, workspace: row.workspace }, row.sealed);
+  }
+
   return {
     keep(contents, bytesMax) {
       const rows = contents.map((content) => ({ content, sealed: sealContent(key, content) }));
@@ -101,9 +119,25 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
       });
     },
     find: (account, requestId) => selectWorkspace.get(requestId, account)?.workspace ?? null,
-    read(account, requestId) {
-      const row = select.get(requestId, account);
-      return row === null ? null : openContent(key, { account, requestId, workspace: row.workspace }, row.sealed);
+    read,
+    list({ account, workspaces, from, below }, limit) {
+      const only = workspaces === null ? null : JSON.stringify(workspaces);
+      return selectIds.all(account, from, below, only, limit).map(({ id }) => id);
+    },
+    search(account, requestIds, words, timeMs) {
+      const endMs = performance.now() + timeMs;
+      const found: string[] = [];
+      let searched = 0;
+      for (const requestId of requestIds) {
+        const content = read(account, requestId);
+        const text = content === null ? null : textOf(content);
+        if (text !== null && words.every((word) => text.includes(word.text.toLowerCase()) !== word.isNot)) {
+          found.push(requestId);
+        }
+        searched += 1;
+        if (performance.now() >= endMs) break;
+      }
+      return { found, searched };
     },
     sweep({ workspace, beforeMs }, bytesMax) {
       const stepBytes = logBytesOf(bytesMax);
@@ -124,7 +158,7 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
       return old.length;
     },
     close() {
-      for (const statement of [insert, select, selectWorkspace, selectOld, remove]) statement.finalize();
+      for (const statement of [insert, select, selectWorkspace, selectOld, selectIds, remove]) statement.finalize();
       database.close();
     },
   };

@@ -63,6 +63,11 @@ export function createContentStore(
     },
     find: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'find', account, requestId }) : null),
     read: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'read', account, requestId }) : null),
+    list: async (range, limit) => (existsSync(path) ? thread.ask({ kind: 'list', range, limit }) : []),
+    search: async (account, requestIds, words, timeMs) =>
+      existsSync(path)
+        ? thread.ask({ kind: 'search', account, requestIds, words, timeMs })
+        : { found: [], searched: requestIds.length },
     async sweep(cutoffs) {
       let removed = 0;
       if (!existsSync(path)) return removed;

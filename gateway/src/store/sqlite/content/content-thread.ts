@@ -1,5 +1,6 @@
 /** Manages the thread that stores content: started when first needed, and restarted after it died. */
-import type { CallContent, ContentCutoff } from '../../ports/content.ts';
+import type { QueryWord } from '../../../lib/query/call-query.ts';
+import type { CallContent, ContentCutoff, ContentMatches, ContentRange } from '../../ports/content.ts';
 import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 
@@ -122,6 +123,14 @@ export type ContentRequest =
   | { readonly kind: 'open'; readonly path: string; readonly key: Uint8Array }
   | { readonly kind: 'keep'; readonly contents: readonly CallContent[]; readonly bytesMax: number }
   | { readonly kind: 'find' | 'read'; readonly account: string; readonly requestId: string }
+  | { readonly kind: 'list'; readonly range: ContentRange; readonly limit: number }
+  | {
+      readonly kind: 'search';
+      readonly account: string;
+      readonly requestIds: readonly string[];
+      readonly words: readonly QueryWord[];
+      readonly timeMs: number;
+    }
   /** One step: deletes a bounded number of calls, and returns how many. */
   | { readonly kind: 'sweep'; readonly cutoff: ContentCutoff; readonly bytesMax: number }
   | { readonly kind: 'close' };
@@ -132,6 +141,8 @@ export interface ContentAnswers {
   readonly keep: null;
   readonly find: string | null;
   readonly read: CallContent | null;
+  readonly list: readonly string[];
+  readonly search: ContentMatches;
   readonly sweep: number;
   readonly close: null;
 }

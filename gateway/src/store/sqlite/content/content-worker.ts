@@ -24,6 +24,10 @@ function answer(request: ContentRequest): ContentAnswers[keyof ContentAnswers] {
       return opened().find(request.account, request.requestId);
     case 'read':
       return opened().read(request.account, request.requestId);
+    case 'list':
+      return opened().list(request.range, request.limit);
+    case 'search':
+      return opened().search(request.account, request.requestIds, request.words, request.timeMs);
     case 'sweep':
       return opened().sweep(request.cutoff, request.bytesMax);
     case 'close':

@@ -99,8 +99,9 @@ const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
 
 /** Ranges of ids, newest first, that contain every matching call. An id prefix is one range; traces and reasons have indexes. */
 function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
-  const { idPrefix, traceId, reason, beforeId } = question;
-  if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
+  const { ids, idPrefix, traceId, reason, beforeId } = question;
+  if (ids !== undefined) yield* ids.map((id) => ({ from: id, below: `${id}\0` }));
+  else if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
   else if (traceId === undefined && reason === undefined) yield* findRanges(database, question);
   else if (beforeId === null || beforeId > ALL_IDS.from) yield ALL_IDS;
 }
