@@ -22,6 +22,7 @@ const CRASH = 'gateway/test/crash/main.ts';
 const BILLS = 'gateway/scripts/bill-a-million.ts';
 const ATTEMPTS = 'gateway/test/attempts/main.ts';
 const OUTAGE = 'gateway/test/outage/main.ts';
+const ALERTS = 'gateway/test/alerts/main.ts';
 const SCANNER = 'gateway/scripts/fuzz-scanner.ts';
 
 export const PROOFS: readonly Proof[] = [
@@ -50,6 +51,17 @@ export const PROOFS: readonly Proof[] = [
       'no client notices a provider that dies in any way; two dead ones meet no storm of retries and are back at once',
     full: () => [{ script: OUTAGE, args: [] }],
     sample: () => [{ script: OUTAGE, args: ['--rate', '80', '--dead', '13'] }],
+  },
+  {
+    name: 'alerts',
+    shows:
+      'of 1,000 budgets that are crossed between 50 kills each is reported, under one id, beside a receiver that is dead',
+    full: (seed) => [{ script: ALERTS, args: ['--crossings', '1000', '--kills', '50', '--seed', `${seed}`] }],
+    sample: (seed) =>
+      [FIXED_SEED, seed].map((one) => ({
+        script: ALERTS,
+        args: ['--crossings', '80', '--kills', '5', '--seed', `${one}`],
+      })),
   },
   {
     name: 'bills',

@@ -9,7 +9,7 @@ import { openStore } from '../store/sqlite/open-store.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
 import { afterAttempt, createDelivering } from './deliver-alerts.ts';
-import { type AlertSources, evaluateAlerts } from './evaluate-alerts.ts';
+import { type AlertSources, createEvaluation } from './evaluate-alerts.ts';
 
 const newFolder = temporaryFolders();
 const servers: { stop(force: boolean): unknown }[] = [];
@@ -18,6 +18,8 @@ afterEach(() => {
 });
 
 type Store = Awaited<ReturnType<typeof openStore>>;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const SIGNING = new Secret('whsec_test');
 
 function receive(answer: (request: Request) => Response | Promise<Response>): string {
@@ -26,33 +28,50 @@ function receive(answer: (request: Request) => Response | Promise<Response>): st
   return `http://127.0.0.1:${server.port}`;
 }
 
-function deliveringTo(store: Store, addresses: Readonly<Record<string, string>>) {
+function deliveringTo(store: Store, addresses: Readonly<Record<string, string>>, minuteOf = () => 0) {
   const trusted = new Set(Object.values(addresses));
   return createDelivering({
     alerts: store.alerts,
-    fetch: createGuardedFetch((origin) => trusted.has(origin)),
+    fetchFor: () => createGuardedFetch((origin) => trusted.has(origin)),
+    minuteOf,
+    consoleUrl: () => 'https://gate.test',
     open: ({ id }: AlertRule) => ({ url: new Secret(`${addresses[id] ?? ''}/hook`), signing: SIGNING }),
     nowMs: Date.now,
   });
 }
 
-function budgetOf(id: string, amount = 100n): BindingCaps {
+function budgetOf(id: string, amount = 100n, day = 0): BindingCaps {
   const budget = { window: 'day', amount } as const;
   const caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget };
-  return { subject: { kind: 'key', id }, caps, windowStartMs: 0, windowEndMs: 1 };
+  return { subject: { kind: 'key', id }, caps, windowStartMs: day * DAY_MS, windowEndMs: (day + 1) * DAY_MS };
 }
 
-function sourcesOf(store: Store, budgets: readonly BindingCaps[], spent: bigint, available = 0n): AlertSources {
+/** `spends`: by the day of the window; all keys spend the same. */
+function sourcesOf(
+  store: Store,
+  budgets: readonly BindingCaps[],
+  spends: bigint | readonly bigint[],
+  available = 0n,
+): AlertSources {
   const amounts = { held: 0n, charged: 0n, writtenOff: 0n, toppedUp: 0n, absorbedAttempts: 0n };
+  const spentIn = ({ windowStartMs }: BindingCaps) =>
+    typeof spends === 'bigint' ? spends : (spends[windowStartMs / DAY_MS] ?? 0n);
   return {
     alerts: store.alerts,
     budgetsOf: (account) => (account === 'default' ? budgets : []),
-    readSpends: async (group) => new Map(group.map(({ subject }) => [subject.id, spent])),
+    readSpent: async (bindings) => bindings.map(spentIn),
+    windowBefore: (_, binding) =>
+      binding.windowStartMs === 0
+        ? null
+        : budgetOf(binding.subject.id, binding.caps.budget?.amount, binding.windowStartMs / DAY_MS - 1),
+    readSpends: async (group) => new Map(group.map((binding) => [binding.subject.id, spentIn(binding)])),
     readBalances: async (account) => [{ account, mode: 'prepaid', available, ...amounts }],
-    dayStart: (_, nowMs) => Math.floor(nowMs / 100) * 100,
     nameOf: ({ id }) => id,
   };
 }
+
+/** As a process that has just started. */
+const evaluateAlerts = (sources: AlertSources, nowMs: number) => createEvaluation(sources)(nowMs);
 
 test('a budget alerts from its percentage on, once per window and amount', async () => {
   const store = await openStore({ dataDir: newFolder() });
@@ -64,17 +83,108 @@ test('a budget alerts from its percentage on, once per window and amount', async
   await evaluateAlerts(sourcesOf(store, [budgetOf('a')], 95n), 3);
   expect(await count()).toBe(1);
   await evaluateAlerts(sourcesOf(store, [budgetOf('a', 110n)], 95n), 4);
-  await evaluateAlerts(sourcesOf(store, [{ ...budgetOf('a'), windowStartMs: 1 }], 95n), 5);
+  await evaluateAlerts(
+    sourcesOf(store, [{ ...budgetOf('a'), windowStartMs: 0, caps: budgetOf('a', 105n).caps }], 95n),
+    5,
+  );
   expect(await count()).toBe(3);
   await store.close();
 });
 
-test('a low balance alerts once a day', async () => {
+test('a low balance alerts once a day, or as often as the rule says', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  const low = { event: 'balance', threshold: 5n } as const;
+  await store.alerts.createRule(sampleRule('low', low), []);
+  await store.alerts.createRule(sampleRule('often', { ...low, renotifyMs: HOUR_MS }), []);
+  for (const atMs of [1, 2, HOUR_MS + 1, DAY_MS + 1]) await evaluateAlerts(sourcesOf(store, [], 0n, 4n), atMs);
+  await evaluateAlerts(sourcesOf(store, [], 0n, 5n), 3 * DAY_MS);
+  const times = async (rule: string) =>
+    (await store.alerts.readDeliveries(rule, 10)).map(({ createdAtMs }) => createdAtMs);
+  expect(await times('low')).toEqual([DAY_MS + 1, 1]);
+  expect(await times('often')).toEqual([DAY_MS + 1, HOUR_MS + 1, 1]);
+  await store.close();
+});
+
+test('a budget that passed in a window that ended is found, once, and not one from before the rule', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  const spends = [90n, 0n, 85n, 99n, 0n, 0n];
+  await store.alerts.createRule(sampleRule('one', { createdAtMs: 2 * DAY_MS, evaluatedAtMs: 2 * DAY_MS }), []);
+  // The server evaluated on day 2 for the last time, and starts on day 5.
+  for (const atMs of [5 * DAY_MS + 1, 5 * DAY_MS + 2])
+    await evaluateAlerts(sourcesOf(store, [budgetOf('a', 100n, 5)], spends), atMs);
+  const texts = (await store.alerts.readDeliveries('one', 10)).map(({ text }) => text).sort();
+  expect(texts).toEqual([
+    'Daily budget of key a reached 85%: $0.000000085 of $0.0000001. Its window ended 1970-01-04T00:00:00.000Z.',
+    'Daily budget of key a reached 99%: $0.000000099 of $0.0000001. Its window ended 1970-01-05T00:00:00.000Z.',
+  ]);
+  await store.close();
+});
+
+test('a running server finds what was charged to a window after its end', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  await store.alerts.createRule(sampleRule('one'), []);
+  const spends = [79n, 0n];
+  const evaluate = createEvaluation(sourcesOf(store, [budgetOf('a', 100n, 1)], spends));
+  await evaluate(DAY_MS - 1);
+  await evaluate(DAY_MS + 1_000);
+  spends[0] = 80n;
+  await evaluate(DAY_MS + 2_000);
+  expect(await store.alerts.readDeliveries('one', 10)).toEqual([]);
+  await evaluate(DAY_MS + 900_000);
+  expect(await store.alerts.readDeliveries('one', 10)).toHaveLength(1);
+  await store.close();
+});
+
+test('the fault of one account keeps no other from its alerts', async () => {
   const store = await openStore({ dataDir: newFolder() });
   await store.alerts.createRule(sampleRule('low', { event: 'balance', threshold: 5n }), []);
-  for (const atMs of [1, 2, 101]) await evaluateAlerts(sourcesOf(store, [], 0n, 4n), atMs);
-  await evaluateAlerts(sourcesOf(store, [], 0n, 5n), 201);
-  expect((await store.alerts.readDeliveries('low', 10)).map(({ createdAtMs }) => createdAtMs)).toEqual([101, 1]);
+  await store.alerts.createRule(sampleRule('one', { createdAtMs: 2 }), []);
+  const sources = sourcesOf(store, [budgetOf('a')], 90n, 4n);
+  const broken = { ...sources, readBalances: () => Promise.reject(new Error('no balance')) };
+  const fault = await evaluateAlerts(broken, 5).catch((cause: unknown) => String(cause));
+  expect(fault).toContain('no balance');
+  expect(await store.alerts.readDeliveries('one', 10)).toHaveLength(1);
+  await store.close();
+});
+
+test('a muted rule finds and sends nothing; in quiet hours it finds, and sends afterwards', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  let minute = 30;
+  const seen: string[] = [];
+  const address = receive(async (request) => {
+    seen.push(JSON.parse(await request.text()).rule);
+    return new Response();
+  });
+  const deliver = deliveringTo(store, { quiet: address, muted: address }, () => minute);
+  await store.alerts.createRule(sampleRule('muted', { mutedUntilMs: Date.now() + DAY_MS }), []);
+  await store.alerts.createRule(sampleRule('quiet', { quietFrom: 1_320, quietTo: 60 }), []);
+  await evaluateAlerts(sourcesOf(store, [budgetOf('a')], 90n), Date.now());
+  expect(await store.alerts.readDeliveries('muted', 10)).toEqual([]);
+  await deliver();
+  minute = 1_330;
+  await deliver();
+  expect(seen).toEqual([]);
+  minute = 60;
+  await deliver();
+  expect(seen).toEqual(['quiet']);
+  await store.close();
+});
+
+test('the inbox gets its alerts without a delivery, and names cannot address a Slack channel', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  const bodies: string[] = [];
+  const address = receive(async (request) => {
+    bodies.push(JSON.parse(await request.text()).text);
+    return new Response();
+  });
+  await store.alerts.createRule(sampleRule('in', { channel: 'inbox', receiver: '', sealed: null }), []);
+  await store.alerts.createRule(sampleRule('slack', { channel: 'slack' }), []);
+  await evaluateAlerts(sourcesOf(store, [budgetOf('<!channel>')], 90n), 1);
+  await deliveringTo(store, { slack: address })();
+  expect(await store.alerts.readDeliveries('in', 10)).toMatchObject([{ status: 'delivered', attempts: 0 }]);
+  expect(bodies).toEqual([
+    'Daily budget of key &lt;!channel&gt; reached 90%: $0.00000009 of $0.0000001. Resets 1970-01-02T00:00:00.000Z. <https://gate.test/app/limits|Edit limits>',
+  ]);
   await store.close();
 });
 
@@ -95,7 +205,8 @@ test('a webhook is signed over timestamp and body, and a Slack message is its te
   await evaluateAlerts(sourcesOf(store, [budgetOf('prod')], 80n), 1);
   await deliveringTo(store, { hook: address, slack: address })();
   const shown = bodies.map((body) => JSON.parse(body)).sort((one) => (one.id === undefined ? 1 : -1));
-  expect(shown[0]).toMatchObject({ rule: 'hook', account: 'default' });
+  const remedy = { label: 'Edit limits', url: 'https://gate.test/app/limits' };
+  expect(shown[0]).toMatchObject({ rule: 'hook', account: 'default', event: 'budget', remedy });
   expect(Object.keys(shown[1])).toEqual(['text']);
   for (const rule of ['hook', 'slack'])
     expect(await store.alerts.readDeliveries(rule, 2)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
@@ -146,20 +257,21 @@ test('deliveries repeated after a lost result have the same id; a dead receiver 
 test('failed attempts back off up to an hour, and end after a day', async () => {
   const fresh = {
     id: 'a',
-    rule: 'one',
-    text: '',
+    ...{ rule: 'one', account: 'default', event: 'a', text: '', remedy: null },
     createdAtMs: 0,
     status: 'pending',
     nextAtMs: 0,
     error: null,
   } as const;
-  expect(afterAttempt({ ...fresh, attempts: 0 }, 'x', 7)).toMatchObject({
+  expect(afterAttempt({ ...fresh, attempts: 0 }, 'x', 7, 0)).toMatchObject({
     nextAtMs: 5_007,
     attempts: 1,
     status: 'pending',
   });
-  expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', 0).nextAtMs).toBe(3_600_000);
-  expect(afterAttempt({ ...fresh, attempts: 3 }, 'x', 86_400_000).status).toBe('failed');
+  expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', 0, 0).nextAtMs).toBe(3_600_000);
+  expect(afterAttempt({ ...fresh, attempts: 3 }, 'x', DAY_MS, 0).status).toBe('failed');
+  // Quiet hours do not count.
+  expect(afterAttempt({ ...fresh, attempts: 3 }, 'x', DAY_MS, 1).status).toBe('pending');
 });
 
 test('a receiver at a private address, or without https, is not reached', async () => {
@@ -173,7 +285,9 @@ test('a receiver at a private address, or without https, is not reached', async 
   await evaluateAlerts(sourcesOf(store, [budgetOf('a')], 80n), Date.now());
   const deliver = createDelivering({
     alerts: store.alerts,
-    fetch: createGuardedFetch(() => false),
+    fetchFor: () => createGuardedFetch(() => false),
+    minuteOf: () => 0,
+    consoleUrl: () => null,
     open: () => ({ url: new Secret(address.replace('http:', 'https:')), signing: SIGNING }),
     nowMs: Date.now,
   });

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import type { Secret } from '../lib/secret.ts';
 import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
+import { isMuted } from './evaluate-alerts.ts';
 
 const BATCH = 50;
 const FIRST_PAUSE_MS = 5_000;
@@ -13,13 +14,18 @@ const PAUSE_MS_MAX = 3_600_000;
 const GIVE_UP_AFTER_MS = 86_400_000;
 const TIMEOUT_MS = 10_000;
 const ERROR_CHARACTERS_MAX = 200;
+const DAY_MINUTES = 1_440;
 
 export interface AlertSender {
   readonly alerts: Pick<AlertStore, 'readRules' | 'readDue' | 'saveAttempt'>;
-  /** Reaches public https addresses only, and those that the operator trusts. Follows no redirects. */
-  readonly fetch: Fetch;
+  /** Reaches public https addresses only and, for rules of the operator, those that the operator trusts. No redirects. */
+  fetchFor(rule: AlertRule): Fetch;
   /** Null: they cannot be opened. */
   open(rule: AlertRule): { readonly url: Secret; readonly signing: Secret } | null;
+  /** Minutes since midnight in the time zone of the rule's account. */
+  minuteOf(rule: AlertRule, nowMs: number): number;
+  /** The prefix of the console's pages; null: it is not served. */
+  consoleUrl(): string | null;
   nowMs(): number;
 }
 
@@ -27,7 +33,10 @@ export interface AlertSender {
 export function createDelivering(sender: AlertSender): () => Promise<void> {
   const sending = new Set<string>();
   return async () => {
-    const idle = (await sender.alerts.readRules()).filter(({ id }) => !sending.has(id));
+    const nowMs = sender.nowMs();
+    const idle = (await sender.alerts.readRules()).filter(
+      (rule) => !sending.has(rule.id) && rule.channel !== 'inbox' && !isMuted(rule, nowMs) && !isQuiet(sender, rule),
+    );
     await Promise.all(
       idle.map(async (rule) => {
         sending.add(rule.id);
@@ -41,44 +50,56 @@ export function createDelivering(sender: AlertSender): () => Promise<void> {
   };
 }
 
+function isQuiet(sender: AlertSender, rule: AlertRule): boolean {
+  const { quietFrom, quietTo } = rule;
+  if (quietFrom === null || quietTo === null) return false;
+  const minute = sender.minuteOf(rule, sender.nowMs());
+  return quietFrom < quietTo ? quietFrom <= minute && minute < quietTo : quietFrom <= minute || minute < quietTo;
+}
+
 async function sendDue(sender: AlertSender, rule: AlertRule): Promise<void> {
   for (;;) {
     const due = await sender.alerts.readDue(rule.id, sender.nowMs(), BATCH);
     for (const delivery of due) {
       const error = await send(sender, rule, delivery);
-      await sender.alerts.saveAttempt(afterAttempt(delivery, error, sender.nowMs()));
+      await sender.alerts.saveAttempt(afterAttempt(delivery, error, sender.nowMs(), quietMsOf(rule)));
       if (error !== null) return;
     }
     if (due.length < BATCH) return;
   }
 }
 
-/** The delivery after an attempt; `error` null: it succeeded. */
-export function afterAttempt(delivery: AlertDelivery, error: string | null, nowMs: number): AlertDelivery {
+/** The delivery after an attempt; `error` null: it succeeded. `quietMs`: the time in a day in which nothing is sent. */
+export function afterAttempt(
+  delivery: AlertDelivery,
+  error: string | null,
+  nowMs: number,
+  quietMs: number,
+): AlertDelivery {
   const attempts = delivery.attempts + 1;
   if (error === null) return { ...delivery, attempts, status: 'delivered', error: null };
-  const status = nowMs - delivery.createdAtMs >= GIVE_UP_AFTER_MS ? 'failed' : 'pending';
+  const status = nowMs - delivery.createdAtMs >= GIVE_UP_AFTER_MS + quietMs ? 'failed' : 'pending';
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(delivery.attempts, 20), PAUSE_MS_MAX);
   return { ...delivery, attempts, status, nextAtMs: nowMs + pauseMs, error: error.slice(0, ERROR_CHARACTERS_MAX) };
+}
+
+function quietMsOf({ quietFrom, quietTo }: AlertRule): number {
+  return quietFrom === null || quietTo === null ? 0 : ((quietTo - quietFrom + DAY_MINUTES) % DAY_MINUTES) * 60_000;
 }
 
 /** Null: the receiver confirmed it with a status from 200 to 299. */
 async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDelivery): Promise<string | null> {
   const secrets = sender.open(rule);
   if (secrets === null) return 'The address cannot be decrypted: the master key is another one. Create the rule again.';
-  const { id, text, createdAtMs } = delivery;
-  const body =
-    rule.channel === 'slack'
-      ? JSON.stringify({ text })
-      : JSON.stringify({ id, rule: rule.id, name: rule.name, account: rule.account, text, created_at_ms: createdAtMs });
+  const body = renderBody(rule, delivery, sender.consoleUrl());
   const timestamp = Math.floor(sender.nowMs() / 1_000).toString();
   const signature = createHmac('sha256', secrets.signing.reveal()).update(`${timestamp}.${body}`).digest('hex');
   try {
-    const reply = await sender.fetch(secrets.url.reveal(), {
+    const reply = await sender.fetchFor(rule)(secrets.url.reveal(), {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'tollgate-delivery': id,
+        'tollgate-delivery': delivery.id,
         'tollgate-timestamp': timestamp,
         'tollgate-signature': `sha256=${signature}`,
       },
@@ -86,9 +107,26 @@ async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDeliver
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await reply.body?.cancel();
-    return reply.ok ? null : `${rule.origin} answered ${reply.status}`;
+    return reply.ok ? null : `${rule.receiver} answered ${reply.status}`;
   } catch (fault) {
     const message = fault instanceof Error ? fault.message : String(fault);
-    return message.replaceAll(secrets.url.reveal(), rule.origin);
+    return message.replaceAll(secrets.url.reveal(), rule.receiver);
   }
+}
+
+function renderBody(rule: AlertRule, delivery: AlertDelivery, consoleUrl: string | null): string {
+  const { id, text, remedy, createdAtMs } = delivery;
+  const link =
+    remedy === null || consoleUrl === null ? null : { label: remedy.label, url: `${consoleUrl}${remedy.page}` };
+  if (rule.channel === 'slack') {
+    const action = link === null ? '' : ` <${link.url}|${escapeSlack(link.label)}>`;
+    return JSON.stringify({ text: `${escapeSlack(text)}${action}` });
+  }
+  const { id: ruleId, name, account, event } = rule;
+  return JSON.stringify({ id, rule: ruleId, name, account, event, text, remedy: link, created_at_ms: createdAtMs });
+}
+
+/** Names in a text must not address a channel: https://docs.slack.dev/messaging/formatting-message-text (2026-11-24). */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,96 +1,74 @@
 /**
- * Finds the alerts that are due from the durable state of budgets and balances, and enqueues their deliveries. Repeating
- * it adds nothing: the id of a delivery follows from its rule, subject, window and limit.
+ * Evaluates the rules of alerts, and enqueues a delivery for each event that they find. What was found before is known
+ * by its id here, and by its event in the store, so that nothing is reported twice, also after a crash.
  */
-import { createHash } from 'node:crypto';
-import { formatNanoUsd } from '../billing/money.ts';
-import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
-import type { AccountBalance } from '../store/ports/ledger.ts';
-import type { BindingCaps } from '../store/ports/limits.ts';
+import type { AlertRule, AlertStore, FoundAlert } from '../store/ports/books/alerts.ts';
+import { findBalances, findBudgets, findEndedBudgets, type MoneySources } from './find-money.ts';
 
-export interface AlertSources {
-  readonly alerts: Pick<AlertStore, 'readRules' | 'enqueue'>;
-  /** The budgets that apply to the account, its workspaces and its keys now. */
-  budgetsOf(account: string, nowMs: number): readonly BindingCaps[];
-  /** Settled spend by subject id; all bindings have one kind and window. */
-  readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
-  readBalances(account: string): Promise<readonly AccountBalance[]>;
-  /** The start of the account's day, unix ms. */
-  dayStart(account: string, nowMs: number): number;
-  /** The name of a subject for people. */
-  nameOf(subject: BindingCaps['subject']): string;
+export interface AlertSources extends MoneySources {
+  readonly alerts: Pick<AlertStore, 'readRules' | 'enqueue' | 'saveEvaluated'>;
 }
 
-export async function evaluateAlerts(sources: AlertSources, nowMs: number): Promise<void> {
-  const rules = await sources.alerts.readRules();
-  for (const account of new Set(rules.map((rule) => rule.account))) {
-    const own = rules.filter((rule) => rule.account === account);
-    const found = [
-      ...(await findBudgets(sources, own, account, nowMs)),
-      ...(await findBalances(sources, own, account, nowMs)),
-    ];
-    await sources.alerts.enqueue(found);
-  }
-}
+/** How often the windows that ended are read again, and the time of evaluation is kept. */
+const LOOK_BACK_EVERY_MS = 600_000;
+const MARK_EVERY_MS = 60_000;
+const KNOWN_MAX = 100_000;
 
-async function findBudgets(sources: AlertSources, own: readonly AlertRule[], account: string, nowMs: number) {
-  const rules = own.filter(({ event }) => event === 'budget');
-  if (rules.length === 0) return [];
-  const groups = new Map<string, BindingCaps[]>();
-  for (const binding of sources.budgetsOf(account, nowMs)) {
-    const { subject, caps, windowStartMs } = binding;
-    const place = `${subject.kind} ${subject.layer ?? ''} ${caps.budget?.window} ${windowStartMs}`;
-    groups.set(place, [...(groups.get(place) ?? []), binding]);
+/** Returns a function that evaluates all rules. Run it again only after it has resolved. */
+export function createEvaluation(sources: AlertSources): (nowMs: number) => Promise<void> {
+  /** Ids of deliveries that are in the store. */
+  const known = new Set<string>();
+  let lookedBackAtMs: number | null = null;
+  let markedAtMs: number | null = null;
+
+  async function keep(found: readonly FoundAlert[]): Promise<void> {
+    const news = found.filter(({ delivery }) => !known.has(delivery.id));
+    if (news.length === 0) return;
+    await sources.alerts.enqueue(news);
+    if (known.size + news.length > KNOWN_MAX) known.clear();
+    for (const { delivery } of news) known.add(delivery.id);
   }
-  const found: AlertDelivery[] = [];
-  for (const group of groups.values()) {
-    const spends = await sources.readSpends(group);
-    for (const { subject, caps, windowStartMs } of group) {
-      if (caps.budget === null) continue;
-      const { window, amount } = caps.budget;
-      const spent = spends.get(subject.id) ?? 0n;
-      for (const rule of rules) {
-        if (spent === 0n || spent * 100n < amount * rule.threshold) continue;
-        const what = `${window} budget of ${subject.kind.replace('_', ' ')} ${sources.nameOf(subject)}`;
-        const text = `The ${what} reached ${rule.threshold}%: ${formatNanoUsd(spent)} of ${formatNanoUsd(amount)} USD is spent.`;
-        const event = [subject.kind, subject.id, subject.layer ?? '', window, windowStartMs, amount];
-        found.push(createDelivery(rule, event, text, nowMs));
+
+  return async (nowMs) => {
+    const rules = (await sources.alerts.readRules()).filter((rule) => !isMuted(rule, nowMs));
+    if (rules.length === 0) return;
+    const looksBack = lookedBackAtMs === null || nowMs - lookedBackAtMs >= LOOK_BACK_EVERY_MS;
+    const faults: unknown[] = [];
+    for (const [account, own] of Map.groupBy(rules, (rule) => rule.account)) {
+      for (const find of chooseFinders(sources, account, own, nowMs, looksBack)) {
+        try {
+          await keep(await find());
+        } catch (cause) {
+          faults.push(cause);
+        }
       }
     }
-  }
-  return found;
-}
-
-/** Once a day while the balance is low. */
-async function findBalances(sources: AlertSources, own: readonly AlertRule[], account: string, nowMs: number) {
-  const rules = own.filter(({ event }) => event === 'balance');
-  if (rules.length === 0) return [];
-  const balance = (await sources.readBalances(account)).find((one) => one.account === account);
-  if (balance === undefined || balance.mode !== 'prepaid') return [];
-  return rules
-    .filter(({ threshold }) => balance.available < threshold)
-    .map((rule) => {
-      const text = `The balance of account ${account} is ${formatNanoUsd(balance.available)} USD, below ${formatNanoUsd(rule.threshold)} USD.`;
-      return createDelivery(rule, ['balance', sources.dayStart(account, nowMs)], text, nowMs);
-    });
-}
-
-/** A pending delivery. `event` identifies what happened, within the rule. */
-function createDelivery(
-  rule: AlertRule,
-  event: readonly (string | number | bigint)[],
-  text: string,
-  nowMs: number,
-): AlertDelivery {
-  const digest = createHash('sha256').update(JSON.stringify([rule.id, ...event.map(String)]));
-  return {
-    id: `dlv_${digest.digest('hex').slice(0, 32)}`,
-    rule: rule.id,
-    text,
-    createdAtMs: nowMs,
-    status: 'pending',
-    attempts: 0,
-    nextAtMs: nowMs,
-    error: null,
+    if (looksBack) lookedBackAtMs = nowMs;
+    // The mark stays, so that what could not be read now is in a later look back.
+    if (faults.length > 0) throw faults[0];
+    if (markedAtMs !== null && nowMs - markedAtMs < MARK_EVERY_MS) return;
+    await sources.alerts.saveEvaluated(nowMs);
+    markedAtMs = nowMs;
   };
+}
+
+/** What reads the events of an account's rules, each apart: a fault of one keeps no other from being found. */
+function chooseFinders(
+  sources: AlertSources,
+  account: string,
+  own: readonly AlertRule[],
+  nowMs: number,
+  looksBack: boolean,
+): readonly (() => Promise<readonly FoundAlert[]>)[] {
+  const of = (event: AlertRule['event']) => own.filter((rule) => rule.event === event);
+  const [budget, balance] = [of('budget'), of('balance')];
+  return [
+    ...(budget.length > 0 ? [() => findBudgets(sources, budget, account, nowMs)] : []),
+    ...(budget.length > 0 && looksBack ? [() => findEndedBudgets(sources, budget, account, nowMs)] : []),
+    ...(balance.length > 0 ? [() => findBalances(sources, balance, account, nowMs)] : []),
+  ];
+}
+
+export function isMuted({ mutedUntilMs }: AlertRule, nowMs: number): boolean {
+  return mutedUntilMs !== null && nowMs < mutedUntilMs;
 }

@@ -272,7 +272,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
-    closers.push(startAlerts({ store, deps, log, seal: models.deps.seal, readSpends: policy.readSpends }));
+    closers.push(startAlerts({ store, deps, log, baseUrl, seal: models.deps.seal, readSpends: policy.readSpends }));
     closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.

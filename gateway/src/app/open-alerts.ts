@@ -1,49 +1,51 @@
 /** Starts the evaluation and the delivery of alerts on a timer, apart from requests. */
 import { dayAt } from '../admission/window.ts';
 import { createDelivering } from '../alerts/deliver-alerts.ts';
-import { type AlertSources, evaluateAlerts } from '../alerts/evaluate-alerts.ts';
+import { createEvaluation } from '../alerts/evaluate-alerts.ts';
+import type { MoneySources } from '../alerts/find-money.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { bindingOf } from '../config/console-providers.ts';
 import { ALERT_BINDING } from '../control/alert-commands.ts';
+import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import type { CredentialSeal } from '../providers/credentials/credential-seal.ts';
-import { type BindingCaps, inLayer } from '../store/ports/limits.ts';
+import type { BindingCaps, Subject } from '../store/ports/limits.ts';
 import type { Store } from '../store/ports/store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
+import { accountOf } from './open-money.ts';
 
 const TICK_MS = 5_000;
 const SWEEP_MS = 3_600_000;
 /** Longer than the windows of budgets, but for total ones: those are reported again after this. */
 const KEPT_MS = 400 * 86_400_000;
 
-interface AlertParts extends Pick<AlertSources, 'readSpends'> {
+interface AlertParts extends Pick<MoneySources, 'readSpends'> {
   readonly store: Pick<Store, 'alerts' | 'ledger'>;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
   readonly log: Pick<ProcessLog['log'], 'warn'>;
+  /** The prefix of the console's links. */
+  baseUrl(): string;
 }
 
 /** Returns the function that ends it. */
 export function startAlerts(parts: AlertParts): () => void {
-  const { seal, deps } = parts;
-  const { directory } = deps;
-  const { alerts, ledger } = parts.store;
+  const { seal, deps, baseUrl } = parts;
+  const { alerts } = parts.store;
   const nowMs = Date.now;
-  const sources: AlertSources = {
-    alerts,
-    readSpends: parts.readSpends,
-    readBalances: (account) => ledger.readBalances(account),
-    budgetsOf: (account, atMs) => budgetsOf(deps, account, atMs),
-    dayStart: (account, atMs) => dayAt(directory.accounts.get(account)?.timeZone ?? 'UTC', atMs).startMs,
-    nameOf: ({ kind, id }) => (kind === 'key' ? (directory.keys.get(id)?.name ?? id) : id),
-  };
+  const evaluate = createEvaluation({ alerts, ...readMoney(parts) });
+  const isTrusted = (origin: string) => deps.settings.config.server.privateOrigins.includes(origin);
+  const [trustingFetch, publicFetch] = [createGuardedFetch(isTrusted), createGuardedFetch(() => false)];
   const deliver = createDelivering({
     alerts,
-    fetch: createGuardedFetch((origin) => deps.settings.config.server.privateOrigins.includes(origin)),
-    open({ id, origin, sealed }) {
-      const { url, signing } = seal.open(bindingOf({ provider: ALERT_BINDING, name: id }, origin), sealed) ?? {};
+    fetchFor: ({ account }) => (account === OPERATOR_ACCOUNT ? trustingFetch : publicFetch),
+    open({ id, receiver, sealed }) {
+      if (sealed === null) return null;
+      const { url, signing } = seal.open(bindingOf({ provider: ALERT_BINDING, name: id }, receiver), sealed) ?? {};
       return url === undefined || signing === undefined ? null : { url, signing };
     },
+    minuteOf: ({ account }, atMs) => Math.floor((atMs - dayAt(zoneOf(deps, account), atMs).startMs) / 60_000) % 1_440,
+    consoleUrl: () => (deps.settings.config.server.console ? baseUrl() : null),
     nowMs,
   });
   let isEvaluating = false;
@@ -55,7 +57,7 @@ export function startAlerts(parts: AlertParts): () => void {
     if (!isEvaluating) {
       isEvaluating = true;
       try {
-        await evaluateAlerts(sources, nowMs());
+        await evaluate(nowMs());
       } catch (cause) {
         warn(cause);
       } finally {
@@ -64,6 +66,7 @@ export function startAlerts(parts: AlertParts): () => void {
     }
     await deliver().catch(warn);
   };
+  void tick();
   const timer = setInterval(() => void tick(), TICK_MS);
   const sweeping = setInterval(() => void alerts.sweepDeliveries(nowMs() - KEPT_MS).catch(warn), SWEEP_MS);
   return () => {
@@ -73,18 +76,43 @@ export function startAlerts(parts: AlertParts): () => void {
   };
 }
 
-/** The budgets of the account, its workspaces and its keys, in both layers. */
-function budgetsOf({ directory, billing }: AlertParts['deps'], account: string, nowMs: number): readonly BindingCaps[] {
-  const workspaces = [...directory.workspaces.values()].filter(({ accountId }) => accountId === account);
-  const keys = [...directory.keys.values()].filter((key) => key.accountId === account && key.status !== 'revoked');
-  const subjects = [
-    { kind: 'account', id: account } as const,
-    ...workspaces.map(({ id }) => ({ kind: 'workspace', id }) as const),
-    ...keys.map(({ id }) => ({ kind: 'key', id }) as const),
-  ];
-  return subjects.flatMap((subject) =>
-    (['operator', 'account'] as const)
-      .map((layer) => billing.rules.budgetOf(inLayer(subject, layer), account, billing.budgetZoneOf, nowMs))
-      .filter((binding) => binding !== null),
-  );
+function zoneOf({ directory }: AlertParts['deps'], account: string): string {
+  return directory.accounts.get(account)?.timeZone ?? 'UTC';
+}
+
+function readMoney({ store, deps, readSpends }: AlertParts): MoneySources {
+  const { directory, billing } = deps;
+  const { rules, limits, budgetZoneOf } = billing;
+  /** The budgets of a model apply to all accounts together: they are the operator's. */
+  const ownerOf = (subject: Subject) => (subject.kind === 'model' ? OPERATOR_ACCOUNT : accountOf(subject, directory));
+  /** The subjects of one evaluation, grouped once for all accounts. */
+  let grouped: { readonly atMs: number; readonly subjects: ReadonlyMap<string | null, readonly Subject[]> } | null =
+    null;
+  return {
+    readSpends,
+    readBalances: (account) => store.ledger.readBalances(account),
+    budgetsOf(account, atMs) {
+      if (grouped?.atMs !== atMs) grouped = { atMs, subjects: Map.groupBy(rules.subjects(), ownerOf) };
+      return (grouped.subjects.get(account) ?? [])
+        .map((subject) => rules.budgetOf(subject, account, budgetZoneOf, atMs))
+        .filter((binding) => binding !== null);
+    },
+    windowBefore(account, { subject, windowStartMs }) {
+      const before = rules.budgetOf(subject, account, budgetZoneOf, windowStartMs - 1);
+      return before !== null && before.windowStartMs < windowStartMs ? before : null;
+    },
+    async readSpent(bindings) {
+      const isUnknown = await Promise.all(bindings.map(async (one) => (await limits.store.readBudget(one)) === null));
+      // Those of end users are forgotten while they are idle, and are known while they spend.
+      const unknown = bindings.filter(({ subject }, index) => isUnknown[index] === true && subject.kind !== 'end_user');
+      await Promise.all(unknown.map((binding) => limits.seeds.seedBudgetAhead(binding)));
+      return Promise.all(bindings.map(async (one) => (await limits.store.readBudget(one))?.settled ?? null));
+    },
+    nameOf: ({ kind, id }) => nameOf(deps, kind, id),
+  };
+}
+
+function nameOf({ directory }: AlertParts['deps'], kind: BindingCaps['subject']['kind'], id: string): string {
+  if (kind === 'key') return directory.keys.get(id)?.name ?? id;
+  return kind === 'end_user' ? id.slice(id.indexOf('/') + 1) : id;
 }

@@ -4,80 +4,206 @@ import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { checkConsoleAddress } from '../config/console-providers.ts';
 import { Secret } from '../lib/secret.ts';
-import { ALERT_CHANNELS, ALERT_EVENTS, type AlertRule } from '../store/ports/books/alerts.ts';
+import { ALERT_CHANNELS, ALERT_EVENTS, type AlertEvent, type AlertRule } from '../store/ports/books/alerts.ts';
 import { givenId } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, findAccount } from './command.ts';
-import { auditChange } from './policy-changes.ts';
+import { auditChange, OPERATOR_ACCOUNT } from './policy-changes.ts';
 
-/** Bounds the deliveries that run at a time. */
-const RULES_MAX = 50;
+/** Bound the deliveries that run at a time. */
+const RULES_MAX = 500;
+const RULES_PER_ACCOUNT_MAX = 20;
 const SHOWN_DELIVERIES = 20;
+const HOUR_MS = 3_600_000;
+/** Between tests, which send requests to servers of others. */
+const TEST_PAUSE_MS = 5_000;
+
+/** The thresholds that events accept, and how they are shown. Null: the event has none. */
+const THRESHOLDS: Readonly<
+  Record<AlertEvent, { readonly from: bigint; readonly to: bigint; readonly expected: string } | null>
+> = {
+  budget: { from: 1n, to: 100n, expected: 'a percentage from 1 to 100' },
+  balance: { from: 1n, to: 10n ** 18n, expected: 'an amount in nano-USD above 0' },
+};
+
+const minuteOfDay = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'expected a time of day such as 22:00')
+  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+
+const settings = {
+  name: z.string().trim().min(1, 'enter a name').max(100, 'at most 100 characters'),
+  threshold: z
+    .string()
+    .regex(/^\d{1,19}$/, 'expected a whole number')
+    .transform(BigInt),
+  renotify_hours: z.int().min(1).max(720).nullable(),
+  quiet: z.strictObject({ from: minuteOfDay, to: minuteOfDay }).nullable(),
+};
+const receiver = {
+  channel: z.enum(ALERT_CHANNELS),
+  url: z
+    .url({ protocol: /^https?$/, error: 'expected an https address' })
+    .max(2_000)
+    .nullish(),
+};
 
 const create = defineCommand(
   z.strictObject({
     account: givenId.default('default'),
-    name: z.string().min(1).max(100),
     event: z.enum(ALERT_EVENTS),
-    threshold: z
-      .string()
-      .regex(/^[1-9]\d{0,17}$/)
-      .transform(BigInt),
-    channel: z.enum(ALERT_CHANNELS),
-    url: z.url({ protocol: /^https?$/ }).max(2_000),
+    ...settings,
+    threshold: settings.threshold.default(0n),
+    renotify_hours: settings.renotify_hours.default(null),
+    quiet: settings.quiet.default(null),
+    ...receiver,
   }),
-  async (run, { url: text, ...given }) => {
-    findAccount(run, given.account);
-    if ((await run.alerts.readRules()).length >= RULES_MAX) {
-      throw new CommandFailure(`There are ${RULES_MAX} rules, the maximum. Delete one: tollgate alerts delete ID`);
+  async (run, given) => {
+    const { account, name, event, threshold, channel } = given;
+    findAccount(run, account);
+    const rules = await run.alerts.readRules();
+    if (rules.length >= RULES_MAX || rules.filter((one) => one.account === account).length >= RULES_PER_ACCOUNT_MAX) {
+      throw new CommandFailure(
+        `The account has ${RULES_PER_ACCOUNT_MAX} alerts, or the server ${RULES_MAX}: the maximum. Delete one: tollgate alerts delete ID`,
+      );
     }
-    const url = new URL(text);
-    if (url.username !== '' || url.password !== '') {
-      throw new CommandFailure('url: found a user name or password, expected an address without them', 'usage');
-    }
-    const served = await run.routing.served();
-    const fault = checkConsoleAddress({ url: text, origin: url.origin }, served?.config.server.privateOrigins ?? []);
-    if (fault !== null) {
-      throw new CommandFailure(`url: found ${fault.found}, expected ${fault.expected}. ${fault.advice}`, 'usage');
-    }
+    checkThreshold(event, threshold);
     const id = `alr_${randomBytes(12).toString('hex')}`;
-    const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
-    const sealed = run.routing.seal({ provider: ALERT_BINDING, name: id }, url.origin, {
-      url: new Secret(text),
-      signing,
-    });
-    const rule: AlertRule = { ...given, id, origin: url.origin, sealed, createdAtMs: run.nowMs() };
-    const entries = auditRule(run, rule, null, viewRule(rule));
-    await run.alerts.createRule(rule, entries);
-    return { ...viewRule(rule), signing_secret: signing.reveal() };
+    const { signing, ...sent } = await chooseReceiver(run, { id, account }, given);
+    const nowMs = run.nowMs();
+    const rule: AlertRule = {
+      ...{ id, account, name, event, threshold, channel },
+      ...sent,
+      renotifyMs: given.renotify_hours === null ? null : given.renotify_hours * HOUR_MS,
+      quietFrom: given.quiet?.from ?? null,
+      quietTo: given.quiet?.to ?? null,
+      mutedUntilMs: null,
+      createdAtMs: nowMs,
+      evaluatedAtMs: nowMs,
+    };
+    await run.alerts.createRule(rule, auditRule(run, rule, null, viewAlert(rule)));
+    return { ...viewAlert(rule), signing_secret: signing?.reveal() ?? null };
+  },
+);
+
+const set = defineCommand(
+  z.strictObject({
+    id: z.string(),
+    name: settings.name.optional(),
+    threshold: settings.threshold.optional(),
+    renotify_hours: settings.renotify_hours.optional(),
+    quiet: settings.quiet.optional(),
+    channel: receiver.channel.optional(),
+    url: receiver.url,
+    /** Null: no longer muted. */
+    muted_until: z.iso.datetime().nullable().optional(),
+  }),
+  async (run, { id, name, threshold, renotify_hours, quiet, channel, url, muted_until }) => {
+    const before = await findRule(run, id);
+    if (threshold !== undefined) checkThreshold(before.event, threshold);
+    if (channel === undefined && url !== undefined) {
+      throw new CommandFailure('channel: found nothing, expected the channel of the url', 'usage');
+    }
+    const sent = channel === undefined ? null : await chooseReceiver(run, before, { channel, url });
+    const rule: AlertRule = {
+      ...before,
+      name: name ?? before.name,
+      threshold: threshold ?? before.threshold,
+      ...(channel === undefined || sent === null ? {} : { channel, receiver: sent.receiver, sealed: sent.sealed }),
+      renotifyMs:
+        renotify_hours === undefined ? before.renotifyMs : renotify_hours === null ? null : renotify_hours * HOUR_MS,
+      ...(quiet === undefined ? {} : { quietFrom: quiet?.from ?? null, quietTo: quiet?.to ?? null }),
+      mutedUntilMs:
+        muted_until === undefined ? before.mutedUntilMs : muted_until === null ? null : Date.parse(muted_until),
+    };
+    // An address may change within its origin, which is all that is shown of it.
+    const after = sent?.sealed == null ? viewAlert(rule) : { ...viewAlert(rule), address: 'replaced' };
+    const entries = auditRule(run, rule, viewAlert(before), after);
+    if (entries.length > 0) await run.alerts.changeRule(rule, entries);
+    return { ...viewAlert(rule), signing_secret: sent?.signing?.reveal() ?? null };
   },
 );
 
 /** No provider has a name with a space, so nothing else is sealed for it. */
 export const ALERT_BINDING = 'alert rule';
 
+function checkThreshold(event: AlertEvent, threshold: bigint): void {
+  const range = THRESHOLDS[event];
+  const [from, to] = range === null ? [0n, 0n] : [range.from, range.to];
+  if (from <= threshold && threshold <= to) return;
+  throw new CommandFailure(
+    `threshold: found ${threshold}, expected ${range?.expected ?? `none: the event ${event} has no threshold`}`,
+    'usage',
+  );
+}
+
+type Receiver = Pick<AlertRule, 'receiver' | 'sealed'> & { readonly signing: Secret | null };
+
+/** Checks where a rule sends to, and seals it. Webhooks get a new secret that signs them. */
+async function chooseReceiver(
+  run: CommandRun,
+  { id, account }: Pick<AlertRule, 'id' | 'account'>,
+  { channel, url: text }: { readonly channel: AlertRule['channel']; readonly url?: string | null | undefined },
+): Promise<Receiver> {
+  if (channel === 'inbox') {
+    if (text != null) throw new CommandFailure('url: found an address, expected none for the inbox', 'usage');
+    return { receiver: '', sealed: null, signing: null };
+  }
+  if (text == null) throw new CommandFailure('url: found nothing, expected the address of the webhook', 'usage');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    throw new CommandFailure('url: found a user name or password, expected an address without them', 'usage');
+  }
+  const served = account === OPERATOR_ACCOUNT ? await run.routing.served() : null;
+  const fault = checkConsoleAddress({ url: text, origin: url.origin }, served?.config.server.privateOrigins ?? []);
+  if (fault !== null) {
+    throw new CommandFailure(`url: found ${fault.found}, expected ${fault.expected}. ${fault.advice}`, 'usage');
+  }
+  const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
+  const sealed = run.routing.seal({ provider: ALERT_BINDING, name: id }, url.origin, {
+    url: new Secret(text),
+    signing,
+  });
+  return { receiver: url.origin, sealed, signing: channel === 'webhook' ? signing : null };
+}
+
 const list = defineCommand(z.strictObject({}), async ({ alerts }) =>
   Promise.all(
     (await alerts.readRules()).map(async (rule) => {
       const [last] = await alerts.readDeliveries(rule.id, 1);
-      return { ...viewRule(rule), last_status: last?.status ?? null, last_error: last?.error ?? null };
+      return { ...viewAlert(rule), last_status: last?.status ?? null, last_error: last?.error ?? null };
     }),
   ),
 );
 
 const remove = defineCommand(z.strictObject({ id: z.string() }), async (run, { id }) => {
   const rule = await findRule(run, id);
-  await run.alerts.deleteRule(id, auditRule(run, rule, viewRule(rule), null));
+  await run.alerts.deleteRule(id, auditRule(run, rule, viewAlert(rule), null));
   return { id };
 });
 
 const sendTest = defineCommand(z.strictObject({ id: z.string() }), async (run, { id }) => {
   const rule = await findRule(run, id);
   const nowMs = run.nowMs();
-  const delivery = `dlv_${randomBytes(16).toString('hex')}`;
-  const text = `This is a test of the alert ${rule.name}.`;
-  const row = { id: delivery, rule: id, text, createdAtMs: nowMs, nextAtMs: nowMs, attempts: 0, error: null };
-  await run.alerts.enqueue([{ ...row, status: 'pending' }]);
-  return { id: delivery };
+  if (rule.mutedUntilMs !== null && nowMs < rule.mutedUntilMs) {
+    throw new CommandFailure('The alert is muted, so that nothing is sent. Unmute it first.');
+  }
+  const [last] = await run.alerts.readDeliveries(id, 1);
+  if (last !== undefined && nowMs - last.createdAtMs < TEST_PAUSE_MS) {
+    throw new CommandFailure(
+      'A message was created within the last 5 seconds. Look at its result, or test again soon.',
+    );
+  }
+  const name = `dlv_${randomBytes(16).toString('hex')}`;
+  const delivery = {
+    ...{ id: name, rule: id, account: rule.account, event: JSON.stringify(['test', name]) },
+    text: `This is a test of the alert ${rule.name}.`,
+    remedy: null,
+    createdAtMs: nowMs,
+    status: rule.channel === 'inbox' ? ('delivered' as const) : ('pending' as const),
+    ...{ attempts: 0, nextAtMs: nowMs, error: null },
+  };
+  await run.alerts.enqueue([{ delivery, notAfterMs: null }]);
+  return { id: name };
 });
 
 const deliveries = defineCommand(z.strictObject({ id: z.string() }), async (run, { id }) => {
@@ -102,12 +228,29 @@ async function findRule({ alerts }: CommandRun, id: string): Promise<AlertRule> 
   return rule;
 }
 
-function viewRule({ id, account, name, event, threshold, channel, origin }: AlertRule) {
-  const limit = event === 'budget' ? `${threshold}%` : `${formatNanoUsd(threshold)} USD`;
-  return { id, account, name, event, threshold: limit, channel, receiver: origin };
+/** Renders a rule, without its address and secret. */
+function viewAlert(rule: AlertRule) {
+  const { id, account, name, event, threshold, channel, renotifyMs, quietFrom, quietTo, mutedUntilMs } = rule;
+  return {
+    ...{ id, account, name, event, channel, receiver: rule.receiver },
+    threshold: threshold.toString(),
+    shown_threshold: showThreshold(event, threshold),
+    renotify_hours: renotifyMs === null ? null : renotifyMs / HOUR_MS,
+    quiet: quietFrom === null || quietTo === null ? null : { from: showMinute(quietFrom), to: showMinute(quietTo) },
+    muted_until: mutedUntilMs === null ? null : new Date(mutedUntilMs).toISOString(),
+    created_at: new Date(rule.createdAtMs).toISOString(),
+  };
 }
 
-type Shown = ReturnType<typeof viewRule> | null;
+function showThreshold(event: AlertEvent, threshold: bigint): string {
+  return event === 'balance' ? `${formatNanoUsd(threshold)} USD` : `${threshold}%`;
+}
+
+function showMinute(minute: number): string {
+  return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+}
+
+type Shown = (ReturnType<typeof viewAlert> & { readonly address?: string }) | null;
 
 function auditRule(run: CommandRun, { id, account }: AlertRule, before: Shown, after: Shown) {
   return auditChange(run, { account, workspace: null, subject: { kind: 'alert', id }, before, after });
@@ -115,6 +258,7 @@ function auditRule(run: CommandRun, { id, account }: AlertRule, before: Shown, a
 
 export const ALERT_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
   ['alerts.create', create],
+  ['alerts.set', set],
   ['alerts.list', list],
   ['alerts.delete', remove],
   ['alerts.test', sendTest],

@@ -105,7 +105,10 @@ export interface ControlContext {
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
   readonly routing: RoutingContext;
   readonly reconciliations: Pick<ReconciliationStore, 'save'>;
-  readonly alerts: Pick<AlertStore, 'readRules' | 'createRule' | 'deleteRule' | 'enqueue' | 'readDeliveries'>;
+  readonly alerts: Pick<
+    AlertStore,
+    'readRules' | 'createRule' | 'changeRule' | 'deleteRule' | 'enqueue' | 'readDeliveries'
+  >;
   /** The current time, unix ms. */
   nowMs(): number;
 }

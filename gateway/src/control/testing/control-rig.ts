@@ -85,6 +85,7 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
       alerts: {
         readRules: async () => [],
         createRule: async () => undefined,
+        changeRule: async () => undefined,
         deleteRule: async () => undefined,
         enqueue: async () => undefined,
         readDeliveries: async () => [],

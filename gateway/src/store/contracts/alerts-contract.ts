@@ -10,16 +10,27 @@ export function sampleRule(id: string, changes: Partial<AlertRule> = {}): AlertR
     account: 'default',
     name: id,
     ...event,
-    origin: 'https://a.test',
+    receiver: 'https://a.test',
     sealed: 'c2',
+    renotifyMs: null,
+    quietFrom: null,
+    quietTo: null,
+    mutedUntilMs: null,
     createdAtMs: 1,
+    evaluatedAtMs: 1,
     ...changes,
   };
 }
 
 function sampleDelivery(id: string, changes: Partial<AlertDelivery> = {}): AlertDelivery {
   const fresh = { status: 'pending', attempts: 0, nextAtMs: 10, error: null } as const;
-  return { id, rule: 'one', text: 'spent', createdAtMs: 10, ...fresh, ...changes };
+  const remedy = { label: 'Edit limits', page: '/app/limits' };
+  const found = { rule: 'one', account: 'default', event: id, text: 'spent', remedy };
+  return { id, ...found, createdAtMs: 10, ...fresh, ...changes };
+}
+
+function once(...deliveries: readonly AlertDelivery[]) {
+  return deliveries.map((delivery) => ({ delivery, notAfterMs: null }));
 }
 
 /** Runs the suite; `openRig` opens new data. */
@@ -35,7 +46,7 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       await rig.restart();
       const { alerts } = rig.store;
       expect(await alerts.readRules()).toEqual(rules);
-      await alerts.enqueue([sampleDelivery('a')]);
+      await alerts.enqueue(once(sampleDelivery('a')));
       await alerts.deleteRule('one', []);
       expect(await alerts.readRules()).toEqual([sampleRule('two')]);
       expect(await alerts.readDeliveries('one', 10)).toEqual([]);
@@ -45,11 +56,11 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
     test('a delivery is added once, and not for a rule that is gone', async () => {
       const rig = await open();
       await rig.store.alerts.createRule(sampleRule('one'), []);
-      await rig.store.alerts.enqueue([sampleDelivery('a'), sampleDelivery('b', { rule: 'gone' })]);
+      await rig.store.alerts.enqueue(once(sampleDelivery('a'), sampleDelivery('b', { rule: 'gone' })));
       await rig.store.alerts.saveAttempt(sampleDelivery('a', { status: 'delivered', attempts: 1 }));
       await rig.restart();
       const { alerts } = rig.store;
-      await alerts.enqueue([sampleDelivery('a', { text: 'again' })]);
+      await alerts.enqueue(once(sampleDelivery('a', { text: 'again' }), sampleDelivery('c', { event: 'a' })));
       expect(await alerts.readDeliveries('one', 10)).toEqual([
         sampleDelivery('a', { status: 'delivered', attempts: 1 }),
       ]);
@@ -60,18 +71,74 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       const { alerts } = (await open()).store;
       await alerts.createRule(sampleRule('one'), []);
       await alerts.createRule(sampleRule('two'), []);
-      await alerts.enqueue([
-        sampleDelivery('a', { nextAtMs: 20 }),
-        sampleDelivery('b'),
-        sampleDelivery('c', { nextAtMs: 21 }),
-        sampleDelivery('d', { rule: 'two' }),
-        sampleDelivery('e', { status: 'failed' }),
-      ]);
+      await alerts.enqueue(
+        once(
+          sampleDelivery('a', { nextAtMs: 20 }),
+          sampleDelivery('b'),
+          sampleDelivery('c', { nextAtMs: 21 }),
+          sampleDelivery('d', { rule: 'two' }),
+          sampleDelivery('e', { status: 'failed' }),
+        ),
+      );
       const due = async (limit: number) => (await alerts.readDue('one', 20, limit)).map(({ id }) => id);
       expect(await due(10)).toEqual(['b', 'a']);
       expect(await due(1)).toEqual(['b']);
       await alerts.sweepDeliveries(11);
       expect((await alerts.readDeliveries('one', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    });
+
+    test('a rule is changed, but not its account and times', async () => {
+      const rig = await open();
+      await rig.store.alerts.createRule(sampleRule('one'), []);
+      const changed = sampleRule('one', {
+        name: 'other',
+        threshold: 90n,
+        channel: 'inbox',
+        receiver: '',
+        sealed: null,
+        renotifyMs: 60_000,
+        quietFrom: 1_320,
+        quietTo: 0,
+        mutedUntilMs: 9,
+      });
+      await rig.store.alerts.changeRule({ ...changed, account: 'other', createdAtMs: 5, evaluatedAtMs: 5 }, []);
+      await rig.store.alerts.saveEvaluated(7);
+      await rig.store.alerts.saveEvaluated(6);
+      await rig.restart();
+      expect(await rig.store.alerts.readRules()).toEqual([{ ...changed, evaluatedAtMs: 7 }]);
+      expect(await outcomeOf(rig.store.alerts.changeRule(sampleRule('gone'), []))).not.toBe('kept');
+    });
+
+    test('an event that lasts has another delivery only after its time', async () => {
+      const { alerts } = (await open()).store;
+      await alerts.createRule(sampleRule('one'), []);
+      const add = (id: string, createdAtMs: number, notAfterMs: number) =>
+        alerts.enqueue([{ delivery: sampleDelivery(id, { event: 'low', createdAtMs }), notAfterMs }]);
+      await add('a', 10, 0);
+      await add('b', 19, 9);
+      await add('c', 20, 10);
+      await add('c', 99, 98);
+      expect((await alerts.readDeliveries('one', 10)).map(({ id }) => id)).toEqual(['c', 'a']);
+    });
+
+    test('an inbox has the deliveries of one account, and counts what a person has not seen', async () => {
+      const rig = await open();
+      const { alerts } = rig.store;
+      await alerts.createRule(sampleRule('one'), []);
+      await alerts.createRule(sampleRule('two'), []);
+      const at = (id: string, createdAtMs: number, rule: string) => sampleDelivery(id, { createdAtMs, rule });
+      await alerts.enqueue(once(at('a', 10, 'one'), at('b', 20, 'two'), at('c', 30, 'one')));
+      const ids = async (account: string, limit: number) =>
+        (await alerts.readInbox(account, limit)).map(({ id }) => id);
+      expect(await ids('default', 2)).toEqual(['c', 'b']);
+      expect(await ids('other', 2)).toEqual([]);
+      expect(await alerts.countUnseen('default', 'ada')).toBe(3);
+      await alerts.saveSeen('default', 'ada', 20);
+      await alerts.saveSeen('default', 'ada', 10);
+      await rig.restart();
+      expect(await rig.store.alerts.countUnseen('default', 'ada')).toBe(1);
+      expect(await rig.store.alerts.countUnseen('default', 'eve')).toBe(3);
+      expect(await rig.store.alerts.countUnseen('other', 'eve')).toBe(0);
     });
   });
 }

@@ -9,14 +9,15 @@ const HOOK = 'https://hooks.example.com/services/T0/SECRETPATH';
 test('an alert is created, listed, tested and deleted, and its address is never shown', async () => {
   const run = (...words: string[]) => runProgram(folder, 'alerts', ...words);
   const folder = newFolder();
-  const created = await run('create', 'Budget 80%', '--budget-percent', '80', '--channel', 'slack', '--url', HOOK);
+  const created = await run('create', 'Budget 80%', '--budget-percent', '80', '--channel', 'webhook', '--url', HOOK);
   expect(created).toMatchObject({ exitCode: 0 });
   const { id, signing_secret: secret } = JSON.parse(created.stdout);
   expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
   const listed = await run('list', '--json');
-  expect(JSON.parse(listed.stdout)).toMatchObject({ id, event: 'budget', threshold: '80%', last_status: null });
+  expect(JSON.parse(listed.stdout)).toMatchObject({ id, event: 'budget', shown_threshold: '80%', last_status: null });
   expect(JSON.parse(listed.stdout).receiver).toBe('https://hooks.example.com');
   await run('test', id);
+  expect((await run('test', id)).stderr).toContain('within the last 5 seconds');
   const deliveries = await run('deliveries', id);
   expect(deliveries.stdout).toContain('This is a test of the alert Budget 80%.');
   const shown = [created, listed, deliveries].map(({ stdout, stderr }) => stdout + stderr).join('');
@@ -24,6 +25,14 @@ test('an alert is created, listed, tested and deleted, and its address is never 
   expect(await run('delete', id)).toMatchObject({ exitCode: 0 });
   expect((await run('list', '--json')).stdout).toBe('');
   expect((await run('test', id)).stderr).toContain('There is no alert with the id');
+});
+
+test('an alert of the inbox has no address', async () => {
+  const folder = newFolder();
+  const create = (...words: string[]) =>
+    runProgram(folder, 'alerts', 'create', 'Budget', '--budget-percent', '80', '--channel', 'inbox', ...words);
+  expect((await create('--url', HOOK)).stderr).toContain('expected none for the inbox');
+  expect(JSON.parse((await create()).stdout)).toMatchObject({ channel: 'inbox', receiver: '', signing_secret: null });
 });
 
 test('addresses that are not public https and impossible thresholds are refused', async () => {
@@ -37,6 +46,7 @@ test('addresses that are not public https and impossible thresholds are refused'
     'ftp://a.b/',
   ])
     expect((await create('--balance-below', '5', '--url', url)).exitCode).toBe(2);
+  expect((await create('--budget-percent', '80')).stderr).toContain('expected the address of the webhook');
   expect((await create('--url', HOOK)).stderr).toContain('expected one of --budget-percent and --balance-below');
   for (const amount of ['0', '-1', '1e3', 'x']) {
     expect((await create('--balance-below', amount, '--url', HOOK)).exitCode).toBe(2);

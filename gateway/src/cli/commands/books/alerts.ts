@@ -11,7 +11,7 @@ interface CreateFlags {
   readonly budgetPercent?: string;
   readonly balanceBelow?: string;
   readonly channel: string;
-  readonly url: string;
+  readonly url?: string;
 }
 
 const ruleView = z.object({
@@ -19,7 +19,7 @@ const ruleView = z.object({
   account: z.string(),
   name: z.string(),
   event: z.string(),
-  threshold: z.string(),
+  shown_threshold: z.string(),
   channel: z.string(),
   receiver: z.string(),
   last_status: z.string().nullable(),
@@ -42,7 +42,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('create')
     .description('create an alert; prints the secret that signs its webhooks, which is shown only once')
     .argument('<name>', 'a name')
-    .requiredOption('--url <url>', 'public https address that receives the messages')
+    .option('--url <url>', 'public https address that receives the messages; not for the inbox')
     .option('--account <id>', 'the account whose budgets or balance are observed', 'default')
     .option(
       '--budget-percent <n>',
@@ -50,7 +50,7 @@ export function register(program: Command, environment: CliEnvironment): void {
       parsePercent,
     )
     .option('--balance-below <usd>', 'when the balance of the prepaid account is below this', parseAmount)
-    .addOption(new Option('--channel <channel>', 'format of the messages').choices(ALERT_CHANNELS).default('webhook'))
+    .addOption(new Option('--channel <channel>', 'where the messages go').choices(ALERT_CHANNELS).default('webhook'))
     .action(async (name: string, { budgetPercent, balanceBelow, ...flags }: CreateFlags) => {
       const threshold = budgetPercent ?? balanceBelow;
       if (threshold === undefined || (budgetPercent !== undefined && balanceBelow !== undefined))
@@ -66,9 +66,16 @@ export function register(program: Command, environment: CliEnvironment): void {
       const found = z.array(ruleView).parse(await administer(environment, 'alerts.list', {}));
       if (json) return environment.stdout(found.map(renderJsonLine).join(''));
       const rows = found.map((one) =>
-        [one.id, one.name, one.account, one.event, one.threshold, one.channel, one.receiver, one.last_status ?? ''].map(
-          makeVisible,
-        ),
+        [
+          one.id,
+          one.name,
+          one.account,
+          one.event,
+          one.shown_threshold,
+          one.channel,
+          one.receiver,
+          one.last_status ?? '',
+        ].map(makeVisible),
       );
       const heading = ['ID', 'NAME', 'ACCOUNT', 'EVENT', 'THRESHOLD', 'CHANNEL', 'RECEIVER', 'LAST DELIVERY'];
       environment.stdout(renderTable(heading, rows));

@@ -1,34 +1,64 @@
-/** Defines the store of alerts: the rules of accounts, and the deliveries that are owed to their receivers. */
+/** Defines the store of alerts: the rules of accounts, what they found, and the deliveries owed to receivers. */
 import type { NewAuditEntry } from '../audit.ts';
 
-/** `budget`: a budget of the account reached a percentage. `balance`: its balance is below an amount. */
-export const ALERT_EVENTS = ['budget', 'balance'] as const;
-/** `webhook`: signed JSON. `slack`: the body of an incoming webhook of Slack, which others accept too. */
-export const ALERT_CHANNELS = ['webhook', 'slack'] as const;
+/** What a rule observes. `threshold` of a rule is in the unit of its event. */
+export const ALERT_EVENTS = [
+  /** A budget of the account, its workspaces, keys or end users reached a percentage. */
+  'budget',
+  /** The balance of the prepaid account is below an amount, nano-USD. */
+  'balance',
+] as const;
+export type AlertEvent = (typeof ALERT_EVENTS)[number];
+
+/**
+ * `inbox`: in the console only, where the alerts of the other channels appear too. `webhook`: signed JSON. `slack`: the
+ * body of an incoming webhook of Slack, which others accept too.
+ */
+export const ALERT_CHANNELS = ['inbox', 'webhook', 'slack'] as const;
+export type AlertChannel = (typeof ALERT_CHANNELS)[number];
 
 export interface AlertRule {
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  readonly event: (typeof ALERT_EVENTS)[number];
-  /** Of `budget`: percent. Of `balance`: nano-USD. */
+  readonly event: AlertEvent;
+  /** In the unit of the event; 0 where it has none. */
   readonly threshold: bigint;
-  readonly channel: (typeof ALERT_CHANNELS)[number];
-  /** Of the receiver's address. The address itself may be a secret. */
-  readonly origin: string;
-  /** The address and the signing secret, sealed for this rule and origin; base64. */
-  readonly sealed: string;
+  readonly channel: AlertChannel;
+  /** Of a webhook: the origin of its address, which may be a secret as a whole. Else empty. */
+  readonly receiver: string;
+  /** The address and the signing secret, sealed for this rule and origin; base64. Null: not a webhook. */
+  readonly sealed: string | null;
+  /** Reports an event that lasts again after this long; null: the default of the event. */
+  readonly renotifyMs: number | null;
+  /** Minutes of the day in the account's time zone, between which nothing is sent; both null: always sent. */
+  readonly quietFrom: number | null;
+  readonly quietTo: number | null;
+  /** Neither observed nor sent until then, unix ms; null: not muted. */
+  readonly mutedUntilMs: number | null;
   readonly createdAtMs: number;
+  /** Changed by `saveEvaluated` only. */
+  readonly evaluatedAtMs: number;
 }
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
+/** The page of the console that mends it. */
+export interface AlertRemedy {
+  readonly label: string;
+  readonly page: string;
+}
+
 export interface AlertDelivery {
-  /** The same for the same event: the receiver recognizes a repeated delivery by it. */
+  /** The receiver recognizes a repeated delivery by it. */
   readonly id: string;
   readonly rule: string;
+  readonly account: string;
+  /** Identifies what happened, within the rule. */
+  readonly event: string;
   /** The sentence. */
   readonly text: string;
+  readonly remedy: AlertRemedy | null;
   readonly createdAtMs: number;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -38,21 +68,37 @@ export interface AlertDelivery {
   readonly error: string | null;
 }
 
+/** A delivery, unless the same event has one that was created after `notAfterMs`; null: unless it has one at all. */
+export interface FoundAlert {
+  readonly delivery: AlertDelivery;
+  readonly notAfterMs: number | null;
+}
+
 export interface AlertStore {
   /** The rules of all accounts, oldest first. */
   readRules(): Promise<readonly AlertRule[]>;
   /** Durable when it resolves. Rejects as a conflict where the id exists. */
   createRule(rule: AlertRule, entries: readonly NewAuditEntry[]): Promise<void>;
+  /** Replaces all but its account and times. Rejects as a conflict where it does not exist. */
+  changeRule(rule: AlertRule, entries: readonly NewAuditEntry[]): Promise<void>;
   /** Deletes the rule with its deliveries. Rejects as a conflict where it does not exist. */
   deleteRule(id: string, entries: readonly NewAuditEntry[]): Promise<void>;
+  /** Keeps that all rules were evaluated then. */
+  saveEvaluated(atMs: number): Promise<void>;
   /** Adds deliveries, except those whose id is known or whose rule is gone. Durable when it resolves. */
-  enqueue(deliveries: readonly AlertDelivery[]): Promise<void>;
+  enqueue(found: readonly FoundAlert[]): Promise<void>;
   /** The pending deliveries of a rule that are due, the earliest first. */
   readDue(rule: string, nowMs: number, limit: number): Promise<readonly AlertDelivery[]>;
   /** Keeps the result of an attempt. Does nothing where the delivery is gone. */
   saveAttempt(delivery: AlertDelivery): Promise<void>;
   /** The deliveries of a rule, the newest first. */
   readDeliveries(rule: string, limit: number): Promise<readonly AlertDelivery[]>;
+  /** The deliveries of all rules of an account, the newest first. */
+  readInbox(account: string, limit: number): Promise<readonly AlertDelivery[]>;
+  /** The number of an account's deliveries that a person has not seen: those created after their mark. */
+  countUnseen(account: string, person: string): Promise<number>;
+  /** Marks what was created until then as seen. A mark never goes back. */
+  saveSeen(account: string, person: string, atMs: number): Promise<void>;
   /** Deletes the finished deliveries that were created before then. */
   sweepDeliveries(beforeMs: number): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { Writer } from '../writer/writer.ts';
 const RULES: StoredTable<AlertRule> = {
   name: 'alert_rule',
   key: ['id'],
-  fixed: [],
+  fixed: ['account', 'createdAtMs', 'evaluatedAtMs'],
   members: {
     id: 'plain',
     account: 'plain',
@@ -17,20 +17,28 @@ const RULES: StoredTable<AlertRule> = {
     event: 'plain',
     threshold: 'amount',
     channel: 'plain',
-    origin: 'plain',
+    receiver: 'plain',
     sealed: 'plain',
+    renotifyMs: 'plain',
+    quietFrom: 'plain',
+    quietTo: 'plain',
+    mutedUntilMs: 'plain',
     createdAtMs: 'plain',
+    evaluatedAtMs: 'plain',
   },
 };
 
 const DELIVERIES: StoredTable<AlertDelivery> = {
   name: 'alert_delivery',
   key: ['id'],
-  fixed: ['rule', 'text', 'createdAtMs'],
+  fixed: ['rule', 'account', 'event', 'text', 'remedy', 'createdAtMs'],
   members: {
     id: 'plain',
     rule: 'plain',
+    account: 'plain',
+    event: 'plain',
     text: 'plain',
+    remedy: 'json',
     createdAtMs: 'plain',
     status: 'plain',
     attempts: 'plain',
@@ -39,23 +47,44 @@ const DELIVERIES: StoredTable<AlertDelivery> = {
   },
 };
 
+const NEWEST = 'created_at_ms DESC, id';
+
 export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): AlertStore {
   return {
     readRules: () => readRows(queries, RULES, 'created_at_ms, id'),
     createRule: (rule, entries) => writer.write([insertRow(RULES, rule), ...entries.map(auditStatement)]),
+    changeRule: (rule, entries) => writer.write([updateRow(RULES, rule), ...entries.map(auditStatement)]),
     deleteRule: (id, entries) =>
       writer.write([
         { sql: 'DELETE FROM alert_delivery WHERE rule = ?', parameters: [id], changes: null },
         deleteRow(RULES, [id]),
         ...entries.map(auditStatement),
       ]),
-    async enqueue(deliveries) {
-      const statements = deliveries.map(({ id, rule, text, createdAtMs, status, attempts, nextAtMs, error }) => ({
-        sql: `INSERT INTO alert_delivery (id, rule, text, created_at_ms, status, attempts, next_at_ms, error)
-          SELECT ?, id, ?, ?, ?, ?, ?, ? FROM alert_rule WHERE id = ? ON CONFLICT (id) DO NOTHING`,
-        parameters: [id, text, createdAtMs, status, attempts, nextAtMs, error, rule],
-        changes: null,
-      }));
+    saveEvaluated: (atMs) =>
+      writer.write([
+        {
+          sql: 'UPDATE alert_rule SET evaluated_at_ms = ? WHERE evaluated_at_ms < ?',
+          parameters: [atMs, atMs],
+          changes: null,
+        },
+      ]),
+    async enqueue(found) {
+      const statements = found.map(({ delivery, notAfterMs }) => {
+        const { id, rule, event, text, remedy, createdAtMs, status, attempts, nextAtMs, error } = delivery;
+        const shownRemedy = remedy === null ? null : JSON.stringify(remedy);
+        return {
+          sql: `INSERT INTO alert_delivery
+              (id, rule, account, event, text, remedy, created_at_ms, status, attempts, next_at_ms, error)
+            SELECT ?, id, account, ?, ?, ?, ?, ?, ?, ?, ? FROM alert_rule WHERE id = ?
+              AND NOT EXISTS (SELECT 1 FROM alert_delivery WHERE rule = ? AND event = ? AND created_at_ms > ?)
+            ON CONFLICT (id) DO NOTHING`,
+          parameters: [
+            ...[id, event, text, shownRemedy, createdAtMs, status, attempts, nextAtMs, error, rule],
+            ...[rule, event, notAfterMs ?? -1],
+          ],
+          changes: null,
+        };
+      });
       if (statements.length > 0) await writer.write(statements);
     },
     readDue: (rule, nowMs, limit) =>
@@ -66,8 +95,23 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
         sql`rule = ${rule} AND status = 'pending' AND next_at_ms <= ${nowMs}`,
       ),
     saveAttempt: (delivery) => writer.write([{ ...updateRow(DELIVERIES, delivery), changes: null }]),
-    readDeliveries: (rule, limit) =>
-      readRows(queries, DELIVERIES, sqlLimit('created_at_ms DESC, id', limit), sql`rule = ${rule}`),
+    readDeliveries: (rule, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`rule = ${rule}`),
+    readInbox: (account, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`account = ${account}`),
+    async countUnseen(account, person) {
+      const { rows } = await sql<{ readonly unseen: number }>`SELECT count(*) AS unseen FROM alert_delivery
+        WHERE account = ${account} AND created_at_ms > coalesce(
+          (SELECT seen_at_ms FROM alert_seen WHERE account = ${account} AND person = ${person}), 0)`.execute(queries);
+      return rows[0]?.unseen ?? 0;
+    },
+    saveSeen: (account, person, atMs) =>
+      writer.write([
+        {
+          sql: `INSERT INTO alert_seen (account, person, seen_at_ms) VALUES (?, ?, ?)
+            ON CONFLICT (account, person) DO UPDATE SET seen_at_ms = max(seen_at_ms, excluded.seen_at_ms)`,
+          parameters: [account, person, atMs],
+          changes: null,
+        },
+      ]),
     sweepDeliveries: (beforeMs) =>
       writer.write([
         {

@@ -74,14 +74,22 @@ export const ALERTS = [
     event TEXT NOT NULL,
     threshold INTEGER NOT NULL,
     channel TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    sealed TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL
+    receiver TEXT NOT NULL,
+    sealed TEXT,
+    renotify_ms INTEGER,
+    quiet_from INTEGER,
+    quiet_to INTEGER,
+    muted_until_ms INTEGER,
+    created_at_ms INTEGER NOT NULL,
+    evaluated_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE alert_delivery (
     id TEXT PRIMARY KEY NOT NULL,
     rule TEXT NOT NULL REFERENCES alert_rule (id) ON DELETE CASCADE,
+    account TEXT NOT NULL,
+    event TEXT NOT NULL,
     text TEXT NOT NULL,
+    remedy TEXT,
     created_at_ms INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
     attempts INTEGER NOT NULL,
@@ -90,4 +98,12 @@ export const ALERTS = [
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX alert_delivery_due ON alert_delivery (rule, next_at_ms) WHERE status = 'pending'`,
   'CREATE INDEX alert_delivery_newest ON alert_delivery (rule, created_at_ms)',
+  'CREATE INDEX alert_delivery_event ON alert_delivery (rule, event, created_at_ms)',
+  'CREATE INDEX alert_delivery_inbox ON alert_delivery (account, created_at_ms)',
+  `CREATE TABLE alert_seen (
+    account TEXT NOT NULL REFERENCES account (id),
+    person TEXT NOT NULL,
+    seen_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (account, person)
+  ) STRICT, WITHOUT ROWID`,
 ];

@@ -1,0 +1,121 @@
+/** Finds budgets that reached a percentage, and balances that are low. */
+import { formatNanoUsd } from '../billing/money.ts';
+import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
+import type { AccountBalance } from '../store/ports/ledger.ts';
+import type { BindingCaps, BudgetWindow } from '../store/ports/limits.ts';
+import { DAY_MS, foundAlert } from './found-alert.ts';
+
+export interface MoneySources {
+  /** The budgets of the account, its workspaces, keys and end users, with their current windows. */
+  budgetsOf(account: string, nowMs: number): readonly BindingCaps[];
+  /** Settled spend of the current windows, in the order of the bindings; null: not known yet. */
+  readSpent(bindings: readonly BindingCaps[]): Promise<readonly (bigint | null)[]>;
+  /** The same budget one window before; null: it has one window only. */
+  windowBefore(account: string, binding: BindingCaps): BindingCaps | null;
+  /** Settled spend by subject id, of any window; all bindings have one kind and window. */
+  readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
+  readBalances(account: string): Promise<readonly AccountBalance[]>;
+  /** The name of a subject for people. */
+  nameOf(subject: BindingCaps['subject']): string;
+}
+
+const WINDOWS: Readonly<Record<BudgetWindow, string>> = {
+  day: 'Daily budget',
+  week: 'Weekly budget',
+  month: 'Monthly budget',
+  total: 'Budget',
+};
+const LIMITS = { label: 'Edit limits', page: '/app/limits' };
+const BILLING = { label: 'Top up', page: '/app/billing' };
+/** Longer than a server is expected to be stopped, in days. */
+const LOOK_BACK_WINDOWS_MAX = 40;
+/** Requests that run over the end of a window are charged to it. */
+const LATE_CHARGES_MS = 3_600_000;
+
+/** `own`: the rules of the account about budgets. */
+export async function findBudgets(
+  sources: MoneySources,
+  own: readonly AlertRule[],
+  account: string,
+  nowMs: number,
+): Promise<readonly FoundAlert[]> {
+  const bindings = sources.budgetsOf(account, nowMs);
+  const spends = await sources.readSpent(bindings);
+  return bindings.flatMap((binding, index) =>
+    own.flatMap((rule) => judge(sources, rule, binding, spends[index] ?? 0n, nowMs)),
+  );
+}
+
+/**
+ * As `findBudgets`, for the windows that ended since the rules were evaluated last: after a stop of the server, and
+ * for charges that came late.
+ */
+export async function findEndedBudgets(
+  sources: MoneySources,
+  own: readonly AlertRule[],
+  account: string,
+  nowMs: number,
+): Promise<readonly FoundAlert[]> {
+  const isOpen = ({ createdAtMs, evaluatedAtMs }: AlertRule, endMs: number) =>
+    endMs > Math.max(createdAtMs, evaluatedAtMs - LATE_CHARGES_MS);
+  const groups = new Map<string, BindingCaps[]>();
+  for (const current of sources.budgetsOf(account, nowMs)) {
+    let binding = sources.windowBefore(account, current);
+    for (let count = 0; binding !== null && count < LOOK_BACK_WINDOWS_MAX; count += 1) {
+      const ended: BindingCaps = binding;
+      if (!own.some((rule) => isOpen(rule, ended.windowEndMs ?? nowMs))) break;
+      const { subject, windowStartMs, windowEndMs } = ended;
+      const place = `${subject.kind} ${windowStartMs} ${windowEndMs}`;
+      groups.set(place, [...(groups.get(place) ?? []), ended]);
+      binding = sources.windowBefore(account, ended);
+    }
+  }
+  const found: FoundAlert[] = [];
+  for (const group of groups.values()) {
+    const spends = await sources.readSpends(group);
+    for (const binding of group) {
+      const open = own.filter((rule) => isOpen(rule, binding.windowEndMs ?? nowMs));
+      for (const rule of open) {
+        found.push(...judge(sources, rule, binding, spends.get(binding.subject.id) ?? 0n, nowMs));
+      }
+    }
+  }
+  return found;
+}
+
+function judge(
+  sources: MoneySources,
+  rule: AlertRule,
+  { subject, caps, windowStartMs, windowEndMs }: BindingCaps,
+  spent: bigint,
+  nowMs: number,
+): FoundAlert[] {
+  if (caps.budget === null || spent === 0n) return [];
+  const { window, amount } = caps.budget;
+  if (spent * 100n < amount * rule.threshold) return [];
+  const hasEnded = windowEndMs !== null && windowEndMs <= nowMs;
+  const what = `${WINDOWS[window]} of ${subject.kind.replace('_', ' ')} ${sources.nameOf(subject)}`;
+  const state = spent >= amount ? 'is used up' : `reached ${(spent * 100n) / amount}%`;
+  const when =
+    windowEndMs === null ? '' : ` ${hasEnded ? 'Its window ended' : 'Resets'} ${new Date(windowEndMs).toISOString()}.`;
+  const text = `${what} ${state}: $${formatNanoUsd(spent)} of $${formatNanoUsd(amount)}.${when}`;
+  const event = [subject.kind, subject.id, subject.layer ?? '', window, windowStartMs, amount];
+  return [foundAlert(rule, { event, text, remedy: LIMITS, repeatMs: null }, nowMs)];
+}
+
+/** `own`: the rules of the account about its balance. Once a day while it is low. */
+export async function findBalances(
+  sources: Pick<MoneySources, 'readBalances'>,
+  own: readonly AlertRule[],
+  account: string,
+  nowMs: number,
+): Promise<readonly FoundAlert[]> {
+  const balance = (await sources.readBalances(account)).find((one) => one.account === account);
+  if (balance === undefined || balance.mode !== 'prepaid') return [];
+  return own
+    .filter(({ threshold }) => balance.available < threshold)
+    .map((rule) => {
+      const text = `The balance of account ${account} is ${formatNanoUsd(balance.available)} USD, below ${formatNanoUsd(rule.threshold)} USD.`;
+      return foundAlert(rule, { event: ['balance'], text, remedy: BILLING, repeatMs: DAY_MS }, nowMs);
+    });
+}
