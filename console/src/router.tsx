@@ -34,6 +34,7 @@ const PAGES: Readonly<Record<string, () => Promise<{ readonly default: Component
   '/app/members': () => import('./pages/members/members-page.tsx'),
   '/app/workspaces': () => import('./pages/workspaces/workspaces-page.tsx'),
   '/app/billing': () => import('./pages/billing/billing-page.tsx'),
+  '/app/billing/statement': () => import('./pages/billing/statement-page.tsx'),
   '/app/playground': () => import('./pages/playground/playground-page.tsx'),
   '/app/reconciliation': () => import('./pages/reconciliation/reconciliation-page.tsx'),
   '/app/audit': () => import('./pages/audit/audit-page.tsx'),

@@ -6,6 +6,7 @@ import { register as registerAccounts } from './cli/commands/accounts.ts';
 import { register as registerAlerts } from './cli/commands/books/alerts.ts';
 import { register as registerMigrate } from './cli/commands/books/migrate.ts';
 import { register as registerReconcile } from './cli/commands/books/reconcile.ts';
+import { register as registerStatement } from './cli/commands/books/statement.ts';
 import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
 import { register as registerCredentials } from './cli/commands/credentials.ts';
@@ -48,6 +49,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerMigrate,
     registerReconcile,
     registerAlerts,
+    registerStatement,
   ]) {
     register(program, environment);
   }

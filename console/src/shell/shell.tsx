@@ -57,17 +57,17 @@ export function Shell({ session }: { readonly session: Session }) {
     setPalette(true);
   };
   return (
-    <div className="md:grid md:min-h-dvh md:grid-cols-[208px_1fr]">
+    <div className="md:grid md:min-h-dvh md:grid-cols-[208px_1fr] print:block">
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-raised focus:px-3 focus:py-1.5 focus:shadow-float"
       >
         Skip to content
       </a>
-      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken md:block">
+      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken md:block print:hidden">
         <Navigation session={session} account={account} onPalette={openPalette} />
       </aside>
-      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-ground px-3 md:hidden">
+      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-ground px-3 md:hidden print:hidden">
         <IconButton label="Pages" onClick={() => setDrawer(true)}>
           <MenuIcon size={18} />
         </IconButton>

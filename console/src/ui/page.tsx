@@ -32,10 +32,10 @@ export function Page({ title, lead, hasTimes = false, action, filters, children 
             </p>
           )}
         </div>
-        {action && <div className="flex flex-wrap items-center gap-2">{action}</div>}
+        {action && <div className="flex flex-wrap items-center gap-2 print:hidden">{action}</div>}
       </header>
       {filters && (
-        <search aria-label="Filters" className="flex flex-wrap items-end gap-2">
+        <search aria-label="Filters" className="flex flex-wrap items-end gap-2 print:hidden">
           {filters}
         </search>
       )}

@@ -11,7 +11,7 @@ import type { ClientProtocolName } from '../protocols/names.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { AlertStore } from '../store/ports/books/alerts.ts';
 import type { ReconciliationStore } from '../store/ports/books/reconciliation.ts';
-import type { Ledger } from '../store/ports/ledger.ts';
+import type { Ledger, StatementReader } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
 import type { PolicyStore, StoredAccount } from '../store/ports/policy.ts';
 import type { ProviderStore, StoredCredential } from '../store/ports/providers.ts';
@@ -92,6 +92,7 @@ export interface ControlContext {
   /** Its changes are in force once they are kept; without a server they are in force at the next start. */
   readonly policies: PolicyStore;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
+  readonly statements: Pick<StatementReader, 'readStatement'>;
   readonly directory: KeyDirectory;
   readonly limits: RulesInForce;
   /**

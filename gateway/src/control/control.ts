@@ -12,6 +12,7 @@ import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';
 import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
 import { PROVIDER_COMMANDS } from './routing/provider-commands.ts';
 import { ROUTE_COMMANDS } from './routing/route-commands.ts';
+import { STATEMENT_COMMANDS } from './statements/statement-command.ts';
 import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
@@ -30,8 +31,8 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...ALERT_COMMANDS,
 ]);
 
-/** Commands that take no turn, because they may wait long for other servers. */
-const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map(PROVIDER_COMMANDS);
+/** Commands that take no turn, because they may take long: they wait for other servers, or only read. */
+const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map([...PROVIDER_COMMANDS, ...STATEMENT_COMMANDS]);
 
 export interface Control {
   /**

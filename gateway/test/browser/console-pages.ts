@@ -43,6 +43,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/workspaces'),
   plain('/app/members'),
   plain('/app/billing'),
+  plain('/app/billing/statement'),
   plain('/app/reconciliation'),
   plain('/app/audit'),
   plain('/app/settings'),

@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { useFilters } from '../../route/route.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
 import { Page, Section, SkeletonPanel } from '../../ui/page.tsx';
@@ -28,6 +29,9 @@ export default function BillingPage() {
       hasTimes
       action={
         <>
+          <Link to="/app/billing/statement" className={buttonClasses()}>
+            Monthly statement
+          </Link>
           <RangeDownload
             name="Statement CSV"
             lead="Top-ups, adjustments, and daily charges by model and API key."

@@ -5,6 +5,7 @@ import * as accounts from '../commands/accounts.ts';
 import * as alerts from '../commands/books/alerts.ts';
 import * as migrate from '../commands/books/migrate.ts';
 import * as reconcile from '../commands/books/reconcile.ts';
+import * as statement from '../commands/books/statement.ts';
 import * as credentials from '../commands/credentials.ts';
 import * as data from '../commands/data.ts';
 import * as keys from '../commands/keys.ts';
@@ -57,6 +58,7 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
     migrate,
     reconcile,
     alerts,
+    statement,
   ])
     register(program, environment);
   users.register(program, environment, { environment: {}, cwd: dirname(dataDir) });

@@ -1,6 +1,8 @@
 /** Serves reconciliations with providers as a list, in detail and as a CSV export. Read-only. */
+
 import { formatNanoUsd } from '../../billing/money.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { csvLine } from '../../lib/tables/csv-line.ts';
 import type {
   Finding,
   ReconciledDay,
@@ -8,7 +10,7 @@ import type {
   ReconciliationReader,
   ReconciliationSummary,
 } from '../../store/ports/books/reconciliation.ts';
-import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 
 const LIST_MAX = 100;
 const COLUMNS = ['day', 'model', 'cause', 'usd', 'count', 'request_id', 'attempt', 'provider_request_id', 'detail'];

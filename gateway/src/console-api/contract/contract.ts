@@ -11,6 +11,7 @@ import { peopleRoutes } from './people.ts';
 import { policyRoutes } from './policy.ts';
 import { routingRoutes } from './routing.ts';
 import type { RouteRow } from './row.ts';
+import { statementRoutes } from './statements.ts';
 import { usageRoutes } from './usage.ts';
 
 export const CONSOLE_ROUTES = {
@@ -22,6 +23,7 @@ export const CONSOLE_ROUTES = {
   ...routingRoutes,
   ...policyRoutes,
   ...bookRoutes,
+  ...statementRoutes,
 } as const;
 
 export type ConsoleRoutes = typeof CONSOLE_ROUTES;

@@ -1,6 +1,7 @@
 /** Tests CSV replies: a file that could not be completed does not look complete. */
 import { expect, test } from 'bun:test';
-import { csvLine, csvResponse } from './handlers.ts';
+import { csvLine } from '../../lib/tables/csv-line.ts';
+import { csvResponse } from './handlers.ts';
 
 test('a file that fails midway fails for its reader, and is logged', async () => {
   async function* lines(): AsyncGenerator<string> {

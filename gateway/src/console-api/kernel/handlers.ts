@@ -1,4 +1,4 @@
-/** Defines the input and result types of console API route handlers, and renders CSV files. */
+/** Defines the input and result types of console API route handlers, and sends CSV files. */
 import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
 import type { ConsoleRoute, ConsoleRoutes, PathNames, ReadBody, ReadQuery, Reply } from '../contract/contract.ts';
 import type { Actor, Tenancy } from './actor.ts';
@@ -42,28 +42,6 @@ export type Handler<Route extends ConsoleRoute> = (call: ConsoleCall<Route>) => 
 
 /** A handler for every route: a missing one is a compile error. */
 export type Handlers<Route extends ConsoleRoute = ConsoleRoute> = { readonly [One in Route]: Handler<One> };
-
-/**
- * The start of text that spreadsheets treat as a formula: a tab or line break, or a sign, in ASCII or full width, after
- * spaces and invisible characters, which some spreadsheets remove.
- */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}]*[=+\-@|＝＋－＠｜﹦﹢﹣﹫−])/u;
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
-
-/**
- * One line with its line break. A cell that would run as a formula is prefixed with an apostrophe; numbers are
- * unchanged.
- */
-export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-function csvCell(cell: string | number | boolean | null): string {
-  if (cell === null) return '';
-  const text = String(cell);
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
 
 /**
  * The response that a browser saves as a file. If `lines` throws, the connection breaks, so that a partial file does

@@ -2,17 +2,19 @@
  * Serves the logs page: the list of requests, its live tail and CSV export, and one request with its reason, cost and
  * content.
  */
+
 import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
 import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import { csvLine } from '../../lib/tables/csv-line.ts';
 import type { ContentStore } from '../../store/ports/content.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import { callView } from '../contract/logs.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 import {
   namesKeys,
   readOrder,

@@ -1,7 +1,8 @@
 /** Serves the audit trail as a list and a CSV export. Read-only. */
+import { csvLine } from '../../lib/tables/csv-line.ts';
 import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 import { readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
 import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';

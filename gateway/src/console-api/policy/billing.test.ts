@@ -97,10 +97,10 @@ test('a statement is opening balance, movements, each day’s charges and closin
   // The requested range ends in the future; the file name has the last known day.
   expect(headers.get('content-disposition')).toContain('"tollgate-statement-team-2026-11-19-to-2026-11-19.csv"');
   expect(text.split('\r\n')).toEqual([
-    'date,kind,ref,note,model,key_id,key_name,calls,amount_usd,balance_usd',
-    '2026-11-19T12:00:00.000Z,opening,,,,,,,,1',
-    '2026-11-19T22:00:00.000Z,correct,mov_b,typo,,,,,-0.25,0.75',
-    '2026-11-19T23:00:00.000Z,closing,,,,,,,,0.75',
+    'date,kind,ref,note,workspace,model,key_id,key_name,calls,amount_usd,balance_usd',
+    '2026-11-19T12:00:00.000Z,opening,,,,,,,,,1',
+    '2026-11-19T22:00:00.000Z,correct,mov_b,typo,,,,,,-0.25,0.75',
+    '2026-11-19T23:00:00.000Z,closing,,,,,,,,,0.75',
     '',
   ]);
   const whole = (
@@ -115,24 +115,26 @@ test('a statement is opening balance, movements, each day’s charges and closin
 
 test('a day’s charges are behind its movements, a line for each model and key, the greatest first', async () => {
   const entry = { seq: 1, kind: 'topup', ref: 'mov_a', released: 0n, note: null } as const;
+  const tokens = { input: 1, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 1 };
+  const charge = { workspace: 'red', tokens };
   const statement = {
     opening: 1_000_000_000n,
     closing: 1_500_000_000n,
     movements: [{ ...entry, atMs: Date.UTC(2026, 10, 19, 22, 50), amount: 2_000_000_000n }],
     charges: [
-      { date: '2026-11-20', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 1_000_000_000n },
-      { date: '2026-11-19', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 100_000_000n },
-      { date: '2026-11-19', model: '=n', keyId: 'k', keyName: 'web', calls: 2, amount: 400_000_000n },
+      { ...charge, date: '2026-11-20', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 1_000_000_000n },
+      { ...charge, date: '2026-11-19', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 100_000_000n },
+      { ...charge, date: '2026-11-19', model: '=n', keyId: 'k', keyName: 'web', calls: 2, amount: 400_000_000n },
     ],
   };
   const lines: string[] = [];
   for await (const line of renderStatement(statement, { zone: 'Europe/Berlin', fromMs: 0, closedMs: 1 }))
     lines.push(line.trim());
   expect(lines.slice(2, -1)).toEqual([
-    '2026-11-19T22:50:00.000Z,topup,mov_a,,,,,,2,3',
-    `2026-11-19,charges,,,"'=n",k,web,2,-0.4,2.6`,
-    '2026-11-19,charges,,,m,k,web,1,-0.1,2.5',
-    '2026-11-20,charges,,,m,k,web,1,-1,1.5',
+    '2026-11-19T22:50:00.000Z,topup,mov_a,,,,,,,2,3',
+    `2026-11-19,charges,,,red,"'=n",k,web,2,-0.4,2.6`,
+    '2026-11-19,charges,,,red,m,k,web,1,-0.1,2.5',
+    '2026-11-20,charges,,,red,m,k,web,1,-1,1.5',
   ]);
 });
 
@@ -152,7 +154,7 @@ test('charges are grouped by day in the account’s zone, model and key, and add
   const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(rig.nowMs + HOUR_MS).toISOString()}`;
   const { text } = await rig.ask(BILLING, `GET /accounts/team/billing.csv?${range}`);
   const lines = text.split('\r\n').filter((line) => line.includes(',charges,'));
-  expect(lines.map((line) => line.split(',').toSpliced(6, 1).slice(4, 8))).toEqual([
+  expect(lines.map((line) => line.split(',').toSpliced(7, 1).slice(5, 9))).toEqual([
     ['gpt-5-mini', keyId, '2', '-1.5'],
     ['o4', keyId, '1', '-0.25'],
     ['gpt-5-mini', other, '1', '-0.125'],
@@ -194,13 +196,13 @@ test('a statement up to now closes at the ledger’s balance, and adds up line b
         .split('\r\n')
         .slice(1)
         .map((line) => line.split(','));
-      let balance = parseSigned(rows[0]?.[9]);
+      let balance = parseSigned(rows[0]?.[10]);
       for (const row of rows.slice(1, -1)) {
-        balance += parseSigned(row[8]);
-        expect(parseSigned(row[9])).toBe(balance);
+        balance += parseSigned(row[9]);
+        expect(parseSigned(row[10])).toBe(balance);
       }
       const kept = (await rig.store.ledger.readBalances()).find(({ account }) => account === 'team');
-      expect([parseSigned(rows.at(-1)?.[9]), balance]).toEqual(
+      expect([parseSigned(rows.at(-1)?.[10]), balance]).toEqual(
         [kept, kept].map((one) => (one?.available ?? 0n) + (one?.held ?? 0n)),
       );
     }),

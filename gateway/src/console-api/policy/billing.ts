@@ -3,10 +3,11 @@ import { formatNanoUsd } from '../../billing/money.ts';
 import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
 import { viewAccount } from '../../control/views.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { csvLine } from '../../lib/tables/csv-line.ts';
 import type { AccountBalance, DayCharge, ShownEntry, Statement } from '../../store/ports/ledger.ts';
 import type { StoredAccount } from '../../store/ports/policy.ts';
 import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
-import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 import { dateIn, readRange } from '../kernel/time-range.ts';
 import { showTime } from './limits.ts';
 import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
@@ -67,10 +68,22 @@ interface Line {
   readonly amount: bigint;
 }
 
-const HEAD = ['date', 'kind', 'ref', 'note', 'model', 'key_id', 'key_name', 'calls', 'amount_usd', 'balance_usd'];
+const HEAD = [
+  'date',
+  'kind',
+  'ref',
+  'note',
+  'workspace',
+  'model',
+  'key_id',
+  'key_name',
+  'calls',
+  'amount_usd',
+  'balance_usd',
+];
 
 /**
- * Opening balance, each day's movements and its charges by model and key, closing balance. Each line's balance is the
+ * Opening balance, each day's movements and its charges by workspace, model and key, closing balance. Each line's balance is the
  * previous balance plus its amount. `closedMs`: the time of the closing balance.
  */
 export async function* renderStatement(
@@ -82,7 +95,7 @@ export async function* renderStatement(
   const lines: Line[] = movements.map(({ atMs, kind, ref, note, amount }) => ({
     date: dateIn(zone, atMs),
     atMs,
-    cells: [showTime(atMs), kind, ref, note, null, null, null, null],
+    cells: [showTime(atMs), kind, ref, note, null, null, null, null, null],
     amount,
   }));
   lines.push(...[...charges].sort(byMost).map(renderCharge));
@@ -96,7 +109,7 @@ export async function* renderStatement(
 }
 
 function boundLine(kind: string, atMs: number, balance: bigint): string {
-  return csvLine([showTime(atMs), kind, null, null, null, null, null, null, null, formatNanoUsd(balance)]);
+  return csvLine([showTime(atMs), kind, null, null, null, null, null, null, null, null, formatNanoUsd(balance)]);
 }
 
 /** Keeps the order of lines with the same day and time. */
@@ -110,8 +123,8 @@ function byMost(one: DayCharge, other: DayCharge): number {
   return one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1;
 }
 
-function renderCharge({ date, model, keyId, keyName, calls, amount }: DayCharge): Line {
-  const cells = [date, 'charges', null, null, model, keyId, keyName, calls];
+function renderCharge({ date, workspace, model, keyId, keyName, calls, amount }: DayCharge): Line {
+  const cells = [date, 'charges', null, null, workspace, model, keyId, keyName, calls];
   return { date, atMs: Number.POSITIVE_INFINITY, cells, amount: -amount };
 }
 

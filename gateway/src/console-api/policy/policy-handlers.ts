@@ -8,6 +8,7 @@ import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
 import { findAccount, type PolicyParts, runCommand } from './policy-parts.ts';
+import { statementHandlers } from './statements.ts';
 import { workspaceHandlers } from './workspaces.ts';
 
 export function policyHandlers(parts: PolicyParts) {
@@ -18,6 +19,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...workspaceHandlers(parts),
     ...accountHandlers(parts),
     ...billingHandlers(parts),
+    ...statementHandlers(parts),
     ...auditHandlers(parts),
     ...reconciliationHandlers(parts),
     ...settingsHandlers(parts),

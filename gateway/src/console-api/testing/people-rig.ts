@@ -80,6 +80,7 @@ export async function openPeopleRig(
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
+    statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,
     directory,

@@ -84,6 +84,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
+    statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,
     directory,

@@ -2,10 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { windowAt } from '../../admission/window.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
+import { csvLine } from '../../lib/tables/csv-line.ts';
 import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/usage.ts';
 import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
-import { csvLine, type Handlers } from '../kernel/handlers.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
 import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';

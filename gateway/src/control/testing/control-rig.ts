@@ -90,6 +90,7 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
         enqueue: async () => undefined,
         readDeliveries: async () => [],
       },
+      statements: { readStatement: () => Promise.reject(new Error('there are no statements here')) },
       policies: publishPolicies(disk.policies, changes),
       ledger: disk.ledger,
       directory,

@@ -262,10 +262,16 @@ export interface Statement {
   readonly charges: readonly DayCharge[];
 }
 
-/** The charges of one key's calls to one model on one day. */
+/** Tokens that are priced apart; `output` includes reasoning. */
+export const CHARGED_TOKENS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
+export type ChargedTokens = Readonly<Record<(typeof CHARGED_TOKENS)[number], number>>;
+
+/** The charges of one key's calls to one model in one workspace on one day. */
 export interface DayCharge {
   /** As returned by `dateOf`. */
   readonly date: string;
+  /** Null: the call has no record. */
+  readonly workspace: string | null;
   /** As named by clients; null: they named none. */
   readonly model: string | null;
   /** Null: the call has no record. */
@@ -273,6 +279,7 @@ export interface DayCharge {
   /** The key's name at its last call of that day. */
   readonly keyName: string | null;
   readonly calls: number;
+  readonly tokens: ChargedTokens;
   readonly amount: NanoUsd;
 }
 

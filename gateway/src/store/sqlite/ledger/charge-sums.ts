@@ -1,11 +1,12 @@
-/** Adds up the charges of calls by day, model and key. */
+/** Adds up the charges of calls by day, workspace, model and key. */
 import type { QueryResult } from 'kysely';
-import type { DayCharge } from '../../ports/ledger.ts';
+import { CHARGED_TOKENS, type ChargedTokens, type DayCharge } from '../../ports/ledger.ts';
 
-/** What calls of one quarter of an hour, model and key posted. */
-interface ChargeRow {
+/** What calls of one quarter of an hour, workspace, model and key posted. Without a record: null, and 0 tokens. */
+interface ChargeRow extends ChargedTokens {
   /** Null: after the end of the statement; counts in the total only. */
   readonly quarter: number | null;
+  readonly workspace: string | null;
   readonly model: string | null;
   readonly key_id: string | null;
   /** The name at `last_ms`, the end of the last of the calls. */
@@ -38,22 +39,30 @@ export class ChargeSums {
     return [...this.#sums.values()].map(({ charge }) => charge);
   }
 
-  #add({ quarter, model, key_id: keyId, key_name: keyName, last_ms: lastMs, calls, amount }: ChargeRow): void {
+  #add(row: ChargeRow): void {
+    const { quarter, workspace, model, key_id: keyId, key_name: keyName, last_ms: lastMs, calls, amount } = row;
     this.total += BigInt(amount);
     if (quarter === null) return;
     const date = this.dateOf(quarter);
-    const id = JSON.stringify([date, model, keyId]);
+    const id = JSON.stringify([date, workspace, model, keyId]);
     const before = this.#sums.get(id);
     this.#sums.set(id, {
       charge: {
         date,
+        workspace,
         model,
         keyId,
         keyName: before === undefined || lastMs >= before.lastMs ? keyName : before.charge.keyName,
         calls: calls + (before?.charge.calls ?? 0),
+        tokens: addTokens(row, before?.charge.tokens),
         amount: BigInt(amount) + (before?.charge.amount ?? 0n),
       },
       lastMs: Math.max(lastMs, before?.lastMs ?? 0),
     });
   }
+}
+
+function addTokens(row: ChargeRow, before: ChargedTokens | undefined): ChargedTokens {
+  const sums = CHARGED_TOKENS.map((kind) => [kind, row[kind] + (before?.[kind] ?? 0)] as const);
+  return Object.fromEntries(sums) as unknown as ChargedTokens;
 }

@@ -38,11 +38,18 @@ function chargesOf({ ends }: History, account: string, fromMs: number, toMs: num
   const sums = new Map<string, DayCharge>();
   for (const { record, posted, endedMs } of ends.toSorted((one, other) => one.endedMs - other.endedMs)) {
     if (record.account !== account || posted === 0n || endedMs < fromMs || endedMs >= toMs) continue;
-    const { model, key_id: keyId, key_name: keyName } = record;
+    const { workspace, model, key_id: keyId, key_name: keyName, usage } = record;
     const date = dayOf(endedMs);
-    const id = JSON.stringify([date, model, keyId]);
-    const { calls = 0, amount = 0n } = sums.get(id) ?? {};
-    sums.set(id, { date, model, keyId, keyName, calls: calls + 1, amount: amount + posted });
+    const id = JSON.stringify([date, workspace, model, keyId]);
+    const { calls = 0, amount = 0n, tokens: before } = sums.get(id) ?? {};
+    const tokens = {
+      input: usage.input + (before?.input ?? 0),
+      cache_read: usage.cache_read + (before?.cache_read ?? 0),
+      cache_write_5m: usage.cache_write_5m + (before?.cache_write_5m ?? 0),
+      cache_write_1h: usage.cache_write_1h + (before?.cache_write_1h ?? 0),
+      output: usage.output + (before?.output ?? 0),
+    };
+    sums.set(id, { date, workspace, model, keyId, keyName, calls: calls + 1, tokens, amount: amount + posted });
   }
   return [...sums.values()];
 }

@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { EntryKind, ShownEntry, StatementReader } from '../../ports/ledger.ts';
+import { CHARGED_TOKENS, type EntryKind, type ShownEntry, type StatementReader } from '../../ports/ledger.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import { timeOf } from '../usage/find-ids.ts';
 import { ID_SLACK_MS } from '../usage/scan-records.ts';
@@ -60,6 +60,8 @@ interface EntryRow {
 }
 
 const ENTRY = sql`seq, at_ms AS "atMs", kind, ref, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, note`;
+/** Of the records, which a charge from before the journal may lack. */
+const TOKEN_SUMS = sql.join(CHARGED_TOKENS.map((kind) => sql`coalesce(sum(${sql.ref(kind)}), 0) AS ${sql.ref(kind)}`));
 const MOVEMENT_POSITION = sql`printf('req_%012x ', max(0, at_ms)) || kind || ' ' || id`;
 /** A cursor into the entries from before the journal. */
 const OLD_CURSOR = /^#([1-9]\d{0,15})$/;
@@ -142,13 +144,15 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
   ): Promise<void> {
     const { fromMs, toMs } = range;
     const charge = sql`CASE WHEN ended_ms < ${toMs} THEN ended_ms / ${QUARTER_MS} END AS quarter,
+      CASE WHEN ended_ms < ${toMs} THEN workspace END AS workspace,
       CASE WHEN ended_ms < ${toMs} THEN model END AS model, CASE WHEN ended_ms < ${toMs} THEN key_id END AS key_id,
-      key_name, max(ended_ms) AS last_ms, count(*) AS calls, cast(sum(posted) AS TEXT) AS amount`;
+      key_name, max(ended_ms) AS last_ms, count(*) AS calls, ${TOKEN_SUMS},
+      cast(sum(posted) AS TEXT) AS amount`;
     const inRange = sql`account = ${account} AND ended_ms >= ${fromMs} AND posted > 0 AND block <= ${throughSeq}`;
     const first = requestIdFloor(fromMs - LONG_MS - ID_SLACK_MS);
     sums.addAll(
       await sql`SELECT ${charge} FROM call_record INDEXED BY call_record_long
-        WHERE ${inRange} AND abs(ended_ms - at_ms) > 3600000 AND request_id < ${first} GROUP BY 1, 2, 3`.execute(
+        WHERE ${inRange} AND abs(ended_ms - at_ms) > 3600000 AND request_id < ${first} GROUP BY 1, 2, 3, 4`.execute(
         workerQueries,
       ),
     );
@@ -158,7 +162,7 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
       const next: string | null = rows[0]?.id ?? null;
       sums.addAll(
         await sql`SELECT ${charge} FROM call_record
-          WHERE request_id >= ${from} AND request_id < ${next ?? NEWEST} AND ${inRange} GROUP BY 1, 2, 3`.execute(
+          WHERE request_id >= ${from} AND request_id < ${next ?? NEWEST} AND ${inRange} GROUP BY 1, 2, 3, 4`.execute(
           workerQueries,
         ),
       );
@@ -167,11 +171,13 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
     for (let floor = 1; floor <= entries; floor += pieces.charges) {
       sums.addAll(
         await sql`SELECT CASE WHEN e.at_ms < ${toMs} THEN e.at_ms / ${QUARTER_MS} END AS quarter,
+            CASE WHEN e.at_ms < ${toMs} THEN r.workspace END AS workspace,
             CASE WHEN e.at_ms < ${toMs} THEN r.model END AS model, CASE WHEN e.at_ms < ${toMs} THEN r.key_id END AS key_id,
-            r.key_name AS key_name, max(e.at_ms) AS last_ms, count(*) AS calls, cast(sum(e.amount) AS TEXT) AS amount
+            r.key_name AS key_name, max(e.at_ms) AS last_ms, count(*) AS calls, ${TOKEN_SUMS},
+            cast(sum(e.amount) AS TEXT) AS amount
           FROM ledger_entry e LEFT JOIN call_record r ON r.request_id = e.ref
           WHERE e.seq >= ${floor} AND e.seq < ${floor + pieces.charges} AND e.account = ${account}
-            AND e.kind = 'post' AND e.at_ms >= ${fromMs} GROUP BY 1, 2, 3`.execute(workerQueries),
+            AND e.kind = 'post' AND e.at_ms >= ${fromMs} GROUP BY 1, 2, 3, 4`.execute(workerQueries),
       );
     }
   }
