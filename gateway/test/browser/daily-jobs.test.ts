@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
     expect(interactions).toBeLessThanOrEqual(INTERACTIONS_MAX);
   });
 
-  test('invoice: the last month on paper, and this month as a file', async () => {
+  test('invoice: a month on paper and as a file', async () => {
     await page.evaluate('window.print = () => { window.printed = true; }');
     await act.click(link('Billing'));
     await act.click(link('Monthly statement'));

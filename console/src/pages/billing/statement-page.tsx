@@ -44,7 +44,7 @@ export default function StatementPage() {
           <select
             data-filter
             aria-label="Month"
-            className={`${CONTROL} w-48`}
+            className={`${CONTROL} sm:max-w-48`}
             value={data.month}
             onChange={({ target }) => setFilters({ month: target.value })}
           >

@@ -24,8 +24,9 @@ test('the page and the file of a month have the same lines, and only the account
   await keepCall(rig, mine, { model: 'm', cost_nano_usd: '1000000001', usage });
   await keepCall(rig, mine, { model: 'm', cost_nano_usd: '2', usage });
   await keepCall(rig, other, { model: 'secret', cost_nano_usd: '77' });
-  await rig.run('accounts.set', { id: 'team', mode: 'prepaid' });
   rig.nowMs = Date.now();
+  await rig.run('accounts.topup', { account: 'team', usd: '2', note: 'bill, paid', id: 'mov_a' });
+  await rig.run('accounts.set', { id: 'team', mode: 'prepaid' });
   const month = new Date(rig.nowMs).toISOString().slice(0, 7);
   const { json } = await rig.ask(BILLING, `GET /accounts/team/statement?month=${month}`);
   const line = { input: 14, cache_read: 10, cache_write_5m: 6, cache_write_1h: 4, output: 22 };
@@ -34,7 +35,8 @@ test('the page and the file of a month have the same lines, and only the account
     month,
     final: false,
     opening_nano_usd: '0',
-    closing_nano_usd: '-1000000003',
+    closing_nano_usd: '999999997',
+    credits_nano_usd: '2000000000',
     charges_nano_usd: '1000000003',
     lines: [{ workspace: 'red', key: mine, key_name: 'mine', model: 'm', requests: 2, ...line }],
     rest: null,
@@ -45,31 +47,40 @@ test('the page and the file of a month have the same lines, and only the account
   expect(headers.get('content-disposition')).toContain(`"tollgate-statement-team-${month}.csv"`);
   expect(text.split('\r\n').slice(0, -1)).toEqual([
     'kind,at,workspace,key_id,key_name,model,requests,input,cache_read,cache_write_5m,cache_write_1h,output,reference,note,charge_usd,credit_usd,balance_usd',
-    `opening,${month}-01T00:00:00.000Z,,,,,,,,,,,,,,,0`,
+    `opening,${json.from},,,,,,,,,,,,,,,0`,
+    `topup,${new Date(rig.nowMs).toISOString()},,,,,,,,,,,mov_a,"bill, paid",,2,`,
     `charges,,red,${mine},mine,m,2,14,10,6,4,22,,,1.000000003,,`,
-    `closing,${json.to},,,,,,,,,,,,,,,-1.000000003`,
+    `closing,${json.to},,,,,,,,,,,,,,,0.999999997`,
   ]);
 });
 
 test('without a month it is the last one that has ended, and a month to come is refused', async () => {
-  rig.nowMs = Date.parse('2026-11-30T11:00:00Z');
+  rig.nowMs = Date.parse('2027-01-31T11:00:00Z');
   expect((await rig.ask(BILLING, 'GET /accounts/team/statement')).json).toMatchObject({
-    month: '2026-10',
+    month: '2026-12',
     final: true,
   });
   await rig.run('accounts.set', { id: 'team', time_zone: 'Pacific/Kiritimati' });
   expect((await rig.ask(BILLING, 'GET /accounts/team/statement')).json).toMatchObject({
-    month: '2026-11',
+    month: '2027-01',
     final: true,
   });
   for (const [month, member] of [
-    ['2027-01', 'month'],
+    ['2027-03', 'month'],
     ['2026-13', 'month'],
     ['1926-10', 'month'],
   ]) {
     const { status, json } = await rig.ask(BILLING, `GET /accounts/team/statement?month=${month}`);
     expect([status, json.error.member]).toEqual([400, member]);
   }
+});
+
+test('an account that was created this month begins with this month', async () => {
+  rig.nowMs = Date.now();
+  await rig.run('accounts.create', { id: 'new', time_zone: 'UTC' });
+  const { json } = await rig.ask(person('per_new', 'new', 'owner'), 'GET /accounts/new/statement');
+  const month = new Date(rig.nowMs).toISOString().slice(0, 7);
+  expect(json).toMatchObject({ month, final: false, months: { first: month, last: month } });
 });
 
 test('a member without the right to bills sees none', async () => {

@@ -1,12 +1,12 @@
 /** Serves monthly statements: the lines that cost most for a page, and all of them as a file. */
 import {
-  lastMonth,
   type MonthlyStatement,
   monthAt,
   monthRange,
   readMonthlyStatement,
   renderStatementCsv,
   type StatementLine,
+  usualMonth,
 } from '../../control/statements/monthly-statement.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { CHARGED_TOKENS } from '../../store/ports/ledger.ts';
@@ -50,7 +50,7 @@ async function read(
 ): Promise<{ readonly statement: MonthlyStatement; readonly createdMs: number }> {
   const account = findAccount(parts, tenancy);
   const nowMs = parts.nowMs();
-  const month = requested ?? lastMonth(account.timeZone, nowMs);
+  const month = requested ?? usualMonth(account, nowMs);
   if (monthRange(month, account.timeZone).fromMs > nowMs) {
     throw new ConsoleFailure('invalid', `month: found ${month}, expected a month that has begun`, { member: 'month' });
   }

@@ -11,7 +11,7 @@ import { type IngestRig, openIngestRig } from '../../store/sqlite/testing/ingest
 import { type History, randomHistory } from '../../store/sqlite/testing/random-frames.ts';
 import { seededRandom } from '../../store/testing/random-calls.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
-import { lastMonth, monthAt, monthRange, readMonthlyStatement, renderStatementCsv } from './monthly-statement.ts';
+import { monthAt, monthRange, readMonthlyStatement, renderStatementCsv, usualMonth } from './monthly-statement.ts';
 
 const newFolder = temporaryFolders();
 /** Eight hours of requests over midnight of the first of April, in the zones of America and of Europe. */
@@ -115,6 +115,8 @@ test('months begin and end with the zone, over changes of the clock too', () => 
     toMs: Date.parse('2026-04-01T04:00:00Z'),
   });
   expect(monthAt('Pacific/Kiritimati', Date.parse('2026-03-31T11:00:00Z'))).toBe('2026-04');
-  expect(lastMonth('UTC', Date.parse('2026-01-01T00:00:00Z'))).toBe('2025-12');
-  expect(lastMonth('America/New_York', Date.parse('2026-01-01T00:00:00Z'))).toBe('2025-11');
+  const atMs = Date.parse('2026-01-01T00:00:00Z');
+  expect(usualMonth(accountIn('acme', 'UTC'), atMs)).toBe('2025-12');
+  expect(usualMonth(accountIn('acme', 'America/New_York'), atMs)).toBe('2025-11');
+  expect(usualMonth({ ...accountIn('acme', 'UTC'), createdAtMs: atMs }, atMs + 1)).toBe('2026-01');
 });

@@ -76,9 +76,10 @@ export function monthAt(timeZone: string, atMs: number): string {
   return shown.format(atMs).slice(0, 7);
 }
 
-/** The last month that has ended. */
-export function lastMonth(timeZone: string, nowMs: number): string {
-  return monthAt(timeZone, monthRange(monthAt(timeZone, nowMs), timeZone).fromMs - 1);
+/** The last month that has ended; of an account that was created since then, the current one. */
+export function usualMonth({ timeZone, createdAtMs }: StoredAccount, nowMs: number): string {
+  const current = monthRange(monthAt(timeZone, nowMs), timeZone);
+  return monthAt(timeZone, createdAtMs < current.fromMs ? current.fromMs - 1 : nowMs);
 }
 
 /** Reads the statement of a month that has begun. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { givenId } from '../arguments.ts';
 import { CommandFailure, type ControlCommand, defineCommand, findAccount } from '../command.ts';
-import { lastMonth, MONTH_PATTERN, monthRange, readMonthlyStatement } from './monthly-statement.ts';
+import { MONTH_PATTERN, monthRange, readMonthlyStatement, usualMonth } from './monthly-statement.ts';
 
 const read = defineCommand(
   z.strictObject({
@@ -12,7 +12,7 @@ const read = defineCommand(
   async (run, given) => {
     const account = findAccount(run, given.account);
     const nowMs = run.nowMs();
-    const month = given.month ?? lastMonth(account.timeZone, nowMs);
+    const month = given.month ?? usualMonth(account, nowMs);
     if (monthRange(month, account.timeZone).fromMs > nowMs) {
       throw new CommandFailure(`month: found ${month}, expected a month that has begun`, 'usage');
     }

@@ -18,7 +18,13 @@ test('prints a month as CSV or JSON, with the credits of that month', async () =
   expect(lines[2]).toMatch(/^topup,2026-11-20T12:00:00.000Z,,,,,,,,,,,mov_1,invoice 7,,2.5,$/);
   expect(lines[3]).toBe('closing,2026-11-30T23:00:00.000Z,,,,,,,,,,,,,,,2.5');
   const json = JSON.parse((await run('statement', 'team', '--json')).stdout);
-  expect(json).toMatchObject({ account: 'team', month: '2026-10', final: true, closing_nano_usd: '0', lines: [] });
+  expect(json).toMatchObject({
+    account: 'team',
+    month: '2026-11',
+    final: false,
+    closing_nano_usd: '2500000000',
+    lines: [],
+  });
 });
 
 test('refuses unknown accounts and months that have not begun', async () => {

@@ -15,7 +15,10 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('statement')
     .description('print the monthly statement of an account as CSV: charges by workspace, key and model, and credits')
     .argument('[account]', 'the id of the account', 'default')
-    .option('--month <month>', 'calendar month in the account’s time zone, such as 2026-10 (default: the last one)')
+    .option(
+      '--month <month>',
+      'calendar month in the account’s time zone, such as 2026-10 (default: the last one that has ended)',
+    )
     .option('--json', 'print JSON')
     .action(async (account: string, { month, json }: Flags) => {
       const given = { account, ...(month === undefined ? {} : { month }) };
