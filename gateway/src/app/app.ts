@@ -109,7 +109,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       dataDir,
       onCommit: telemetry.onCommit,
       bindMasterKey: masterKey.bind,
-      content: { masterKey: masterKey.key, bytesMax: () => limits().contentBytesMax },
+      content: { masterKey: masterKey.key, limits: () => limits() },
       onWritableChange: (failure) =>
         failure === null
           ? log.warn('requests are recorded again')
@@ -150,7 +150,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     });
     closers.push(() => money.close());
     const setUp = createSetUp(store.people, Date.now);
-    const content = openContent(store.content, log);
+    const content = openContent(store, log);
     closers.push(() => content.close());
     // Changes of models read what others have written: they run one at a time.
     const inTurn = createTurns();
@@ -230,7 +230,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       billing: money.billing,
       routing,
       choice: new ChoiceState(routing),
-      content: content.recorder,
+      ...content.deps,
       protocolViolations: { received: countersOf(UPSTREAM_PROTOCOLS), withheld: countersOf(CLIENT_PROTOCOLS) },
       unknownCallers: 0,
       ready: true,

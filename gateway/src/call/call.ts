@@ -24,6 +24,7 @@ import type { RateLimitStatus } from '../store/ports/limits.ts';
 import type { AttemptCost, AttemptRecord } from '../store/ports/records.ts';
 import type { ExchangeListener, UpstreamMarks } from '../upstream/exchange.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
+import type { CachedCall } from './cache/answer-cache.ts';
 import type { ContentDraft } from './content/content-draft.ts';
 import type { CallDeps, Settings } from './deps.ts';
 import type { IdempotencyRun } from './idempotency/idempotency-run.ts';
@@ -115,6 +116,12 @@ class Call {
   undelivered: AnswerFacts | null = null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null = null;
+  /** Collects its answer for the cache; null: it is not cached. */
+  caching: CachedCall | null = null;
+  /** What its reply says of the cache; null: nothing. */
+  cacheNote: string | null = null;
+  /** The request whose answer it gets from the cache; null: it does not. */
+  cachedFrom: string | null = null;
   /** The id of the response that it continues, kept here; null: none. */
   continues: string | null = null;
   /** The response that is kept with its end; null: none. */
@@ -231,8 +238,9 @@ export function isRouted(call: Arrived): call is Routed {
 }
 
 /** Releases everything that the call holds of the process. Safe to call more than once. */
-export function releaseCall({ place, body, form, content }: Arrived): void {
+export function releaseCall({ place, body, form, content, caching }: Arrived): void {
   place?.leave();
+  caching?.drop();
   // Copies the body before its memory is freed.
   content?.close();
   body?.release();

@@ -11,6 +11,7 @@ import type { ChoiceState } from '../routing/choose/choose.ts';
 import type { RoutingState } from '../routing/health/routing-state.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports/records.ts';
+import type { AnswerCache } from './cache/answer-cache.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { ContentRecorder } from './content/content-recorder.ts';
@@ -73,6 +74,7 @@ export interface CallDeps {
   /** What the choice among targets has learned. */
   readonly choice: ChoiceState;
   readonly content: ContentRecorder;
+  readonly cache: AnswerCache;
   readonly protocolViolations: ProtocolViolations;
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;

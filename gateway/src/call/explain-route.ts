@@ -113,5 +113,6 @@ function unrestricted({ accounts }: ExplainDeps['directory'], accountId: string)
     workspaceAllows: () => true,
     requiredTags: [],
     bodies: null,
+    cache: null,
   };
 }

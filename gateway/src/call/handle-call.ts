@@ -1,5 +1,5 @@
 /**
- * Handles one call from start to finish: identify, admit, read, route, plan, replay, hold, attempt, deliver, settle.
+ * Handles one call from start to finish: identify, admit, read, route, plan, replay, look up, hold, attempt, deliver, settle.
  * Every step is a plain function that returns a value or throws CallFailure; the only catch is here.
  */
 
@@ -7,6 +7,7 @@ import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { AskedModel } from '../protocols/request/request-facts.ts';
 import { attempt } from './attempt/attempt.ts';
 import { planFirst } from './attempt/call-targets.ts';
+import { answerFromCache } from './cache/answer-from-cache.ts';
 import { type CallOrigin, openCall, releaseCall, setMoney } from './call.ts';
 import { ContentDraft } from './content/content-draft.ts';
 import { deliver } from './deliver/deliver.ts';
@@ -51,6 +52,8 @@ export async function handleCall(
     const name = readIdempotencyName(request.headers, protocol.isReplayable);
     const replayed = name === null ? null : await replayOrBegin(call, name);
     if (replayed !== null) return replayed;
+    const cached = call.principal.cache === null ? null : await answerFromCache(call);
+    if (cached !== null) return cached;
     const holding = holdCall(call);
     setMoney(call, holding instanceof Promise ? await holding : holding);
     const outcome = await attempt(call, call.folded ? planCall(call, true) : plan);

@@ -142,6 +142,18 @@ export const LIMITS = {
     '1MiB',
     'Disk space for stored prompts and responses, including the write-ahead log; beyond it nothing more is stored.',
   ),
+  cache_bytes_max: bytes(
+    'cacheBytesMax',
+    '1GiB',
+    '1MiB',
+    'Disk space for cached answers of all workspaces; beyond it the oldest are deleted.',
+  ),
+  cache_bytes_per_workspace_max: bytes(
+    'cacheBytesPerWorkspaceMax',
+    '64MiB',
+    '64KiB',
+    'Cached answers of one workspace, as stored; beyond it its oldest are deleted.',
+  ),
   open_calls_max: count(
     'openCallsMax',
     '20000',

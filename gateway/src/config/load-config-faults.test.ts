@@ -115,7 +115,7 @@ describe('server and limits', () => {
     ],
     [
       'limits: { body_byte_max: 1MiB }\n',
-      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 44 members in docs/configuration.md. Did you mean body_bytes_max?",
+      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 46 members in docs/configuration.md. Did you mean body_bytes_max?",
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);

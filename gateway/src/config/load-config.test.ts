@@ -100,6 +100,8 @@ describe('without a file', () => {
       slowReaderBytesMax: 256 * 1024,
       slowReaderTimeoutMs: 60_000,
       contentBytesMax: 8 * 1024 ** 3,
+      cacheBytesMax: 1024 ** 3,
+      cacheBytesPerWorkspaceMax: 64 * 1024 ** 2,
       openCallsMax: 20_000,
       websocketsMax: 2_000,
       websocketsPerKeyMax: 64,

@@ -5,7 +5,7 @@ import { DATA_TAG } from '../config/config.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/limits.ts';
-import { BODY_POLICIES, HOLD_MODES } from '../store/ports/records.ts';
+import { BODY_POLICIES, CACHE_MODES, HOLD_MODES } from '../store/ports/records.ts';
 import { CommandFailure } from './command.ts';
 
 /** One percent in parts per million. */
@@ -62,6 +62,9 @@ const END_USER_LENGTH_MAX = 512;
 const NOTE_LENGTH_MAX = 512;
 const BODIES_DAYS_MAX = 3_650;
 const BODIES_DAYS_EXPECTED = `expected a whole number of days from 1 to ${BODIES_DAYS_MAX}`;
+export const CACHE_SECONDS_DEFAULT = 3_600;
+const CACHE_SECONDS_MAX = 30 * 86_400;
+const CACHE_SECONDS_EXPECTED = `expected a whole number of seconds from 1 to ${CACHE_SECONDS_MAX} (30 days)`;
 /** A hundred years. */
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
@@ -168,6 +171,15 @@ export const bodiesDays = z
   .int({ error: BODIES_DAYS_EXPECTED })
   .min(1, { error: BODIES_DAYS_EXPECTED })
   .max(BODIES_DAYS_MAX, { error: BODIES_DAYS_EXPECTED });
+
+/** Which requests of a workspace may be answered from its cache, and for how many seconds. */
+export const cacheMode = z.enum(['off', ...CACHE_MODES], {
+  error: (issue) => `found ${quote(issue.input)}, expected off, ${CACHE_MODES.join(' or ')}`,
+});
+export const cacheSeconds = z
+  .int({ error: CACHE_SECONDS_EXPECTED })
+  .min(1, { error: CACHE_SECONDS_EXPECTED })
+  .max(CACHE_SECONDS_MAX, { error: CACHE_SECONDS_EXPECTED });
 
 /** How long in ms an old secret keeps working; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });

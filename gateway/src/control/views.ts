@@ -49,6 +49,9 @@ export function viewWorkspace(workspace: StoredWorkspace, caps: LayeredCaps): Vi
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
     required_tags: workspace.requiredTags ?? [],
+    cache: workspace.cache?.mode ?? 'off',
+    cache_seconds: workspace.cache?.seconds ?? null,
+    cache_since: renderTime(workspace.cache?.sinceMs ?? null),
     ...viewLayeredCaps(caps),
     created_at: renderTime(workspace.createdAtMs),
   };

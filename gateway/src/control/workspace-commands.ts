@@ -4,10 +4,13 @@
  */
 import { z } from 'zod';
 import type { Subject } from '../store/ports/limits.ts';
-import type { StoredWorkspace } from '../store/ports/records.ts';
+import type { CacheMode, StoredWorkspace } from '../store/ports/records.ts';
 import {
   bodiesDays,
   bodyPolicy,
+  CACHE_SECONDS_DEFAULT,
+  cacheMode,
+  cacheSeconds,
   capArguments,
   dataTags,
   givenId,
@@ -40,6 +43,8 @@ const create = defineCommand(
     bodies: bodyPolicy.nullable().default(null),
     bodies_days: bodiesDays.nullable().default(null),
     required_tags: dataTags.default([]),
+    cache: cacheMode.optional(),
+    cache_seconds: cacheSeconds.optional(),
     ...capArguments,
   }),
   async (context, given) => {
@@ -56,7 +61,9 @@ const create = defineCommand(
       bodiesDays: given.bodies_days,
       createdAtMs: context.nowMs(),
       ...requiredTags(given.required_tags),
+      ...chooseCache(given, undefined, context.nowMs()),
     };
+    checkCache(workspace);
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
     await context.policies.save([{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
@@ -71,24 +78,59 @@ const set = defineCommand(
     bodies: bodyPolicy.nullable().optional(),
     bodies_days: bodiesDays.nullable().optional(),
     required_tags: dataTags.optional(),
+    cache: cacheMode.optional(),
+    cache_seconds: cacheSeconds.optional(),
+    clear_cache: z.literal(true).optional(),
     ...capArguments,
   }),
   async (context, given) => {
     const before = findWorkspace(context, given.id);
-    const { requiredTags: tagsBefore = [], ...kept } = before;
+    const { requiredTags: tagsBefore = [], cache: cacheBefore, ...kept } = before;
     const workspace: StoredWorkspace = {
       ...kept,
       models: given.models === undefined ? before.models : given.models,
       bodies: given.bodies === undefined ? before.bodies : given.bodies,
       bodiesDays: given.bodies_days === undefined ? before.bodiesDays : given.bodies_days,
       ...requiredTags(given.required_tags ?? tagsBefore),
+      ...chooseCache(given, cacheBefore, context.nowMs()),
     };
+    checkCache(workspace);
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });
     await context.policies.save([{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
+
+interface GivenCache {
+  readonly cache?: CacheMode | 'off' | undefined;
+  readonly cache_seconds?: number | undefined;
+  readonly clear_cache?: true | undefined;
+}
+
+/** The stored member. Answers from before the cache was turned on, or cleared, are not used. */
+function chooseCache(
+  { cache, cache_seconds, clear_cache }: GivenCache,
+  before: StoredWorkspace['cache'],
+  nowMs: number,
+): Pick<StoredWorkspace, 'cache'> {
+  const mode = cache ?? before?.mode ?? 'off';
+  if (mode === 'off') {
+    const stray = cache_seconds !== undefined ? 'cache_seconds' : clear_cache === true ? 'clear_cache' : null;
+    if (stray === null) return {};
+    throw new CommandFailure(`${stray}: answers are not cached; turn the cache on with cache, or leave this out`);
+  }
+  const seconds = cache_seconds ?? before?.seconds ?? CACHE_SECONDS_DEFAULT;
+  return { cache: { mode, seconds, sinceMs: clear_cache === true ? nowMs : (before?.sinceMs ?? nowMs) } };
+}
+
+/** Cached answers are bodies, so a workspace that says it stores none caches none. */
+function checkCache({ cache, bodies }: StoredWorkspace): void {
+  if (cache === undefined || bodies === null || bodies === 'all') return;
+  throw new CommandFailure(
+    `cache: found ${cache.mode} for a workspace that stores the bodies of ${bodies === 'off' ? 'no requests' : 'failed requests only'} (bodies: ${bodies}); expected bodies: all, or cache: off`,
+  );
+}
 
 function auditWorkspace(
   run: CommandRun,

@@ -43,6 +43,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),
     requiredTags: [],
     bodies: null,
+    cache: null,
   };
 }
 

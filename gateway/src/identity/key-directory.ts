@@ -147,6 +147,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
     workspaceAllows: compileModelPatterns(workspace.models),
     requiredTags: [...new Set([...(workspace.requiredTags ?? []), ...(key.requiredTags ?? [])])],
     bodies: workspace.bodies,
+    cache: workspace.cache === undefined ? null : { ...workspace.cache, bodiesDays: workspace.bodiesDays },
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/ports/policy.ts';
-import type { BodyPolicy, HoldMode, KeyStatus, Scope } from '../store/ports/records.ts';
+import type { BodyPolicy, CachePolicy, HoldMode, KeyStatus, Scope } from '../store/ports/records.ts';
 import { hasForeignForm, hashForeignText, hasKeyForm, type KeyHasher } from './key-format.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
@@ -34,6 +34,13 @@ export interface Principal {
   readonly requiredTags: readonly string[];
   /** Which calls' content the workspace stores; null: as configured. */
   readonly bodies: BodyPolicy | null;
+  /** How the workspace caches answers; null: it does not. */
+  readonly cache: WorkspaceCache | null;
+}
+
+/** The cache of a workspace, and for how many days it stores content; null: as configured. */
+export interface WorkspaceCache extends CachePolicy {
+  readonly bodiesDays: number | null;
 }
 
 /** Decides on one model name. Takes time linear in the name for each pattern with a `*`, constant for the others. */

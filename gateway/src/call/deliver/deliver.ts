@@ -24,6 +24,7 @@ export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Resp
   call.content?.answered(reply.body);
   const cost = call.charged === null ? null : formatNanoUsd(call.charged);
   const response = plainReply(call, reply.head, reply.body, reply.status, cost, reply.isText);
+  call.caching?.keep(reply, bytesOf(reply), response.headers);
   if (call.run !== null) await endRun(call, call.run, reply, response);
   return response;
 }
@@ -67,7 +68,10 @@ async function deliverStream(call: Held, { stream, attempts }: StreamOutcome): P
  * request under the same key.
  */
 function endRun(call: Held, run: IdempotencyRun, reply: Reply, { headers }: Response): Promise<void> {
-  const { body, status } = reply;
-  if (status !== 200) return run.end((call.charged ?? 0n) === 0n);
-  return run.keep(storedHead(call, reply), headers, typeof body === 'string' ? Buffer.from(body) : body);
+  if (reply.status !== 200) return run.end((call.charged ?? 0n) === 0n);
+  return run.keep(storedHead(call, reply), headers, bytesOf(reply));
+}
+
+function bytesOf({ body }: Reply): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }

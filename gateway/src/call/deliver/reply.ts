@@ -68,9 +68,21 @@ function routeHeaders(call: Arrived, isFinal = true): Headers {
   if (isAttempted && call.attempts.length > 1) headers.set('x-tollgate-attempts', String(call.attempts.length));
   if (call.rateLimitStatus !== null) setLimitHeaders(headers, call.rateLimitStatus, call.protocol);
   if (call.cut) headers.set('x-tollgate-cut', 'insufficient_quota');
+  if (call.cacheNote !== null) headers.set('x-tollgate-cache', call.cacheNote);
   if (isFinal && call.dropped.length > 0) headers.set('x-tollgate-dropped', droppedText(call.dropped));
   return headers;
 }
+
+/** The headers of a stored answer's reply: those of this call, then those stored with the answer (`stored`). */
+export function storedAnswerHeaders(call: Arrived, stored: ReadonlyArray<readonly [string, string]>): Headers {
+  const headers = routeHeaders(call);
+  for (const [name, value] of stored) if (!OF_DELIVERY.has(name)) headers.set(name, value);
+  if (!call.facts?.stream) headers.set('x-tollgate-cost-usd', '0');
+  return headers;
+}
+
+/** Headers about the attempts of a call. */
+const OF_DELIVERY = new Set(['x-tollgate-attempts', 'x-tollgate-route', 'x-tollgate-cut', 'x-tollgate-cost-usd']);
 
 /** Clients limit the size of a response head, and a caller can send any number of unknown members. */
 const DROPPED_CHARS_MAX = 2_000;

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { Gauge } from '../../admission/capacity.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
-import { IdempotencyRun, KEPT_ANSWER_BYTES_MAX } from './idempotency-run.ts';
+import { KEPT_ANSWER_BYTES_MAX } from '../deliver/gathered-answer.ts';
+import { IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, createRunHasher } from './idempotency-seal.ts';
 
 const MASTER_KEY = new Secret('ab'.repeat(32));

@@ -9,9 +9,8 @@ import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { Identified, Routed } from '../call.ts';
 import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
-import type { CallDeps } from '../deps.ts';
+import { holdBytes, replyStored } from '../deliver/stored-reply.ts';
 import { type Outcome, redactKeys, settle, unrecorded } from '../money/settle.ts';
-import { type AnswerStream, type DirectController, streamBody } from '../stream/outbox.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, createRunHasher, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
 
@@ -99,20 +98,21 @@ function refusalOf(found: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): 
   }
 }
 
-/** Up to this size bytes are handed over at once, like those of any non-streamed answer. */
-const UNPACED_BYTES_MAX = 64 * 1024;
-
 /**
  * The stored answer as a reply to this call, with its own request id; a second header names the first call's id. The
  * replay is recorded and costs nothing. Throws `over_capacity`, or `store_unavailable` if the record cannot be kept.
  */
 async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCallId: string): Promise<Response> {
-  const { deps, request } = call;
-  const held = body.length <= UNPACED_BYTES_MAX ? null : holdBytes(deps, body.length);
+  const held = holdBytes(call.deps.idempotency.answerBytes, body.length);
+  if (held === null) {
+    throw new CallFailure('over_capacity', 'too many stored answers are being given out; try again shortly', {
+      retryAfterSeconds: 1,
+    });
+  }
   try {
     await recordReplay(call, head);
   } catch (cause) {
-    held?.release();
+    held.release();
     throw unrecorded(cause);
   }
   call.content?.answered(body, head.stream);
@@ -125,29 +125,7 @@ async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCal
   if (headers.has('x-tollgate-cost-usd')) headers.set('x-tollgate-cost-usd', formatNanoUsd(0n));
   headers.set('x-tollgate-replayed', 'true');
   headers.set('x-tollgate-replayed-request-id', firstCallId);
-  if (held === null) return new Response(body, { status: head.status, headers });
-  const timeoutMs = call.settings.config.limits.slowReaderTimeoutMs;
-  const paced = pacedAnswer(held, body, { timeoutMs, signal: request.signal });
-  const { origin } = call;
-  if (!head.stream || origin.takeStream === undefined)
-    return new Response(streamBody(paced), { status: head.status, headers });
-  origin.takeStream(paced);
-  return new Response(null, { status: head.status, headers });
-}
-
-function holdBytes({ idempotency: { answerBytes } }: CallDeps, bytes: number): HeldBytes {
-  if (!answerBytes.take(bytes)) {
-    throw new CallFailure('over_capacity', 'too many stored answers are being given out; try again shortly', {
-      retryAfterSeconds: 1,
-    });
-  }
-  let isHeld = true;
-  return {
-    release() {
-      if (isHeld) answerBytes.give(bytes);
-      isHeld = false;
-    },
-  };
+  return replyStored(call, { status: head.status, stream: head.stream, headers }, body, held);
 }
 
 /** Copies the answer's fields from the first call's record, but no usage, which belongs to the first call. */
@@ -156,58 +134,6 @@ function recordReplay(call: Identified, head: StoredHead): Promise<unknown> {
   const served_model = redactKeys(head.served_model);
   const outcome = { status: head.status, failure: null, facts: null };
   return settle(call, outcome, { error, finish_reason, served_model, provider });
-}
-
-/** The memory held for the bytes. `release` may be called twice. */
-interface HeldBytes {
-  release(): void;
-}
-
-interface Pace {
-  /** A client that takes nothing for this long is disconnected. */
-  readonly timeoutMs: number;
-  /** Fires when the client leaves. */
-  readonly signal: AbortSignal;
-}
-
-const SLICE_BYTES = 64 * 1024;
-
-/** An answer that holds its memory until the client has taken everything, has left, or has stopped reading. */
-export function pacedAnswer(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signal }: Pace): AnswerStream {
-  const leave = () => held.release();
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
-
-  async function attach(controller: DirectController): Promise<void> {
-    try {
-      for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-        const taken = controller.write(bytes.subarray(at, at + SLICE_BYTES));
-        // A rejection breaks the connection, so that a client that keeps reading does not mistake it for a clean end.
-        if (typeof taken !== 'number') await within(taken, timeoutMs, signal);
-      }
-      controller.flush();
-      controller.close();
-    } finally {
-      held.release();
-      signal.removeEventListener('abort', leave);
-    }
-  }
-
-  return { attach, leave };
-}
-
-function within(taken: Promise<unknown>, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error('the client takes nothing of the answer'));
-    const timer = setTimeout(giveUp, timeoutMs);
-    signal.addEventListener('abort', giveUp, { once: true });
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-      resolve();
-    };
-    taken.then(finish, giveUp);
-  });
 }
 
 const EVERY_MS = 5 * 60 * 1000;

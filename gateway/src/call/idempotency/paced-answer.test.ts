@@ -1,8 +1,8 @@
 /** Tests that a complete answer is sent whole, and that its memory is released however it ends. */
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
+import { pacedAnswer } from '../deliver/stored-reply.ts';
 import { type AnswerStream, streamBody } from '../stream/outbox.ts';
-import { pacedAnswer } from './idempotency.ts';
 
 const BYTES = Buffer.from(new Uint32Array(400_000).map((_, at) => at * 2_654_435_761).buffer);
 

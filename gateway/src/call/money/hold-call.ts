@@ -44,6 +44,21 @@ export function holdCall(call: Routed): CallMoney | Promise<CallMoney> {
     : takeOrClaimOtherwise(call, admitted, claim);
 }
 
+/**
+ * As `holdCall` for a call that is answered from the cache: it counts as a request, and holds no tokens and no money, so
+ * that a spent budget or an empty balance does not refuse it.
+ */
+export function holdCached(call: Routed): CallMoney | Promise<CallMoney> {
+  const { billing } = call.deps;
+  const called = describeCall(call);
+  const claim = { callId: call.requestId, ...boundBy(billing, called), prepaidAccount: null, tokens: 0, amount: 0n };
+  const free = { basis: { trust: 'limit' }, form: { stream: false }, price: null, holdRequest: null } as const;
+  const admitted = admitCall(billing.limits, claim, steadyNowMs());
+  return admitted instanceof Promise
+    ? admitted.then((late) => takeHold(call, late, { ...free, slice: NOTHING }))
+    : takeHold(call, admitted, { ...free, slice: NOTHING });
+}
+
 /** The call at its present target, as its limits see it. */
 export function describeCall(call: Routed): ClaimedCall {
   const { principal, facts, route, target } = call;
@@ -74,11 +89,7 @@ function takeOrClaimOtherwise(call: Routed, admitted: Admitted, claim: PreparedC
   return last instanceof Promise ? last.then((late) => takeHold(call, late, other)) : takeHold(call, last, other);
 }
 
-function takeHold(
-  call: Routed,
-  admitted: Admitted,
-  { basis, form, price, holdRequest, slice }: PreparedClaim,
-): CallMoney {
+function takeHold(call: Routed, admitted: Admitted, { basis, form, price, holdRequest, slice }: TakenClaim): CallMoney {
   if (admitted.kind === 'refused') {
     call.rateLimitStatus = admitted.rateLimitStatus;
     const { refusal } = admitted;
@@ -192,6 +203,12 @@ export interface PreparedClaim {
   readonly claim: LimitClaim;
 }
 
+/** What a hold takes of a claim. */
+interface TakenClaim extends Pick<PreparedClaim, 'price' | 'holdRequest' | 'slice'> {
+  readonly basis: Pick<Basis, 'trust'>;
+  readonly form: Pick<HoldForm, 'stream'>;
+}
+
 const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
 
 /** Throws CallFailure `unpriced` if the model has no price and the operator requires one. */
@@ -200,11 +217,10 @@ export function prepareClaim(
   billing: BillingDeps,
   called: ClaimedCall,
 ): PreparedClaim {
-  const { principal, route, target, endUser, atMs: arrivedMs, stream } = called;
-  const { account, keyId, workspaceId } = principal;
-  const models = called.priced === null ? route.names : namesOf(route, called.priced);
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
-  const binding = billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs);
+  const { principal, route, target, atMs: arrivedMs, stream } = called;
+  const { account } = principal;
+  const bound = boundBy(billing, called);
+  const { binding } = bound;
   const listed = priceAt(target.prices, arrivedMs);
   if (listed === null && defaults.unpriced === 'refuse') refuseUnpriced(called, binding);
   const prices =
@@ -224,7 +240,7 @@ export function prepareClaim(
   const trust = called.goesOn && found !== 'limit' ? 'nothing' : found;
   const basis = {
     called: limitedBy(called, trust),
-    bound: { subjects, arrivedMs, binding },
+    bound,
     price,
     prices,
     mode,
@@ -232,6 +248,17 @@ export function prepareClaim(
   };
   const isFolded = !stream && called.canFold && (trust === 'meter' || trust === 'slice');
   return claimFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
+}
+
+/** The subjects of the call, and the caps that bind it. */
+function boundBy(
+  billing: BillingDeps,
+  { principal, route, priced, endUser, atMs: arrivedMs }: ClaimedCall,
+): Basis['bound'] {
+  const { account, keyId, workspaceId } = principal;
+  const models = priced === null ? route.names : namesOf(route, priced);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
+  return { subjects, arrivedMs, binding: billing.rules.bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs) };
 }
 
 /** Consulted only if money limits the call and output costs something: otherwise nothing can be written off. */

@@ -19,6 +19,7 @@ import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
 import { type AttemptRow, type Held, releaseCall } from '../call.ts';
 import { withAgentStatus } from '../deliver/agent-stops.ts';
 import { alarm } from '../deliver/refuse.ts';
+import { streamHeaders } from '../deliver/reply.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
@@ -53,6 +54,8 @@ export interface StreamedCall {
   onClosed(): void;
 }
 
+const NO_BYTES = new Uint8Array(0);
+
 /** The client's side of one call, and its attempt. */
 export class CallStream {
   readonly client: ClientStream;
@@ -63,7 +66,7 @@ export class CallStream {
   #before: { readonly attempt: StreamedAttempt; readonly meter: StreamMeter | null } | null = null;
 
   constructor(call: Held, calls: StreamedCall) {
-    const { protocol, run, content } = call;
+    const { protocol, run, content, caching } = call;
     this.#call = call;
     this.client = new ClientStream({
       protocol,
@@ -75,6 +78,7 @@ export class CallStream {
           listener,
           (bytes) => {
             run?.gather(bytes);
+            caching?.gather(bytes);
             content?.answered(bytes, true);
           },
           () => this.#meter?.covers() ?? true,
@@ -86,6 +90,13 @@ export class CallStream {
         if (upstream !== undefined && observer !== undefined) countViolations(call, upstream, observer);
         const told = outcome.facts === null ? { ...outcome, facts: call.undelivered } : outcome;
         const settled = call.detached === null ? settle(call, told) : endDetached(call, call.detached, told, observer);
+        // Before the last bytes are put into the outbox, which would collect them twice.
+        if (caching !== null) {
+          settled.then(
+            () => caching.keep(told, last ?? NO_BYTES, streamHeaders(call)),
+            () => caching.drop(),
+          );
+        }
         const kept = run === null ? settled : endStreamedRun(call, run, told, settled, last);
         // The last bytes go out after this.
         return kept.finally(() => call.origin.replyReady());

@@ -116,6 +116,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     workspaceAllows: all,
     requiredTags: [],
     bodies: null,
+    cache: null,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   orNull,
   parseDaysOr,
   parseListOr,
+  parseSpan,
   parseTags,
   type RemovedLimit,
   readCapsOf,
@@ -25,6 +26,10 @@ interface Flags extends CapFlags {
   readonly bodies?: string;
   readonly bodiesDays?: number | RemovedLimit;
   readonly requiredTags?: string[];
+  readonly cache?: string;
+  /** In ms. */
+  readonly cacheTtl?: number;
+  readonly clearCache?: true;
   readonly json?: true;
 }
 
@@ -35,6 +40,8 @@ const workspaceView = z.object({
   bodies: z.string().nullable(),
   bodies_days: z.number().nullable(),
   required_tags: z.array(z.string()),
+  cache: z.string(),
+  cache_seconds: z.number().nullable(),
   ...layeredCapsView,
 });
 const MODELS_HELP = "models that its keys may use, with * as a wildcard; '*' alone: all models";
@@ -42,6 +49,8 @@ const AS_CONFIGURED = 'inherit';
 const BODIES_HELP = `requests whose prompts and responses are stored: off, errors, all, or ${AS_CONFIGURED}: as configured`;
 const DAYS_HELP = `number of days that prompts and responses are kept, or ${AS_CONFIGURED}: as configured`;
 const TAGS_HELP = 'data tags, such as eu, that every target of its requests must carry; or none';
+const CACHE_HELP =
+  'requests that may be answered from the cache: off, request (those whose header x-tollgate-cache asks for it) or all';
 
 /** Adds `workspaces` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -65,14 +74,17 @@ export function register(program: Command, environment: CliEnvironment): void {
       .option('--models <list>', MODELS_HELP, parseListOr('*'))
       .option('--bodies <calls>', BODIES_HELP)
       .option('--bodies-days <days>', DAYS_HELP, parseDaysOr(AS_CONFIGURED))
-      .option('--required-tags <list>', TAGS_HELP, parseTags);
+      .option('--required-tags <list>', TAGS_HELP, parseTags)
+      .option('--cache <requests>', CACHE_HELP)
+      .option('--cache-ttl <span>', 'how long a cached answer is used, such as 10m (default: 1h)', parseSpan);
+    if (verb === 'set') command.option('--clear-cache', 'use no answer that was cached before now');
     addCapFlags(command, 'for all of its keys')
       .option('--json', 'print JSON')
       .action(async (id: string, flags: Flags, self: Command) => {
         const { json: _, ...changes } = flags;
         if (verb === 'set' && Object.keys(changes).length === 0)
           self.error(
-            'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags or a limit',
+            'error: nothing to change; expected --models, --bodies, --bodies-days, --required-tags, --cache, --cache-ttl, --clear-cache or a limit',
           );
         const given = { id, ...(verb === 'create' && { account: flags.account }), ...policy(flags) };
         print(environment, [await administer(environment, `workspaces.${verb}`, given)], flags);
@@ -87,6 +99,9 @@ function policy(flags: Flags): object {
     bodies: flags.bodies === AS_CONFIGURED ? null : flags.bodies,
     bodies_days: orNull(flags.bodiesDays),
     required_tags: flags.requiredTags,
+    cache: flags.cache,
+    cache_seconds: flags.cacheTtl === undefined ? undefined : flags.cacheTtl / 1_000,
+    clear_cache: flags.clearCache,
     ...capArguments(flags),
   };
 }
@@ -111,9 +126,10 @@ function renderWorkspaces(views: readonly Json[]): string {
       workspace.models === null ? 'all' : workspace.models.join(', '),
       renderBodies(workspace),
       workspace.required_tags.join(', ') || 'none',
+      renderCache(workspace),
       renderLayeredCaps(workspace),
     ]);
-  return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'REQUIRED TAGS', 'LIMITS'], rows);
+  return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'REQUIRED TAGS', 'CACHE', 'LIMITS'], rows);
 }
 
 function renderBodies({
@@ -125,4 +141,8 @@ function renderBodies({
 }) {
   const days = bodies_days === null ? '' : `, ${bodies_days} days`;
   return `${bodies ?? AS_CONFIGURED}${days}`;
+}
+
+function renderCache({ cache, cache_seconds }: Pick<z.infer<typeof workspaceView>, 'cache' | 'cache_seconds'>): string {
+  return cache_seconds === null ? cache : `${cache}, ${cache_seconds} s`;
 }

@@ -169,6 +169,8 @@ export const callView = z.object({
       z.enum(['sum', 'cached', 'reasoning', 'inner_steps', 'far_input', 'far_output', 'other_model', 'held_amount']),
     )
     .optional(),
+  /** The request whose answer was given from the cache. Absent: the request was not answered from it. */
+  cached_from: id.optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
   /** Kinds of tools whose requests are not in the cost, because the price had no fee for them. Absent: none. */

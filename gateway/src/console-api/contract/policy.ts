@@ -35,6 +35,8 @@ const node = z.object({
   gauges: z.array(gauge),
 });
 
+const cacheMode = z.enum(['off', 'request', 'all']);
+
 const workspace = z.object({
   id,
   models: z.array(z.string()).nullable(),
@@ -43,6 +45,12 @@ const workspace = z.object({
   bodies_days: z.int().nullable(),
   /** Data tags, such as `eu`, that every target of its requests must carry. */
   required_tags: z.array(z.string()),
+  /** Which requests may be answered from the cache: none, those whose header asks for it, or all. */
+  cache: cacheMode,
+  /** How long a cached answer is used; null: the cache is off. */
+  cache_seconds: z.int().nullable(),
+  /** Answers from before are not used: when the cache was turned on or cleared. Null: it is off. */
+  cache_since: time.nullable(),
   ...layeredCaps,
   keys: z.int(),
   created_at: time,
@@ -53,6 +61,12 @@ const workspaceGiven = {
   bodies: bodies.nullable(),
   bodies_days: z.int().min(1).max(3_650).nullable(),
   required_tags: dataTags.optional(),
+  cache: cacheMode.optional(),
+  cache_seconds: z
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .optional(),
   caps,
 };
 
@@ -154,7 +168,7 @@ export const policyRoutes = {
   'PATCH /accounts/{account}/workspaces/{workspace}': {
     summary: 'Changes a workspace; omitted members stay.',
     access: 'workspaces.write',
-    body: z.strictObject({ ...workspaceGiven, caps: caps.partial() }).partial(),
+    body: z.strictObject({ ...workspaceGiven, clear_cache: z.literal(true), caps: caps.partial() }).partial(),
     reply: workspace,
   },
   'GET /accounts/{account}/members': {

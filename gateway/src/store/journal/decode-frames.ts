@@ -140,6 +140,7 @@ class Members {
   note: string | null = null;
   audit: NewAuditEntry | null = null;
   traceId: string | null = null;
+  cachedFrom: string | null = null;
   stored: StoredByCall | null = null;
   job: DetachedJob | null = null;
 
@@ -161,6 +162,7 @@ class Members {
     this.callId = this.account = this.workspace = this.keyId = this.keyName = this.protocol = null;
     this.model = this.servedModel = this.provider = this.finishReason = this.usageSource = null;
     this.endUser = this.session = this.error = this.priceVersion = this.cost = this.note = this.traceId = null;
+    this.cachedFrom = null;
     this.atMs = this.ttfbMs = this.endedMs = this.nth = null;
     this.status = this.input = this.output = this.cacheRead = this.cacheWrite5m = this.cacheWrite1h = 0;
     this.reasoning = this.durationMs = this.of = 0;
@@ -305,6 +307,9 @@ class Members {
       case MEMBER.stored:
         this.stored = reader.json('object') as StoredByCall;
         break;
+      case MEMBER.cachedFrom:
+        this.cachedFrom = reader.text();
+        break;
       case MEMBER.job:
         this.job = reader.json('object') as DetachedJob;
         break;
@@ -363,6 +368,7 @@ class Members {
       usage: this.usage(),
       usage_source: this.given(this.usageSource, 'usageSource') as UsageSource,
       usage_flags: this.usageFlags,
+      ...(this.cachedFrom !== null && { cached_from: this.cachedFrom }),
       price_version: this.priceVersion,
       cost_nano_usd: this.cost,
       ttfb_ms: this.ttfbMs,

@@ -31,6 +31,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       encodeEnd(writer, frame);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
       if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
+      writer.writeText(MEMBER.cachedFrom, frame.record.cached_from ?? null);
       break;
     case 'hold':
       encodeHold(writer, frame);

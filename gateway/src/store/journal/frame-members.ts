@@ -78,6 +78,8 @@ export const MEMBER = {
   stored: 44,
   /** Of a detachment, as JSON text. */
   job: 45,
+  /** Of an end. */
+  cachedFrom: 46,
 } as const;
 
 /** Of an attempt. Every member from `cost` on may be absent. */

@@ -52,6 +52,19 @@ export interface StoredKey {
   readonly requiredTags?: readonly string[];
 }
 
+/** Which requests of a workspace may be answered from its cache: those whose header asks for it, or all. */
+export const CACHE_MODES = ['request', 'all'] as const;
+export type CacheMode = (typeof CACHE_MODES)[number];
+
+/** How a workspace caches answers. Nothing is cached where it does not store the bodies of all calls. */
+export interface CachePolicy {
+  readonly mode: CacheMode;
+  /** How long an answer is used, in seconds. */
+  readonly seconds: number;
+  /** Unix ms of the latest change: earlier answers are not used. */
+  readonly sinceMs: number;
+}
+
 export interface StoredWorkspace {
   readonly id: string;
   readonly accountId: string;
@@ -63,6 +76,8 @@ export interface StoredWorkspace {
   readonly createdAtMs: number;
   /** As `StoredKey.requiredTags`, for all of its keys. */
   readonly requiredTags?: readonly string[];
+  /** Omitted: answers are not cached. */
+  readonly cache?: CachePolicy;
 }
 
 /** How far an attempt got: no connection yet, the request was sent, the head arrived, content arrived. */
@@ -166,6 +181,8 @@ export interface CallRecord {
   readonly finish_reason: string | null;
   readonly usage: Usage;
   readonly usage_source: UsageSource;
+  /** The request whose answer was given from the cache. Omitted: the call was not answered from it. */
+  readonly cached_from?: string;
   /** Anomalies in the usage reported upstream; null: none. */
   readonly usage_flags: readonly UsageFlag[] | null;
   readonly price_version: string | null;

@@ -2,6 +2,7 @@
 import type { AuditTrail } from './audit.ts';
 import type { AlertStore } from './books/alerts.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
+import type { AnswerCacheStore } from './cache/answer-cache.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { Ledger, StatementReader } from './ledger.ts';
@@ -29,6 +30,7 @@ export interface Store {
   readonly statements: StatementReader;
   readonly spends: BudgetSpends;
   readonly content: ContentStore;
+  readonly answerCache: AnswerCacheStore;
   readonly reconciliations: ReconciliationStore & ProviderCallReader;
   readonly alerts: AlertStore;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */

@@ -2,6 +2,7 @@
 
 import { Secret } from '../../lib/secret.ts';
 import { testAlerts } from '../contracts/alerts-contract.ts';
+import { RIG_CACHE_LIMITS, testAnswerCache } from '../contracts/answer-cache-contract.ts';
 import { testAudit } from '../contracts/audit-contract.ts';
 import { testBudgetSpends } from '../contracts/budget-spends-contract.ts';
 import { testContent } from '../contracts/content-contract.ts';
@@ -19,7 +20,14 @@ import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openStore } from './open-store.ts';
 
 const newFolder = temporaryFolders();
-const CONTENT = { masterKey: new Secret('5a'.repeat(32)), bytesMax: () => 1024 ** 3 };
+const CONTENT = {
+  masterKey: new Secret('5a'.repeat(32)),
+  limits: () => ({
+    contentBytesMax: 1024 ** 3,
+    cacheBytesMax: RIG_CACHE_LIMITS.total,
+    cacheBytesPerWorkspaceMax: RIG_CACHE_LIMITS.perWorkspace,
+  }),
+};
 
 async function openRig(): Promise<StoreRig<keyof Store>> {
   const dataDir = newFolder();
@@ -47,6 +55,7 @@ for (const suite of [
   testStatements,
   testBudgetSpends,
   testContent,
+  testAnswerCache,
   testStoredState,
   testReconciliations,
   testAlerts,

@@ -8,6 +8,7 @@ import type { FilePort } from '../journal/file-port.ts';
 import { openJournal } from '../journal/journal.ts';
 import type { Recovered } from '../ledger/end-unended.ts';
 import { createLedger } from '../ledger/ledger.ts';
+import type { AnswerCacheStore } from '../ports/cache/answer-cache.ts';
 import type { ContentStore } from '../ports/content.ts';
 import type { OnCommit, Store, StoreHealth, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
@@ -17,6 +18,7 @@ import {
   createReconciliationReader,
   createReconciliationStore,
 } from './books/reconciliation-store.ts';
+import { createAnswerCacheStore } from './cache/answer-cache-store.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
@@ -43,8 +45,15 @@ import type { WriteStatement } from './writer/writer-messages.ts';
 
 interface ContentOptions {
   readonly masterKey: Secret;
-  /** The limit on the disk, as configured now. */
-  bytesMax(): number;
+  /** As configured now. */
+  limits(): ContentLimits;
+}
+
+/** Limits on the disk, in bytes: of content, and of cached answers. */
+interface ContentLimits {
+  readonly contentBytesMax: number;
+  readonly cacheBytesMax: number;
+  readonly cacheBytesPerWorkspaceMax: number;
 }
 
 export interface StoreOptions {
@@ -154,10 +163,8 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
   async function readModes(): Promise<void> {
     for (const { id, mode } of await policies.readAccounts()) book.setAccount(id, mode);
   }
-  const content =
-    options.content === undefined
-      ? NO_CONTENT
-      : createContentStore(dataDir, options.content.masterKey, options.content.bytesMax);
+  const content = openContentStore(options);
+  const answerCache = openAnswerCache(options);
   const usage = createUsageReader(path, USAGE_PROGRAM);
   const startThread = () => createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
   const [thread, spendThread] = [startThread(), startThread()];
@@ -188,6 +195,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     statements: readCaughtUp(createStatementReader(workerQueries), catchUp),
     spends: { ...readCaughtUp(spends, catchUp), prepare },
     content,
+    answerCache,
     reconciliations: {
       ...createReconciliationStore(queries, writer),
       ...readCaughtUp(createProviderCallReader(workerQueries), catchUp),
@@ -200,7 +208,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       return { ...journal.state(), durableBlocks: journal.durableSeq, ingestLagMs: ms, ingestLagBlocks: blocks };
     },
     async close() {
-      const contentClosed = content.close();
+      const contentClosed = Promise.all([content.close(), answerCache.close()]);
       thread.close();
       // The last connection to close checkpoints the write-ahead log into the database, and only the writer's can.
       reading.close();
@@ -221,12 +229,32 @@ function sumOf(one: Recovered, other: Recovered): Recovered {
   return { posted: one.posted + other.posted, voided: one.voided + other.voided };
 }
 
+function openContentStore({ dataDir, content }: StoreOptions): ContentStore {
+  if (content === undefined) return NO_CONTENT;
+  return createContentStore(dataDir, content.masterKey, () => content.limits().contentBytesMax);
+}
+
+function openAnswerCache({ dataDir, content }: StoreOptions): AnswerCacheStore {
+  if (content === undefined) return NO_CACHE;
+  return createAnswerCacheStore(dataDir, content.masterKey, () => {
+    const { cacheBytesMax: total, cacheBytesPerWorkspaceMax: perWorkspace } = content.limits();
+    return { perWorkspace, total };
+  });
+}
+
 const NO_CONTENT: ContentStore = {
   save: () => Promise.reject(new Unavailable('closed', 'This store was opened without the bodies of calls.')),
   find: async () => null,
   read: async () => null,
   list: async () => [],
   search: async (_, requestIds) => ({ found: [], searched: requestIds.length }),
+  sweep: async () => 0,
+  close: async () => undefined,
+};
+
+const NO_CACHE: AnswerCacheStore = {
+  save: async () => undefined,
+  find: async () => null,
   sweep: async () => 0,
   close: async () => undefined,
 };

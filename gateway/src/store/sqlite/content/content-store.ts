@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secret } from '../../../lib/secret.ts';
 import type { CallContent, ContentStore, StoredBytes } from '../../ports/content.ts';
+import { createStoreThread } from '../database/store-thread.ts';
 import { deriveContentKey } from './content-seal.ts';
-import { createContentThread } from './content-thread.ts';
+import type { ContentAnswers, ContentRequest } from './content-thread.ts';
 
 interface Kept {
   readonly content: CallContent;
@@ -37,7 +38,11 @@ export function createContentStore(
   program: URL = PROGRAM,
 ): ContentStore {
   const path = contentPath(dataDir);
-  const thread = createContentThread(program, { kind: 'open', path, key: deriveContentKey(masterKey) });
+  const thread = createStoreThread<ContentRequest, ContentAnswers>(
+    program,
+    { kind: 'open', path, key: deriveContentKey(masterKey) },
+    'The bodies of calls',
+  );
   const queue: Kept[] = [];
   let pumping: Promise<void> | null = null;
 

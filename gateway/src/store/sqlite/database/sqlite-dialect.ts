@@ -76,7 +76,9 @@ function refuse(what: string): never {
 }
 
 /** A call record with its counters as columns, flags as 0 or 1, and lists as JSON text. */
-export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts'> {
+export interface CallRecordRow
+  extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts' | 'cached_from'> {
+  readonly cached_from: string | null;
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;

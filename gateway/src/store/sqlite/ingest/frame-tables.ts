@@ -93,7 +93,13 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
 
   /** `settlement`: the values of the columns from `held` to `block`. */
   function keep(record: CallRecord, settlement: readonly (bigint | number | null)[]): void {
-    insertRecord.run(...callRecordValues(record), renderAttempts(record), record.trace_id, ...settlement);
+    insertRecord.run(
+      ...callRecordValues(record),
+      renderAttempts(record),
+      record.trace_id,
+      record.cached_from ?? null,
+      ...settlement,
+    );
     usage.take(summedOf(record));
   }
 

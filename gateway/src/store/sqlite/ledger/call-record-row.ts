@@ -44,7 +44,7 @@ export const CALL_RECORD_COLUMNS = [
 ] as const;
 
 /** What only records of the journal have. From `held` to `ended_ms` null: the call held nothing. */
-const JOURNAL_COLUMNS = ['trace_id', 'held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
+const JOURNAL_COLUMNS = ['trace_id', 'cached_from', 'held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
 
 const INSERTED = [...CALL_RECORD_COLUMNS, ...JOURNAL_COLUMNS];
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
@@ -148,6 +148,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     block: _block,
     reason_kind: _kind,
     reason_group: _group,
+    cached_from,
     ...rest
   } = row;
   const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
@@ -155,6 +156,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     ...rest,
     stream: stream === 1,
     usage: withStoredExtras(usage, usage_apart),
+    ...(cached_from !== null && { cached_from }),
     usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     reason: reason === null ? null : (JSON.parse(reason) as Reason),
     error: currentKind(row.error),

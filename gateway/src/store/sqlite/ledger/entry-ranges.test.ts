@@ -44,7 +44,7 @@ function open() {
           seq += 1;
           insert.run(seq, kind, ref, amount, released);
           if (record === null) continue;
-          insertRecord.run(...callRecordValues(record), renderAttempts(record), null, null, null, null, null, 0);
+          insertRecord.run(...callRecordValues(record), renderAttempts(record), null, null, null, null, null, null, 0);
         }
       })(),
   };

@@ -29,7 +29,8 @@ const ACCOUNTS_AND_KEYS = [
     name TEXT NOT NULL DEFAULT '',
     window_zones TEXT
   ) STRICT`,
-  // NULL in `bodies` and `bodies_days`: `defaults` of the configuration; in `required_tags`: none.
+  // NULL in `bodies` and `bodies_days`: `defaults` of the configuration; in `required_tags`: none; in `cache`
+  // (JSON): answers are not cached.
   `CREATE TABLE workspace (
     id TEXT PRIMARY KEY NOT NULL,
     account_id TEXT NOT NULL REFERENCES account (id),
@@ -37,7 +38,8 @@ const ACCOUNTS_AND_KEYS = [
     created_at_ms INTEGER NOT NULL,
     bodies TEXT CHECK (bodies IN ('off', 'errors', 'all')),
     bodies_days INTEGER CHECK (bodies_days >= 1),
-    required_tags TEXT
+    required_tags TEXT,
+    cache TEXT
   ) STRICT`,
   // NULL in `holds`: the account's mode; in `created_by`: the command line.
   `CREATE TABLE api_key (
@@ -130,7 +132,8 @@ const CALLS_AND_LEDGER = [
     ended_ms INTEGER,
     block INTEGER,
     trace_id TEXT,
-    ${REASON_COLUMNS.join(',\n    ')}
+    ${REASON_COLUMNS.join(',\n    ')},
+    cached_from TEXT
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',

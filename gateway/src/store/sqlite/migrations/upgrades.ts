@@ -270,6 +270,9 @@ export const UPGRADES: readonly Migration[] = [
       // Failed requests are filtered and grouped by their reason.
       ...REASON_COLUMNS.map((column) => `ALTER TABLE call_record ADD COLUMN ${column}`),
       REASON_INDEX,
+      // Workspaces cache answers; a record names the request whose answer it got.
+      'ALTER TABLE workspace ADD COLUMN cache TEXT',
+      'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
     ],
   },
 ];

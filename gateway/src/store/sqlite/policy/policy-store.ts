@@ -62,6 +62,7 @@ const WORKSPACES: StoredTable<StoredWorkspace> = {
     bodiesDays: 'plain',
     createdAtMs: 'plain',
     requiredTags: 'optional_json',
+    cache: 'optional_json',
   },
 };
 

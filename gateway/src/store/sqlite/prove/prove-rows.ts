@@ -14,7 +14,7 @@ type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
 
 const SETTLED = ['held', 'posted', 'written_off', 'ended_ms'] as const;
-const COLUMNS = [...CALL_RECORD_COLUMNS, 'trace_id', ...SETTLED];
+const COLUMNS = [...CALL_RECORD_COLUMNS, 'trace_id', 'cached_from', ...SETTLED];
 /** Amounts as text: beyond 2^53 a number would silently lose its last digits. */
 const AMOUNTS: ReadonlySet<string> = new Set(['cost_nano_usd', 'held', 'posted', 'written_off']);
 const RECORDS = `SELECT block, ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT) AS ${column}` : column)).join(', ')}
@@ -55,7 +55,13 @@ export function openRowsProof(database: Database): RowsProof {
     records.delete(request_id);
     counts.records += 1;
     const settled = frame.kind === 'end' ? settledOf(frame, held) : NOT_HELD;
-    const values = [...callRecordValues(record), renderAttempts(record), record.trace_id, ...settled];
+    const values = [
+      ...callRecordValues(record),
+      renderAttempts(record),
+      record.trace_id,
+      record.cached_from ?? null,
+      ...settled,
+    ];
     for (let at = 0; at < COLUMNS.length; at++) {
       const column = COLUMNS[at] as string;
       const expected = values[at];

@@ -35,7 +35,7 @@ function openDatabase(records: readonly CallRecord[]): Database {
   const insert = database.prepare(INSERT_CALL_RECORD);
   database.transaction(() => {
     for (const record of records) {
-      insert.run(...callRecordValues(record), renderAttempts(record), record.trace_id, null, null, null, null, 1);
+      insert.run(...callRecordValues(record), renderAttempts(record), record.trace_id, null, null, null, null, null, 1);
     }
   })();
   return database;
