@@ -44,6 +44,33 @@ describe('workspaces', () => {
     expect(await print('keys', 'create', '--name', 'n', '--workspace', 'team')).toMatchObject([{ account: 'payer' }]);
   });
 
+  test('cache answers once they are told to, and keep bodies', async () => {
+    expect(await print('workspaces', 'create', 'team', '--cache', 'all')).toMatchObject([
+      { cache: 'all', cache_seconds: 3_600 },
+    ]);
+    expect(await print('workspaces', 'set', 'team', '--cache-ttl', '10m')).toMatchObject([
+      { cache: 'all', cache_seconds: 600 },
+    ]);
+    expect((await run('workspaces', 'list')).stdout).toContain('all, 600 s');
+    const [before] = await print('workspaces', 'set', 'team', '--cache', 'request');
+    const [cleared] = await print('workspaces', 'set', 'team', '--clear-cache');
+    expect(cleared).toMatchObject({ cache: 'request', cache_seconds: 600 });
+    expect(Date.parse(String(cleared?.cache_since))).toBeGreaterThanOrEqual(Date.parse(String(before?.cache_since)));
+    const refusals = [
+      [['--bodies', 'errors'], 'cache: found request for a workspace that stores the bodies of failed requests only'],
+      [['--cache', 'off', '--cache-ttl', '1h'], 'cache_seconds: answers are not cached'],
+      [['--cache-ttl', '31d'], 'expected a whole number of seconds from 1 to 2592000'],
+      [['--cache', 'on'], 'found "on", expected off, request or all'],
+    ] as const;
+    for (const [flags, message] of refusals) {
+      expect((await run('workspaces', 'set', 'team', ...flags)).stderr).toContain(message);
+    }
+    expect(await print('workspaces', 'set', 'team', '--cache', 'off', '--bodies', 'off')).toMatchObject([
+      { cache: 'off', cache_seconds: null, cache_since: null },
+    ]);
+    expect((await run('workspaces', 'set', 'team', '--clear-cache')).stderr).toContain('clear_cache: answers are not');
+  });
+
   test('a wrong id, one that is taken, and a change without a change are refused', async () => {
     expect(await run('workspaces', 'create', 'Team')).toMatchObject({ exitCode: 2 });
     expect(await run('workspaces', 'create', 'default')).toMatchObject({ exitCode: 1 });

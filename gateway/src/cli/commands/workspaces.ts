@@ -101,7 +101,7 @@ function policy(flags: Flags): object {
     required_tags: flags.requiredTags,
     cache: flags.cache,
     cache_seconds: flags.cacheTtl === undefined ? undefined : flags.cacheTtl / 1_000,
-    clear_cache: flags.clearCache,
+    ...(flags.clearCache && { clear_cache: true }),
     ...capArguments(flags),
   };
 }
