@@ -18,7 +18,7 @@ const SOURCE_LABELS: Readonly<Record<string, string>> = {
   counted: 'Gateway estimate (the provider sent no counts)',
   checkpoint: 'Last checkpoint before the gateway stopped',
   void: 'None charged',
-  cache: 'Replayed from an earlier request',
+  cache: 'None: the answer is that of an earlier request',
 };
 const FLAG_TEXTS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], string>> = {
   sum: 'the parts don’t add up to the total',
@@ -99,6 +99,17 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
               </code>
               <CopyIcon text={call.trace_id} what="trace ID" />
             </span>
+          </Fact>
+        )}
+        {call.cached_from !== undefined && (
+          <Fact name="Cached answer of">
+            <Link
+              to="/app/logs/{-$request}"
+              names={{ request: call.cached_from }}
+              className="block min-w-0 truncate text-accent underline underline-offset-2"
+            >
+              {call.cached_from}
+            </Link>
           </Fact>
         )}
         <Fact name="Token count source">{SOURCE_LABELS[call.usage_source] ?? call.usage_source}</Fact>

@@ -12,6 +12,8 @@ const COLUMNS: CsvColumns<Workspace> = [
   // Empty: the configured default.
   ['bodies', ({ bodies }) => bodies],
   ['bodies_days', ({ bodies_days }) => bodies_days],
+  ['cache', ({ cache }) => cache],
+  ['cache_seconds', ({ cache_seconds }) => cache_seconds],
   ['created_at', ({ created_at }) => created_at],
 ];
 

@@ -11,6 +11,7 @@ import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { CacheFields } from './cache-fields.tsx';
 import { BODIES, type Configured, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 
 const READS: readonly ConsoleRoute[] = [
@@ -37,13 +38,13 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
   const create = useAction('POST /accounts/{account}/workspaces', READS);
   const change = useAction('PATCH /accounts/{account}/workspaces/{workspace}', READS);
   const { error, isPending } = workspace === null ? create : change;
-  const rest = restOf(error, [...CAPS_MEMBERS, 'id', 'models', 'bodies_days']);
+  const rest = restOf(error, [...CAPS_MEMBERS, 'id', 'models', 'bodies_days', 'cache', 'cache_seconds']);
   const fault = (member: string) => faultOf(faults, error, member);
 
   const policy = draft.bodies === 'inherit' ? configured.bodies : draft.bodies;
 
   function submit(element: HTMLFormElement): void {
-    const read = readWorkspace(draft);
+    const read = readWorkspace(draft, configured);
     setFaults('faults' in read ? read.faults : {});
     if ('faults' in read) {
       focusFirstFault(element);
@@ -66,6 +67,13 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
     const body = { ...changesOf(opened, others), ...changedCaps(opened.caps, caps) };
     if (isEmpty(body)) onClose();
     else change.mutate({ path: { account, workspace: opened.id }, body }, after);
+  }
+
+  function clearCache(): void {
+    if (opened === null) return;
+    const body = { clear_cache: true } as const;
+    const onSuccess = () => toast({ text: `Cleared the cache of ${opened.id}.` });
+    change.mutate({ path: { account, workspace: opened.id }, body }, { onSuccess });
   }
 
   return (
@@ -145,6 +153,12 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
             onChange={({ target }) => setDraft({ ...draft, days: target.value })}
           />
         </fieldset>
+        <CacheFields
+          draft={draft}
+          fault={fault}
+          onChange={(cache) => setDraft({ ...draft, ...cache })}
+          clear={opened === null || opened.cache === 'off' ? null : { isPending, onClear: clearCache }}
+        />
         {rest !== null && <ErrorNote error={rest} />}
       </form>
     </Sheet>

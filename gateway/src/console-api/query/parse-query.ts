@@ -23,6 +23,7 @@ const VALUES_MAX = 100;
 export const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
   protocol: RECORDED_PROTOCOLS,
   stream: ['yes', 'no'],
+  cached: ['yes', 'no'],
   outcome: ['ok', 'client_error', 'server_error', 'cancelled'],
   reason: REASON_KINDS,
 };

@@ -24,6 +24,7 @@ export const QUERY_FIELDS = {
   input: { kind: 'count', about: 'Input tokens with those of caches' },
   output: { kind: 'count', about: 'Output tokens' },
   cache: { kind: 'count', about: 'Tokens read from the prompt cache' },
+  cached: { kind: 'choice', about: 'Answered from the cache of answers: yes or no' },
   ttft: { kind: 'duration', about: 'Time to the first byte' },
   duration: { kind: 'duration', about: 'Duration' },
   tps: { kind: 'rate', about: 'Output tokens per second' },

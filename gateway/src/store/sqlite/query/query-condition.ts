@@ -39,6 +39,7 @@ export const EXPRESSIONS: Readonly<Record<ColumnField, string>> = {
   input: INPUT,
   output: 'output',
   cache: 'cache_read',
+  cached: "iif(cached_from IS NULL, 'no', 'yes')",
   ttft: 'ttfb_ms',
   duration: 'duration_ms',
   tps: 'iif(output > 0 AND duration_ms > 0, output * 1000.0 / duration_ms, NULL)',

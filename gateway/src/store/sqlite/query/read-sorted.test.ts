@@ -101,6 +101,7 @@ const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) 
   input: inputOf,
   output: ({ usage }) => usage.output,
   cache: ({ usage }) => usage.cache_read,
+  cached: ({ cached_from }) => (cached_from === undefined ? 'no' : 'yes'),
   ttft: ({ ttfb_ms }) => ttfb_ms,
   duration: ({ duration_ms }) => duration_ms,
   tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
