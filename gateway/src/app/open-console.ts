@@ -8,6 +8,7 @@ import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
 import { logHandlers } from '../console-api/logs/logs.ts';
 import { reasonHandlers } from '../console-api/logs/reasons.ts';
+import { whatIfHandlers } from '../console-api/logs/what-if.ts';
 import { dryRunHandlers } from '../console-api/models/dry-run.ts';
 import { type ExplainParts, explainHandlers } from '../console-api/models/explain.ts';
 import type { ModelDeps } from '../console-api/models/model-deps.ts';
@@ -31,7 +32,6 @@ import { type ConsoleServer, createConsoleServer } from '../server/console-files
 import type { ContentStore } from '../store/ports/content.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
 import type { Store } from '../store/ports/store.ts';
-import type { UsageReader } from '../store/ports/usage.ts';
 import type { Log } from '../telemetry/log.ts';
 import { buildConsole } from './build-console.ts';
 
@@ -40,7 +40,7 @@ interface ConsoleParts {
   readonly people: PeopleParts;
   readonly policy: PolicyParts;
   readonly log: Log;
-  readonly usage: UsageReader;
+  readonly usage: Store['usage'];
   readonly billing: BillingDeps;
   readonly models: ModelDeps;
   readonly explain: ExplainParts;
@@ -90,6 +90,12 @@ export function openConsole({
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
+      ...whatIfHandlers({
+        ...usageParts,
+        routes: () => models.running().settings.routes,
+        priced: billing.priced,
+        directory,
+      }),
       ...modelHandlers(models),
       ...dryRunHandlers(models, explain.deps),
       ...providerHandlers(models),

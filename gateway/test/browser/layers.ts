@@ -91,6 +91,9 @@ export const LAYERS: readonly Layer[] = [
     /./,
     async (page) => page.getByText('Probe of a target that failed before').waitFor(),
   ),
+  layer('/app/logs?other_model=gpt-5', 'Cost on another model', async (page) =>
+    page.getByRole('table', { name: 'Cost by API key' }).waitFor(),
+  ),
   menu('/app/keys', OF_KEY),
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(

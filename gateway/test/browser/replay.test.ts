@@ -78,6 +78,22 @@ describe.skipIf(!HAS_BROWSER)('replay (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('the cost of the listed requests on another model takes two interactions', async () => {
+    await openPage(page, `${gateway.url}/app/logs?q=model:ok`);
+    await page.getByRole('button', { name: 'Compare cost' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Cost on another model' });
+    await sheet.getByLabel('Model', { exact: true }).selectOption('think');
+    await sheet
+      .getByRole('table', { name: 'Cost by API key' })
+      .getByRole('row', { name: /agent 1/ })
+      .waitFor();
+    await sheet.getByRole('definition').filter({ hasText: '±$0.00 (±0%)' }).waitFor();
+    await sheet.getByRole('link', { name: 'ok', exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get('other_model')).toBe('think');
+    expect(await visitor.findBarriers()).toEqual([]);
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('a conversation goes on, and survives leaving the page and a reload', async () => {
     await openPage(page, `${gateway.url}/app/playground`);
     const remove = page.getByRole('button', { name: 'Remove stored request' });

@@ -26,6 +26,7 @@ function queryOf(route: ConsoleRoute): string {
     from: new Date(Date.now() - DAY_MS).toISOString(),
     to: new Date(Date.now() + DAY_MS).toISOString(),
     model: 'ok',
+    other_model: 'ok',
     patterns: '*',
   };
   const given: Record<string, string> = {};

@@ -3,7 +3,7 @@
  * visible to the user.
  */
 
-import { FlaskConical } from 'lucide-react';
+import { FlaskConical, Scale } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -36,7 +36,7 @@ export default function CallSheet({ request, onClose }: { readonly request: stri
         </span>
       }
       onClose={onClose}
-      {...(data !== undefined && isReplayable(data) ? { footer: <Replay request={request} /> } : {})}
+      {...(data === undefined ? {} : { footer: <Actions detail={data} /> })}
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
@@ -67,12 +67,26 @@ function isReplayable({ call, content, raw }: CallDetail): boolean {
   return REPLAYED.has(call.protocol) && content === 'shown' && raw?.truncated === false;
 }
 
-function Replay({ request }: { readonly request: string }) {
+function Actions({ detail }: { readonly detail: CallDetail }) {
+  const { request_id: request, at } = detail.call;
+  const around = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
   return (
-    <Link to="/app/playground" search={{ request }} className={buttonClasses()}>
-      <FlaskConical size={14} aria-hidden="true" />
-      Open in playground
-    </Link>
+    <>
+      <Link
+        to="/app/logs"
+        search={{ q: `id:${request}`, from: around(-1), to: around(1), other_model: '-' }}
+        className={buttonClasses()}
+      >
+        <Scale size={14} aria-hidden="true" />
+        Compare cost
+      </Link>
+      {isReplayable(detail) && (
+        <Link to="/app/playground" search={{ request }} className={buttonClasses()}>
+          <FlaskConical size={14} aria-hidden="true" />
+          Open in playground
+        </Link>
+      )}
+    </>
   );
 }
 

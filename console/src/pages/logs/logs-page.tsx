@@ -1,6 +1,6 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
-import { Radio } from 'lucide-react';
+import { Radio, Scale } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
@@ -24,6 +24,7 @@ const CallSheet = part(() => import('./call-sheet.tsx'));
 const LogHistogram = part(() => import('./log-histogram.tsx'));
 const ReasonTable = part(() => import('./reasons/reason-table.tsx'));
 const ReasonChip = part(() => import('./reasons/reason-chip.tsx'));
+const WhatIfSheet = part(() => import('./what-if/what-if-sheet.tsx'));
 const NoRequests = part(() => import('./no-requests.tsx'));
 
 export default function LogsPage() {
@@ -72,6 +73,14 @@ export default function LogsPage() {
             }
           >
             Live tail
+          </Button>
+          <Button
+            icon={<Scale size={14} aria-hidden="true" />}
+            onPointerEnter={WhatIfSheet.prefetch}
+            onFocus={WhatIfSheet.prefetch}
+            onClick={() => change({ other_model: '-' })}
+          >
+            Compare cost
           </Button>
           <FileLink href={csv}>CSV</FileLink>
         </>
@@ -152,6 +161,16 @@ export default function LogsPage() {
             ) : null
           }
         />
+      )}
+      {search.other_model !== undefined && request === undefined && (
+        <DialogPart onClose={() => change({ other_model: undefined })}>
+          <WhatIfSheet
+            query={query}
+            model={search.other_model}
+            onChoose={(model) => change({ other_model: model })}
+            onClose={() => change({ other_model: undefined })}
+          />
+        </DialogPart>
       )}
       {request !== undefined && (
         <DialogPart onClose={close}>

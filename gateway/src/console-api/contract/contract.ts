@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { bookRoutes } from './books.ts';
+import { callRoutes } from './calls.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
@@ -19,6 +20,7 @@ export const CONSOLE_ROUTES = {
   ...keyRoutes,
   ...usageRoutes,
   ...logRoutes,
+  ...callRoutes,
   ...modelRoutes,
   ...routingRoutes,
   ...policyRoutes,

@@ -180,7 +180,7 @@ export const callView = z.object({
   attempts: z.array(attempt),
 });
 
-const filters = {
+export const filters = {
   from: time.optional(),
   to: time.optional(),
   /**

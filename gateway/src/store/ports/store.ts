@@ -3,6 +3,7 @@ import type { AuditTrail } from './audit.ts';
 import type { AlertStore } from './books/alerts.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { AnswerCacheStore } from './cache/answer-cache.ts';
+import type { WhatIfReader } from './calls/what-if.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { Ledger, StatementReader } from './ledger.ts';
@@ -25,7 +26,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly storedState: StoredStateStore;
   readonly calls: CallReader;
-  readonly usage: UsageReader;
+  readonly usage: UsageReader & WhatIfReader;
   readonly keyUses: KeyUseStore;
   readonly statements: StatementReader;
   readonly spends: BudgetSpends;

@@ -97,8 +97,34 @@ function readInOrder(
 /** Every id is in it. */
 const ALL_IDS: IdRange = { from: 'req', below: 'req\u{10ffff}' };
 
+type Matching = Pick<
+  LogQuestion,
+  | 'tenant'
+  | 'condition'
+  | 'outcome'
+  | 'fromMs'
+  | 'toMs'
+  | 'ids'
+  | 'idPrefix'
+  | 'traceId'
+  | 'reason'
+  | 'terms'
+  | 'beforeId'
+>;
+
+/** The condition on the records of a question, for other readers of the same calls. */
+export function matchingCalls(question: Matching): Condition {
+  const { fromMs, toMs } = question;
+  return within(conditionOf(question), { fromMs, toMs });
+}
+
+/** Ranges of ids, newest first and in steps, that contain every matching call. */
+export function matchingRanges(database: Database, question: Matching): Iterable<IdRange> {
+  return stepRanges(rangesOf(database, question));
+}
+
 /** Ranges of ids, newest first, that contain every matching call. An id prefix is one range; traces and reasons have indexes. */
-function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
+function* rangesOf(database: Database, question: Matching): Iterable<IdRange> {
   const { ids, idPrefix, traceId, reason, beforeId } = question;
   if (ids !== undefined) yield* ids.map((id) => ({ from: id, below: `${id}\0` }));
   else if (idPrefix !== null) yield { from: idPrefix, below: `${idPrefix}\u{10ffff}` };
@@ -107,7 +133,7 @@ function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange>
 }
 
 /** Terms have no sums that narrow the search: it goes in steps, and may stop after each. */
-function findRanges(database: Database, question: LogQuestion): Iterable<IdRange> {
+function findRanges(database: Database, question: Matching): Iterable<IdRange> {
   const found = findIds(database, question);
   return (question.terms ?? []).length === 0 ? found : stepRanges(found);
 }

@@ -3,6 +3,7 @@
  * so that pages do not wait for them.
  */
 
+import type { WhatIfAnswer, WhatIfQuestion, WhatIfReader } from '../../ports/calls/what-if.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import {
   type AttemptCosts,
@@ -25,7 +26,7 @@ import { createReadingThread, type ReadingThread } from '../database/reading-thr
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 import { openAnswer, type PackedAnswer } from './gather-usage.ts';
 
-export interface UsageThreads extends UsageReader {
+export interface UsageThreads extends UsageReader, WhatIfReader {
   close(): void;
 }
 
@@ -60,6 +61,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
     readReasons: (question) => ask(pages, { kind: 'reasons', question }),
+    readWhatIf: (question) => ask(pages, { kind: 'what_if', question }),
     readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
     close() {
       pages.close();
@@ -75,6 +77,7 @@ export type ReadQuestion =
   | { readonly kind: 'logs'; readonly question: LogQuestion }
   | { readonly kind: 'tail'; readonly question: TailQuestion }
   | { readonly kind: 'reasons'; readonly question: ReasonsQuestion }
+  | { readonly kind: 'what_if'; readonly question: WhatIfQuestion }
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
 
 export interface ReadAnswers {
@@ -85,6 +88,7 @@ export interface ReadAnswers {
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];
   readonly reasons: ReasonsAnswer;
+  readonly what_if: WhatIfAnswer;
   readonly call: CallDetail | null;
 }
 
