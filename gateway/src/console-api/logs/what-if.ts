@@ -12,6 +12,7 @@ import { tenantOf } from '../usage/usage.ts';
 import { orRefuse, type UsageParts } from '../usage/usage-parts.ts';
 import { parseRange } from '../usage/usage-range.ts';
 import { chooseCalls } from './logs.ts';
+import { refuseWords } from './search-content.ts';
 
 export interface WhatIfParts extends Pick<UsageParts, 'labelsOf' | 'nowMs'> {
   readonly usage: WhatIfReader;
@@ -32,7 +33,8 @@ export function whatIfHandlers(parts: WhatIfParts) {
       const { from = new Date(nowMs - DAY_MS).toISOString(), to = new Date(nowMs + 1).toISOString() } = query;
       const [fromMs, toMs] = parseRange(from, to);
       const { upstream, price } = findPrice(parts, tenancy.account, query.other_model, nowMs);
-      const { choice } = await chooseCalls(parts, tenancy, query);
+      const { choice, words } = await chooseCalls(parts, tenancy, query);
+      refuseWords(words, 'costs are not computed by text');
       const found = await orRefuse(
         parts.usage.readWhatIf({
           tenant: tenantOf(tenancy),
