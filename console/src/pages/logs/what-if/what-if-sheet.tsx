@@ -4,7 +4,7 @@
  */
 import { type ReactNode, useEffect, useState } from 'react';
 import { counted, wholeNumber } from '../../../lib/format.ts';
-import { shortUsd } from '../../../lib/money.ts';
+import { exactUsd, shortUsd } from '../../../lib/money.ts';
 import { usePages, useReply } from '../../../lib/queries.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { exactTime, useZone } from '../../../lib/zone.ts';
@@ -159,12 +159,12 @@ function Notes({ all }: { readonly all: WhatIfPage }) {
   const notes = [
     isSame
       ? `Tokens: ${model} counts tokens like the models that answered.`
-      : `Tokens: ${model} counts tokens differently, so expect ${shortUsd(all.then_low_nano_usd)} to ${shortUsd(all.then_high_nano_usd)}. Text in scripts other than Latin may differ more.`,
+      : `Tokens: ${model} counts tokens differently, so expect ${amountText(all.then_low_nano_usd)} to ${amountText(all.then_high_nano_usd)}. Text in scripts other than Latin may differ more.`,
     'Answers: another model writes shorter or longer answers. The recorded lengths are used.',
     all.reasoning_tokens > 0 &&
-      `Reasoning: ${shortUsd(all.then_reasoning_nano_usd)} of it is for ${counted(all.reasoning_tokens, 'recorded reasoning token')}. ${model} may reason more, less or not at all.`,
+      `Reasoning: ${amountText(all.then_reasoning_nano_usd)} of it is for ${counted(all.reasoning_tokens, 'recorded reasoning token')}. ${model} may reason more, less or not at all.`,
     all.then_uncached_nano_usd !== all.then_nano_usd &&
-      `Cache: ${shortUsd(all.then_uncached_nano_usd)} if nothing were cached. The recorded cache reads and writes are used.`,
+      `Cache: ${amountText(all.then_uncached_nano_usd)} if nothing were cached. The recorded cache reads and writes are used.`,
     all.tiered > 0 &&
       `Tiers: ${counted(all.tiered, 'request')} used a service tier and are computed at the list price.`,
     all.unpriced > 0 && `Not included: ${counted(all.unpriced, 'request')} without a price.`,
@@ -179,6 +179,11 @@ function Notes({ all }: { readonly all: WhatIfPage }) {
       ))}
     </ul>
   );
+}
+
+/** All digits of small amounts, which a range would show as equal. */
+function amountText(nanoUsd: string): string {
+  return BigInt(nanoUsd) < 10_000_000n ? exactUsd(nanoUsd) : shortUsd(nanoUsd);
 }
 
 type Row = Pick<WhatIfPage, 'requests' | 'now_nano_usd' | 'then_nano_usd'>;
