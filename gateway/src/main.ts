@@ -23,6 +23,8 @@ import { type CliEnvironment, CliFailure } from './cli/environment.ts';
 import { DEFAULT_DATA_DIR } from './config/config.ts';
 
 const WRONG_USAGE = 2;
+/** What `npx tollgate` and a binary without arguments do. */
+const WITHOUT_WORDS = ['serve'] as const;
 
 function createProgram(environment: CliEnvironment): Command {
   const program = new Command('tollgate')
@@ -59,7 +61,7 @@ function createProgram(environment: CliEnvironment): Command {
 /** The exit status of a command line: 0 done, 1 failed, 2 wrong usage. */
 async function run(words: readonly string[], environment: CliEnvironment): Promise<number> {
   try {
-    await createProgram(environment).parseAsync(words, { from: 'user' });
+    await createProgram(environment).parseAsync(words.length === 0 ? [...WITHOUT_WORDS] : [...words], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;

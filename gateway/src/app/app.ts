@@ -29,6 +29,7 @@ import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
+import { DISTRIBUTION } from '../lib/package/distribution.ts';
 import { createTurns } from '../lib/turns.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
@@ -349,18 +350,17 @@ function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
 
 const OVERLOADED = 'too much work: a part of the new requests is answered with 503; running ones go on';
 const RELIEVED = 'no request is refused for too much work any more';
-const NOT_SET_UP = 'The console is not set up yet. Print a one-time link: bin/tollgate setup-link';
-const NOTHING_LISTED: ListedModels = new Map();
+const NOT_SET_UP = `The console is not set up yet. Print a one-time link: ${DISTRIBUTION.command} setup-link`;
 
 /** Adds an Ollama on this machine if no file configures anything. */
 async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
-  if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
+  if (config.providersFrom === 'file') return { config, listed: new Map() };
   // Its address is a constant of the program.
   const names = await detectOllama(
     AbortSignal.timeout(1_000),
     createGuardedFetch(() => true),
   );
-  if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
+  if (names === null || names.length === 0) return { config, listed: new Map() };
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
 }
 

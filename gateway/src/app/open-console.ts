@@ -1,5 +1,6 @@
 /** Assembles the console: the dependencies of its API handlers, the policy routes, and its files. Contains no rules. */
 
+import { readFileSync } from 'node:fs';
 import manifest from '../../package.json';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
 import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
@@ -27,6 +28,8 @@ import { overviewHandlers } from '../console-api/usage/overview.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import { DISTRIBUTION } from '../lib/package/distribution.ts';
+import { type Files, readFolder, unpackFiles } from '../lib/package/packed-files.ts';
 import { createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { ContentStore } from '../store/ports/content.ts';
@@ -110,9 +113,15 @@ export function openConsole({
     bodyTimes,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'a console request failed'),
   });
-  return createConsoleServer(api, buildConsole, (cause) =>
+  return createConsoleServer(api, builtConsole, (cause) =>
     log.error({ cause: String(cause) }, 'the console could not be built and is not served; API requests are'),
   );
+}
+
+/** A package carries the built files, a clone builds them. */
+async function builtConsole(): Promise<Files> {
+  const packed = DISTRIBUTION.console;
+  return packed === null ? readFolder(await buildConsole()) : unpackFiles(readFileSync(packed));
 }
 
 /** Labels the account's keys with their creators, by the creators' present names. */

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { readFolder } from '../lib/package/packed-files.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { readConsoleFiles } from './console-files.ts';
 
@@ -20,7 +21,7 @@ function readBuilt() {
     { path: '^/status/?$', files: [] },
   ];
   writeFileSync(join(folder, 'preloads.json'), JSON.stringify(preloads));
-  return readConsoleFiles(folder);
+  return readConsoleFiles(readFolder(folder));
 }
 
 const preloadedIn = (html: string) => [...html.matchAll(/<link rel="modulepreload" crossorigin href="([^"]+)">/g)];

@@ -2,11 +2,11 @@
  * Serves the console's built files: hashed files cached indefinitely, the page never cached and with preloads for its
  * address, each file compressed once, all under a strict policy. app/build-console.ts builds them.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, sep } from 'node:path';
+import { extname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { ConsoleApi } from '../console-api/kernel/console-api.ts';
 import { acceptsEncoding } from '../lib/accepts-encoding.ts';
+import type { Files } from '../lib/package/packed-files.ts';
 
 /** No inline script or style, nothing from other origins, and no text evaluated as code. */
 const CONSOLE_CONTENT_SECURITY_POLICY = [
@@ -70,23 +70,17 @@ interface PagePreloads {
   readonly files: readonly string[];
 }
 
-/** Reads a built console. Throws if the folder contains no page. */
-export function readConsoleFiles(folder: string): ConsoleFiles {
+/** Reads a built console. Throws if it has no page. */
+export function readConsoleFiles(built: Files): ConsoleFiles {
   const files = new Map<string, BuiltFile>();
-  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const type = TYPES[extname(path)];
+  for (const [name, plain] of built) {
+    const type = TYPES[extname(name)];
     if (type === undefined) continue;
-    const name = path.split(sep).join('/');
-    files.set(name, {
-      type,
-      plain: readFileSync(join(folder, path)),
-      isHashed: name.startsWith(HASHED),
-      packed: new Map(),
-    });
+    files.set(name, { type, plain, isHashed: name.startsWith(HASHED), packed: new Map() });
   }
   const page = files.get(PAGE);
-  if (page === undefined) throw new Error(`the folder ${folder} holds no ${PAGE}`);
-  const preloads: readonly PagePreloads[] = JSON.parse(readFileSync(join(folder, PRELOADS), 'utf8'));
+  if (page === undefined) throw new Error(`the built console holds no ${PAGE}`);
+  const preloads: readonly PagePreloads[] = JSON.parse(built.get(PRELOADS)?.toString() ?? '[]');
   const pages = preloads.map((one) => ({ path: new RegExp(one.path), page: withPreloads(page, one.files) }));
   return {
     reply(path, acceptEncoding) {
@@ -155,12 +149,12 @@ export interface ConsoleServer {
 }
 
 /**
- * `build` returns the folder of the built files; it is called once, when they are first needed. Its failure goes to the
+ * `build` returns the built files; it is called once, when they are first needed. Its failure goes to the
  * client that opens the console, and to `onFailure`.
  */
 export function createConsoleServer(
   api: ConsoleApi,
-  build: () => Promise<string>,
+  build: () => Promise<Files>,
   onFailure: (cause: unknown) => void,
 ): ConsoleServer {
   let files: Promise<ConsoleFiles> | null = null;

@@ -21,6 +21,9 @@ switch (mode) {
     say({ rest, cwd: process.cwd(), BUN_CONFIG_MAX_HTTP_REQUESTS, NODE_ENV, NO_PROXY, no_proxy, PLANTED });
     break;
   }
+  case 'environment':
+    say(process.env);
+    break;
   case 'exit':
     process.exit(Number(rest[0]));
     break;

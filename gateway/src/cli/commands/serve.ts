@@ -5,6 +5,7 @@ import { drain } from '../../app/drain.ts';
 import { type ConfigProblem, renderConfigProblem } from '../../config/file/config-problem.ts';
 import { watchConfig } from '../../config/file/watch-config.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
+import { DISTRIBUTION } from '../../lib/package/distribution.ts';
 import { type Log, openLog, type ProcessLog } from '../../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
@@ -174,7 +175,7 @@ function renderFirstKey(key: string, base: string, models: ShownModels): string[
     lines.push('Messages format:', '', ...renderCurl('curl', url, key, body), '');
     lines.push('Messages format, streaming:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
   }
-  return [...lines, 'More keys: bin/tollgate keys create --name NAME'];
+  return [...lines, `More keys: ${DISTRIBUTION.command} keys create --name NAME`];
 }
 
 function renderCurl(command: string, url: string, key: string, body: object): string[] {

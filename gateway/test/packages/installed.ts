@@ -1,0 +1,63 @@
+/** Starts an installed Tollgate as its user does, and makes its first request. */
+
+export interface Installed {
+  readonly url: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the command with a free port in `cwd`, and waits for the address and the first key. */
+export async function startInstalled(
+  command: readonly string[],
+  { cwd, environment }: { cwd: string; environment: Record<string, string | undefined> },
+): Promise<Installed> {
+  const started = Bun.spawn([...command], { cwd, env: environment, stdout: 'pipe', stderr: 'pipe', detached: true });
+  const stderr = new Response(started.stderr).text();
+  let printed = '';
+  const decoder = new TextDecoder();
+  const reader = started.stdout.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`${command.join(' ')} ended: ${printed}${await stderr}`);
+    printed += decoder.decode(value, { stream: true });
+    const url = /listens on (http:\/\/\S+)/.exec(printed)?.[1];
+    // The last line that a first start prints.
+    const key = /More keys: /.test(printed) ? /tg_[0-9A-Za-z]{49}/.exec(printed)?.[0] : undefined;
+    if (url === undefined || key === undefined) continue;
+    reader.releaseLock();
+    void drain(started.stdout);
+    return {
+      url,
+      key,
+      async stop() {
+        // As a terminal does: Ctrl-C goes to npx, the launcher and the server.
+        process.kill(-started.pid, 'SIGINT');
+        await started.exited;
+      },
+    };
+  }
+}
+
+async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const _ of stream);
+}
+
+/** The demo model's answer to "Hello!". */
+export async function firstAnswer({ url, key }: Installed): Promise<string> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
+  });
+  if (response.status !== 200) throw new Error(`status ${response.status}: ${await response.text()}`);
+  const answer: { choices: { message: { content: string } }[] } = JSON.parse(await response.text());
+  return answer.choices[0]?.message.content ?? '';
+}
+
+/** The scripts and styles that the console's page names, and their statuses. */
+export async function consoleFiles(url: string): Promise<ReadonlyMap<string, number>> {
+  const page = await (await fetch(`${url}/app`)).text();
+  const names = [...page.matchAll(/(?:src|href)="(\/app\/assets\/[^"]+)"/g)].map(([, name]) => name ?? '');
+  const statuses = await Promise.all(names.map(async (name) => [name, (await fetch(url + name)).status] as const));
+  return new Map(statuses);
+}
