@@ -11,8 +11,8 @@ import { listParts, renderNotices } from './parts.ts';
 const LAUNCHER = 'gateway/bin';
 const TEXTS = ['README.md', 'LICENSE', 'CHANGELOG.md'];
 
-export const BILL_OF_MATERIALS = 'sbom.cdx.json';
-export const NOTICES = 'THIRD-PARTY-NOTICES.txt';
+const BILL_OF_MATERIALS = 'sbom.cdx.json';
+const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 
 /** Writes `tollgate-VERSION.tgz` to the folder; returns its path. `console`: the folder of the built console. */
 export async function packForNpm(folder: string, console: string): Promise<string> {

@@ -34,6 +34,6 @@ test('it executes itself as the same process, and a child of another binary does
   expect(await launched.ended()).toMatchObject({ status: 0 });
 });
 
-test('what marks the execution does not reach the program', async () => {
+test('the mark of the execution does not reach the program', async () => {
   expect(JSON.stringify(await launch(run('environment')).next())).not.toContain('TOLLGATE_EXECUTED_BY');
 });
