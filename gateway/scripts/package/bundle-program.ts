@@ -45,7 +45,7 @@ export async function compileBinary(file: string, { runtime, program, ...plan }:
   await build(
     plan,
     {
-      entrypoints: [join(SOURCES, 'standalone.ts'), ...workers()],
+      entrypoints: [join(import.meta.dir, 'standalone.ts'), ...workers()],
       root: SOURCES,
       compile: {
         outfile: file,

@@ -140,8 +140,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The one command that starts a server assembles the parts.
   'cli/commands/serve.ts': ['app', 'cli', 'config', 'telemetry', 'lib/package/distribution.ts'],
   'main.ts': ['*'],
-  // The start of a single binary.
-  'standalone.ts': ['main.ts'],
 };
 
 /**
