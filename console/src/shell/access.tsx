@@ -15,7 +15,7 @@ import { OpenFrame } from './open-frame.tsx';
 import { type PageEntry, pageAt } from './pages.ts';
 
 /** Permissions that users restricted to workspaces never have. */
-const ACCOUNT_WIDE: readonly Permission[] = ['billing.read', 'settings.read', 'operator.read'];
+const ACCOUNT_WIDE: readonly Permission[] = ['billing.read', 'alerts.read', 'settings.read', 'operator.read'];
 
 export function PermittedPage({ account }: { readonly account: CurrentAccount }) {
   const entry = pageAt(usePathname());

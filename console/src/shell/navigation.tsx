@@ -11,6 +11,7 @@ import { useNavigate, usePathname } from '../route/route.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { isAt, permittedPages } from './pages.ts';
+import { UnseenAlerts } from './unseen-alerts.tsx';
 
 interface NavigationProps {
   readonly session: Session;
@@ -51,6 +52,7 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
                 >
                   <Icon size={15} strokeWidth={1.75} aria-hidden="true" className="shrink-0" />
                   {name}
+                  {path === '/app/alerts' && <UnseenAlerts account={account} />}
                 </Link>
               </li>
             ))}

@@ -1,6 +1,7 @@
 /** Lists the pages: address, name, icon, shortcut, and required permission. */
 import {
   Activity,
+  Bell,
   Boxes,
   CreditCard,
   FlaskConical,
@@ -33,6 +34,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app', name: 'Home', icon: House, key: 'h', needs: 'usage.read' },
     { path: '/app/usage', name: 'Usage', icon: Activity, key: 'u', needs: 'usage.read' },
     { path: '/app/logs', name: 'Logs', icon: Table2, key: 'l', needs: 'logs.read' },
+    { path: '/app/alerts', name: 'Alerts', icon: Bell, key: 't', needs: 'alerts.read' },
   ],
   [
     { path: '/app/keys', name: 'API keys', icon: KeyRound, key: 'k', needs: 'keys.read' },

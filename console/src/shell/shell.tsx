@@ -14,6 +14,7 @@ import { PermittedPage } from './access.tsx';
 import { Mark, Navigation } from './navigation.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
+import { AlertBell } from './unseen-alerts.tsx';
 
 /** Signs of user activity, which prefetch the palette. */
 const SIGNS = ['pointermove', 'pointerdown', 'keydown'] as const;
@@ -73,6 +74,7 @@ export function Shell({ session }: { readonly session: Session }) {
         </IconButton>
         <Mark />
         <span className="font-semibold">Tollgate</span>
+        <AlertBell account={account} />
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
         <ZoneContext value={account.time_zone}>

@@ -91,6 +91,8 @@ export const PERMISSION_WORDS: { readonly [permission in Permission]: string } =
   'owners.write': 'add and remove owners',
   'billing.read': 'see balance, ledger and statements',
   'audit.read': 'see the audit log',
+  'alerts.read': 'see alerts and their rules',
+  'alerts.write': 'create, change and test alerts',
   'settings.read': 'see settings',
   'settings.write': 'change settings',
   'operator.read': 'see accounts, providers and the installation',

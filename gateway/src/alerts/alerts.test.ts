@@ -114,8 +114,8 @@ test('a budget that passed in a window that ended is found, once, and not one fr
     await evaluateAlerts(sourcesOf(store, [budgetOf('a', 100n, 5)], spends), atMs);
   const texts = (await store.alerts.readDeliveries('one', 10)).map(({ text }) => text).sort();
   expect(texts).toEqual([
-    'Daily budget of key a reached 85%: $0.000000085 of $0.0000001. Its window ended 1970-01-04T00:00:00.000Z.',
-    'Daily budget of key a reached 99%: $0.000000099 of $0.0000001. Its window ended 1970-01-05T00:00:00.000Z.',
+    'Daily budget of key a reached 85%: $0.000000085 of $0.0000001. Its window ended 1970-01-04 00:00 UTC.',
+    'Daily budget of key a reached 99%: $0.000000099 of $0.0000001. Its window ended 1970-01-05 00:00 UTC.',
   ]);
   await store.close();
 });
@@ -183,7 +183,7 @@ test('the inbox gets its alerts without a delivery, and names cannot address a S
   await deliveringTo(store, { slack: address })();
   expect(await store.alerts.readDeliveries('in', 10)).toMatchObject([{ status: 'delivered', attempts: 0 }]);
   expect(bodies).toEqual([
-    'Daily budget of key &lt;!channel&gt; reached 90%: $0.00000009 of $0.0000001. Resets 1970-01-02T00:00:00.000Z. <https://gate.test/app/limits|Edit limits>',
+    'Daily budget of key &lt;!channel&gt; reached 90%: $0.00000009 of $0.0000001. Resets 1970-01-02 00:00 UTC. <https://gate.test/app/limits|Edit limits>',
   ]);
   await store.close();
 });

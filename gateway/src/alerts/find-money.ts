@@ -3,7 +3,7 @@ import { formatNanoUsd } from '../billing/money.ts';
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 import type { AccountBalance } from '../store/ports/ledger.ts';
 import type { BindingCaps, BudgetWindow } from '../store/ports/limits.ts';
-import { DAY_MS, foundAlert } from './found-alert.ts';
+import { DAY_MS, foundAlert, shownTime } from './found-alert.ts';
 
 export interface MoneySources {
   /** The budgets of the account, its workspaces, keys and end users, with their current windows. */
@@ -96,8 +96,7 @@ function judge(
   const hasEnded = windowEndMs !== null && windowEndMs <= nowMs;
   const what = `${WINDOWS[window]} of ${subject.kind.replace('_', ' ')} ${sources.nameOf(subject)}`;
   const state = spent >= amount ? 'is used up' : `reached ${(spent * 100n) / amount}%`;
-  const when =
-    windowEndMs === null ? '' : ` ${hasEnded ? 'Its window ended' : 'Resets'} ${new Date(windowEndMs).toISOString()}.`;
+  const when = windowEndMs === null ? '' : ` ${hasEnded ? 'Its window ended' : 'Resets'} ${shownTime(windowEndMs)}.`;
   const text = `${what} ${state}: $${formatNanoUsd(spent)} of $${formatNanoUsd(amount)}.${when}`;
   const event = [subject.kind, subject.id, subject.layer ?? '', window, windowStartMs, amount];
   return [foundAlert(rule, { event, text, remedy: LIMITS, repeatMs: null }, nowMs)];

@@ -4,6 +4,11 @@ import type { AlertRemedy, AlertRule, FoundAlert } from '../store/ports/books/al
 
 export const DAY_MS = 86_400_000;
 
+/** `2026-11-25 00:00 UTC`. */
+export function shownTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
 interface Finding {
   /** Identifies what happened, within the rule. */
   readonly event: readonly (string | number | bigint)[];

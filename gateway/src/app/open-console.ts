@@ -218,14 +218,14 @@ function leftOf({ limit, used, held }: AccountBudget): bigint {
 interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
   readonly store: Pick<
     Store,
-    'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people' | 'reconciliations'
+    'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people' | 'reconciliations' | 'alerts'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts } = store;
   return {
     control,
     deps,
@@ -238,6 +238,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     statements,
     personNames: createPersonNames(people),
     reconciliations,
+    alerts,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

@@ -229,7 +229,7 @@ async function findRule({ alerts }: CommandRun, id: string): Promise<AlertRule> 
 }
 
 /** Renders a rule, without its address and secret. */
-function viewAlert(rule: AlertRule) {
+export function viewAlert(rule: AlertRule) {
   const { id, account, name, event, threshold, channel, renotifyMs, quietFrom, quietTo, mutedUntilMs } = rule;
   return {
     ...{ id, account, name, event, channel, receiver: rule.receiver },

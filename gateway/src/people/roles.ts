@@ -36,6 +36,8 @@ export const PERMISSIONS = [
   'owners.write',
   'billing.read',
   'audit.read',
+  'alerts.read',
+  'alerts.write',
   'settings.read',
   'settings.write',
   /** Installation-wide: accounts, payments received, providers and prices. Only in the account `default`. */
@@ -56,6 +58,8 @@ const ADMIN: readonly Permission[] = [
   'members.write',
   'billing.read',
   'audit.read',
+  'alerts.read',
+  'alerts.write',
   'settings.read',
   'settings.write',
   'operator.read',
@@ -65,7 +69,15 @@ const ADMIN: readonly Permission[] = [
 const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   owner: new Set([...ADMIN, 'owners.write']),
   admin: new Set(ADMIN),
-  billing: new Set(['usage.read', 'limits.read', 'billing.read', 'models.read', 'workspaces.read', 'operator.read']),
+  billing: new Set([
+    'usage.read',
+    'limits.read',
+    'billing.read',
+    'models.read',
+    'workspaces.read',
+    'alerts.read',
+    'operator.read',
+  ]),
   developer: new Set([...READS, 'content.read', 'keys.write']),
   viewer: new Set(READS),
 };
@@ -77,6 +89,8 @@ const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
 const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
   'owners.write',
   'billing.read',
+  'alerts.read',
+  'alerts.write',
   'settings.read',
   'settings.write',
   'operator.read',

@@ -45,6 +45,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/billing'),
   plain('/app/billing/statement'),
   plain('/app/reconciliation'),
+  plain('/app/alerts'),
   plain('/app/audit'),
   plain('/app/settings'),
   plain('/app/me'),

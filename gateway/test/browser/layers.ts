@@ -149,6 +149,11 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/billing', 'Create account', press('Create account')),
   layer('/app/billing', 'default', openRow('Accounts', 'default')),
   layer('/app/reconciliation', 'Missing call', openRow('Findings', /Missing call/)),
+  layer('/app/alerts', 'Create alert', press('Create alert')),
+  layer('/app/alerts', 'Budgets to #platform', openRow('Alert rules', /Budgets to #platform/)),
+  menu('/app/alerts', 'Actions for Budgets to #platform'),
+  layer('/app/alerts', 'Edit Budgets to #platform', choose('Actions for Budgets to #platform', 'Edit…')),
+  layer('/app/alerts', 'Delete Budgets to #platform?', choose('Actions for Budgets to #platform', 'Delete…')),
   layer('/app/audit', /./, openRow('Audit log', /Created key/)),
   layer('/app/me', 'Set up two-factor authentication', press('Set up…')),
   layer(

@@ -15,6 +15,7 @@ import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey, type MadeKey } from '../http-contract/make-key.ts';
 import type { PageNames } from './console-pages.ts';
+import { seedAlerts } from './seed-alerts.ts';
 import { seedReconciliation } from './seed-reconciliation.ts';
 
 export interface SeededGateway {
@@ -249,6 +250,7 @@ async function writeCalls(
       await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, writtenOff: 0n });
     }),
   );
+  await seedAlerts(store, Date.now());
   await store.close();
   return { request: records.at(-1)?.request_id ?? '', retried: records.at(-2)?.request_id ?? '' };
 }

@@ -17,6 +17,8 @@ const USAGE_KEY: readonly Permission[] = ['usage.read', 'logs.read', 'models.rea
 const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
   'owners.write',
   'billing.read',
+  'alerts.read',
+  'alerts.write',
   'settings.read',
   'settings.write',
   'operator.read',

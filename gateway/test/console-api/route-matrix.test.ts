@@ -87,6 +87,8 @@ beforeAll(async () => {
         body: { email: `guest@${account}.example`, role: 'viewer', workspaces: null },
       }),
     );
+    const given = { account, name: 'a budget', event: 'budget', threshold: '80', channel: 'inbox' };
+    const alert = (await control(gateway, 'alerts.create', given)) as { readonly id: string };
     names[account] = {
       account,
       workspace,
@@ -104,6 +106,7 @@ beforeAll(async () => {
       passkey: 'none',
       service: 'none',
       reconciliation: RECONCILIATION_ID,
+      alert: alert.id,
     };
   }
 });
@@ -125,7 +128,8 @@ async function callOnce(url: string, key: string): Promise<string> {
 function namesFor(route: ConsoleRoute, account: string): Names {
   const known = names[account] ?? {};
   if (!route.startsWith('DELETE ')) return known;
-  return { ...known, invitation: 'inv_none', person: 'usr_none', provider: 'none', model: 'none', credential: 'none' };
+  const none = { provider: 'none', model: 'none', credential: 'none', alert: 'none' };
+  return { ...known, ...none, invitation: 'inv_none', person: 'usr_none' };
 }
 
 const bodyFor = (route: ConsoleRoute) => (rowOf(route).body === undefined ? {} : { body: NO_BODY });

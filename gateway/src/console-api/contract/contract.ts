@@ -3,6 +3,7 @@
  * derive their access matrix from them, and the console imports their types.
  */
 import type { z } from 'zod';
+import { alertRoutes } from './alerts.ts';
 import { bookRoutes } from './books.ts';
 import { callRoutes } from './calls.ts';
 import { keyRoutes } from './keys.ts';
@@ -26,6 +27,7 @@ export const CONSOLE_ROUTES = {
   ...policyRoutes,
   ...bookRoutes,
   ...statementRoutes,
+  ...alertRoutes,
 } as const;
 
 export type ConsoleRoutes = typeof CONSOLE_ROUTES;

@@ -1,5 +1,6 @@
 /** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
+import { alertHandlers } from '../books/alerts.ts';
 import { reconciliationHandlers } from '../books/reconciliations.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { auditHandlers } from './audit.ts';
@@ -22,6 +23,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...statementHandlers(parts),
     ...auditHandlers(parts),
     ...reconciliationHandlers(parts),
+    ...alertHandlers(parts),
     ...settingsHandlers(parts),
   };
 }

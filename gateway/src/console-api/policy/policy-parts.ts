@@ -8,6 +8,7 @@ import { type Control, isUndone } from '../../control/control.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
+import type { AlertStore } from '../../store/ports/books/alerts.ts';
 import type { ReconciliationReader } from '../../store/ports/books/reconciliation.ts';
 import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
@@ -29,6 +30,10 @@ export interface PolicyParts {
   readonly statements: StatementReader;
   readonly personNames: PersonNames;
   readonly reconciliations: ReconciliationReader;
+  readonly alerts: Pick<
+    AlertStore,
+    'readRules' | 'readDeliveries' | 'readInbox' | 'readSeen' | 'countUnseen' | 'saveSeen'
+  >;
   /** Facts about the installation, for its operators. */
   readFacts(): readonly { readonly name: string; readonly text: string }[];
   /** The current time, unix ms. */

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPolicy } from '../../app/open-console.ts';
+import { sealCredential } from '../../app/open-models.ts';
 import { openMoney } from '../../app/open-money.ts';
 import type { CallDeps } from '../../call/deps.ts';
 import { loadConfig } from '../../config/load-config.ts';
@@ -12,6 +13,7 @@ import { createControl } from '../../control/control.ts';
 import { UNKNOWN_ROUTING } from '../../control/testing/unknown-routing.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
 import type { Role } from '../../people/roles.ts';
+import { createCredentialSeal } from '../../providers/credentials/credential-seal.ts';
 import { buildRouteTable } from '../../routing/route.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -81,6 +83,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     namesOfModel: (model) => routes.get(model)?.names ?? [model],
   });
   const deps = { directory, settings: { config, routes }, billing: money.billing };
+  const seal = createCredentialSeal(loadMasterKey(dataDir).key);
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
@@ -93,7 +96,10 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),
-    routing: UNKNOWN_ROUTING,
+    routing: {
+      ...UNKNOWN_ROUTING,
+      seal: (credential, origin, secrets) => sealCredential(seal, credential, origin, secrets),
+    },
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];

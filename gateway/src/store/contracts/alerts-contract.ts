@@ -136,6 +136,8 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       await alerts.saveSeen('default', 'ada', 20);
       await alerts.saveSeen('default', 'ada', 10);
       await rig.restart();
+      expect(await rig.store.alerts.readSeen('default', 'ada')).toBe(20);
+      expect(await rig.store.alerts.readSeen('other', 'ada')).toBe(0);
       expect(await rig.store.alerts.countUnseen('default', 'ada')).toBe(1);
       expect(await rig.store.alerts.countUnseen('default', 'eve')).toBe(3);
       expect(await rig.store.alerts.countUnseen('other', 'eve')).toBe(0);

@@ -95,6 +95,8 @@ export interface AlertStore {
   readDeliveries(rule: string, limit: number): Promise<readonly AlertDelivery[]>;
   /** The deliveries of all rules of an account, the newest first. */
   readInbox(account: string, limit: number): Promise<readonly AlertDelivery[]>;
+  /** Until when a person has seen the deliveries of an account, unix ms; 0: never. */
+  readSeen(account: string, person: string): Promise<number>;
   /** The number of an account's deliveries that a person has not seen: those created after their mark. */
   countUnseen(account: string, person: string): Promise<number>;
   /** Marks what was created until then as seen. A mark never goes back. */

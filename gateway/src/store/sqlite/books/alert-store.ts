@@ -50,6 +50,12 @@ const DELIVERIES: StoredTable<AlertDelivery> = {
 const NEWEST = 'created_at_ms DESC, id';
 
 export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): AlertStore {
+  async function readSeen(account: string, person: string): Promise<number> {
+    const { rows } = await sql<{ readonly seen: number }>`SELECT seen_at_ms AS seen FROM alert_seen
+      WHERE account = ${account} AND person = ${person}`.execute(queries);
+    return rows[0]?.seen ?? 0;
+  }
+
   return {
     readRules: () => readRows(queries, RULES, 'created_at_ms, id'),
     createRule: (rule, entries) => writer.write([insertRow(RULES, rule), ...entries.map(auditStatement)]),
@@ -97,10 +103,11 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
     saveAttempt: (delivery) => writer.write([{ ...updateRow(DELIVERIES, delivery), changes: null }]),
     readDeliveries: (rule, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`rule = ${rule}`),
     readInbox: (account, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`account = ${account}`),
+    readSeen,
     async countUnseen(account, person) {
+      const seenAtMs = await readSeen(account, person);
       const { rows } = await sql<{ readonly unseen: number }>`SELECT count(*) AS unseen FROM alert_delivery
-        WHERE account = ${account} AND created_at_ms > coalesce(
-          (SELECT seen_at_ms FROM alert_seen WHERE account = ${account} AND person = ${person}), 0)`.execute(queries);
+        WHERE account = ${account} AND created_at_ms > ${seenAtMs}`.execute(queries);
       return rows[0]?.unseen ?? 0;
     },
     saveSeen: (account, person, atMs) =>

@@ -1,0 +1,151 @@
+/** Words and inputs of alerts: what events are called, in which unit their threshold is, and what a form sends. */
+import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { shortUsd } from '../../lib/money.ts';
+
+export type AlertsReply = Reply<'GET /accounts/{account}/alerts'>;
+export type Rule = AlertsReply['rules'][number];
+export type Found = AlertsReply['inbox'][number];
+export type Delivery = NonNullable<Rule['last']>;
+type Event = Rule['event'];
+type Channel = Rule['channel'];
+
+interface EventWords {
+  readonly name: string;
+  /** Label of the threshold; null: the event has none. */
+  readonly threshold: { readonly label: string; readonly usual: string; readonly unit: 'percent' | 'usd' } | null;
+  readonly hint: string;
+}
+
+export const EVENTS: Readonly<Record<Event, EventWords>> = {
+  budget: {
+    name: 'Budget used',
+    threshold: { label: 'Percent of the budget', usual: '80', unit: 'percent' },
+    hint: 'Budgets of the account, its workspaces, API keys and end users.',
+  },
+  balance: {
+    name: 'Low balance',
+    threshold: { label: 'Balance below (USD)', usual: '10', unit: 'usd' },
+    hint: 'Once a day while the prepaid balance is below the amount.',
+  },
+};
+
+export const CHANNELS: readonly (readonly [channel: Channel, word: string])[] = [
+  ['inbox', 'Console only'],
+  ['slack', 'Slack'],
+  ['webhook', 'Webhook'],
+];
+
+/** `Budget used: 80%`. */
+export function ruleText({ event, threshold }: Pick<Rule, 'event' | 'threshold'>): string {
+  const { name } = EVENTS[event];
+  const words = thresholdText(event, threshold);
+  return words === '' ? name : `${name}: ${words}`;
+}
+
+function thresholdText(event: Event, threshold: string): string {
+  switch (EVENTS[event].threshold?.unit) {
+    case 'percent':
+      return `${threshold}%`;
+    case 'usd':
+      return `below ${shortUsd(threshold)}`;
+    case undefined:
+      return '';
+  }
+}
+
+export function isMuted({ muted_until }: Pick<Rule, 'muted_until'>, nowMs: number): boolean {
+  return muted_until !== null && Date.parse(muted_until) > nowMs;
+}
+
+export interface AlertDraft {
+  readonly event: Event;
+  /** Empty: named after its event. */
+  readonly name: string;
+  /** As typed: a percentage or US dollars. */
+  readonly threshold: string;
+  readonly channel: Channel;
+  /** Empty when a rule is changed: its address stays. */
+  readonly url: string;
+  /** Times of day; both empty: none. */
+  readonly quietFrom: string;
+  readonly quietTo: string;
+  /** Hours; empty: the usual. */
+  readonly renotify: string;
+}
+
+export function newDraft(event: Event): AlertDraft {
+  const threshold = EVENTS[event].threshold?.usual ?? '';
+  return { event, name: '', threshold, channel: 'inbox', url: '', quietFrom: '', quietTo: '', renotify: '' };
+}
+
+export function draftOf({ event, name, threshold, channel, quiet, renotify_hours }: Rule): AlertDraft {
+  return {
+    ...{ event, name, channel, url: '' },
+    threshold: EVENTS[event].threshold?.unit === 'usd' ? usdText(threshold) : threshold,
+    quietFrom: quiet?.from ?? '',
+    quietTo: quiet?.to ?? '',
+    renotify: renotify_hours === null ? '' : String(renotify_hours),
+  };
+}
+
+export type DraftFaults = { readonly [member in 'threshold' | 'url' | 'quiet' | 'renotify_hours']?: string };
+
+/** `rule`: the one that is changed; null: a new one. */
+export function faultsOf(draft: AlertDraft, rule: Rule | null): DraftFaults {
+  const unit = EVENTS[draft.event].threshold?.unit;
+  const isGood = unit === undefined || readThreshold(draft) !== null;
+  const expected = { percent: 'Enter a whole number from 1 to 100.', usd: 'Enter an amount in USD, such as 10.' };
+  const needsUrl = draft.channel !== 'inbox' && draft.channel !== rule?.channel;
+  const hours = Number(draft.renotify);
+  return {
+    ...(isGood || unit === undefined ? {} : { threshold: expected[unit] }),
+    ...(needsUrl && draft.url.trim() === '' ? { url: 'Enter the https address of the webhook.' } : {}),
+    ...((draft.quietFrom === '') === (draft.quietTo === '') ? {} : { quiet: 'Enter both times, or none.' }),
+    ...(draft.renotify === '' || (Number.isInteger(hours) && hours >= 1 && hours <= 720)
+      ? {}
+      : { renotify_hours: 'Enter a whole number of hours from 1 to 720.' }),
+  };
+}
+
+/** The body of a draft without faults. */
+export function bodyOf(
+  draft: AlertDraft,
+  rule: Rule | null,
+): Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channel' | 'url'> & {
+  channel?: Channel;
+  url?: string | null;
+} {
+  const threshold = readThreshold(draft) ?? '0';
+  const isSameReceiver = draft.channel === rule?.channel && draft.url.trim() === '';
+  const url = draft.channel === 'inbox' ? null : draft.url.trim();
+  return {
+    name: draft.name.trim() || ruleText({ event: draft.event, threshold }),
+    threshold,
+    ...(isSameReceiver ? {} : { channel: draft.channel, url }),
+    quiet: draft.quietFrom === '' ? null : { from: draft.quietFrom, to: draft.quietTo },
+    renotify_hours: draft.renotify === '' ? null : Number(draft.renotify),
+  };
+}
+
+/** In the unit of the API; null: not one. */
+function readThreshold({ event, threshold }: AlertDraft): string | null {
+  const text = threshold.trim();
+  switch (EVENTS[event].threshold?.unit) {
+    case 'percent':
+      return /^(?:[1-9]\d?|100)$/.test(text) ? text : null;
+    case 'usd': {
+      const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text);
+      const nano = match === null ? 0n : BigInt(`${match[1]}${(match[2] ?? '').padEnd(9, '0')}`);
+      return nano === 0n ? null : nano.toString();
+    }
+    case undefined:
+      return '0';
+  }
+}
+
+/** `1500000000` → `1.5`. */
+function usdText(nanoUsd: string): string {
+  const digits = nanoUsd.padStart(10, '0');
+  const fraction = digits.slice(-9).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
+}
