@@ -29,6 +29,7 @@ const PAGES: Readonly<Record<string, () => Promise<{ readonly default: Component
   '/app/usage': () => import('./pages/usage/usage-page.tsx'),
   '/app/logs/{-$request}': () => import('./pages/logs/logs-page.tsx'),
   '/app/models': () => import('./pages/models/models-page.tsx'),
+  '/app/models/$model': () => import('./pages/models/detail/model-page.tsx'),
   '/app/providers': () => import('./pages/providers/providers-page.tsx'),
   '/app/limits': () => import('./pages/limits/limits-page.tsx'),
   '/app/members': () => import('./pages/members/members-page.tsx'),

@@ -38,6 +38,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { route: '/app/keys/$key', needsData: true, path: ({ key }) => `/app/keys/${key}` },
   plain('/app/limits'),
   plain('/app/models'),
+  { route: '/app/models/$model', needsData: true, path: () => '/app/models/gpt-5-mini?with=gpt-5&range=30d' },
   plain('/app/playground'),
   plain('/app/providers'),
   plain('/app/workspaces'),

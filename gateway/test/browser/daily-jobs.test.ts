@@ -4,6 +4,9 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
+import { must } from '../console-api/api-visitor.ts';
+import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { openSeededConsole } from './open-console.ts';
@@ -26,11 +29,13 @@ const act = {
     interactions += 1;
     await target.selectOption({ label });
   },
-  /** Text and the Enter after it. */
-  async type(target: Locator, text: string, key?: string): Promise<void> {
+  async type(target: Locator, text: string): Promise<void> {
     interactions += 1;
     await target.fill(text);
-    if (key !== undefined) await target.press(key);
+  },
+  async press(key: string): Promise<void> {
+    interactions += 1;
+    await page.keyboard.press(key);
   },
 };
 
@@ -50,6 +55,77 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
   afterEach(() => {
     expect(interactions).toBeGreaterThan(0);
     expect(interactions).toBeLessThanOrEqual(INTERACTIONS_MAX);
+  });
+
+  test('slowest requests: sorted by duration', async () => {
+    await act.click(link('Logs'));
+    await act.click(button('Duration (ms)'));
+    const table = page.getByRole('table', { name: 'Requests', exact: true });
+    await rowsOf(table).first().waitFor();
+    const heads = await table.getByRole('columnheader').allInnerTexts();
+    const nth = heads.findIndex((head) => head.startsWith('Duration'));
+    const shown = await Promise.all((await rowsOf(table).all()).slice(0, 20).map((row) => textOf(row, nth)));
+    const durations = shown.map((text) => Number(text.replaceAll(',', '')));
+    expect(durations.length).toBeGreaterThan(3);
+    expect(durations).toEqual(durations.toSorted((one, other) => other - one));
+  });
+
+  test('why was it refused: the reason of a request in one sentence', async () => {
+    const { key } = await createKey(seeded.gateway, { name: 'refused job', models: ['gpt-5'] });
+    expect((await call(key)).status).toBe(403);
+    await act.click(link('Logs'));
+    const row = page.getByRole('row').filter({ hasText: 'refused job' }).first();
+    await act.click(row.getByRole('cell').first());
+    await page.getByRole('dialog').getByText('ok isn’t included').first().waitFor();
+  });
+
+  test('which key spent most last calendar week: usage by key', async () => {
+    await act.click(link('Usage'));
+    await act.choose(page.getByLabel('Group by'), 'API key');
+    await act.click(button('Custom'));
+    const replied = page.waitForResponse((reply) => reply.url().includes('/usage?') && reply.url().includes('by=key'));
+    await act.click(button('Last week'));
+    const reply = (await (await replied).json()) as Reply<'GET /accounts/{account}/usage'>;
+    const [from, to] = lastWeek(Date.now());
+    const query = `from=${from}&to=${to}&by=key`;
+    const expected = await must(seeded.owner.ask(`GET /accounts/default/usage?${query}`));
+    const [top] = (expected as unknown as typeof reply).groups;
+    expect(reply.groups[0]?.values).toEqual(top?.values ?? []);
+    const table = page.getByRole('table', { name: 'Usage by group' });
+    await rowsOf(table).first().waitFor();
+    expect(await rowsOf(table).first().innerText()).toContain(top?.labels[0] ?? 'no key');
+  });
+
+  test('rotate: a new secret, and the old one goes on for a day', async () => {
+    const { key } = await createKey(seeded.gateway, { name: 'rotated job' });
+    await act.click(link('API keys'));
+    await act.click(button('Actions for rotated job'));
+    await act.click(page.getByRole('menuitem', { name: 'Rotate…' }));
+    await act.click(button('Rotate key'));
+    const secret = page
+      .getByRole('dialog')
+      .getByText(/tg_\w{20,}/)
+      .first();
+    await secret.waitFor();
+    const text = /tg_\w+/.exec(await secret.innerText())?.[0] ?? '';
+    expect(text).not.toBe(key);
+    expect([(await call(text)).status, (await call(key)).status]).toEqual([200, 200]);
+  });
+
+  test('add a provider: the beginning of its key says which', async () => {
+    await act.click(link('Providers'));
+    await act.click(button('Add provider'));
+    await act.type(page.getByRole('dialog').getByLabel('API key', { exact: true }), 'sk-ant-api03-not-a-key');
+    await act.press('Enter');
+    await page.getByRole('button', { name: 'Actions for anthropic' }).waitFor();
+  });
+
+  test('live tail: a request appears while the page is open', async () => {
+    const { key } = await createKey(seeded.gateway, { name: 'tailed job' });
+    await act.click(link('Logs'));
+    await act.click(button('Live tail'));
+    expect((await call(key)).status).toBe(200);
+    await page.getByRole('row').filter({ hasText: 'tailed job' }).first().waitFor();
   });
 
   test('invoice: a month on paper and as a file', async () => {
@@ -83,6 +159,25 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
     await page.emulateMedia({ media: 'screen' });
   });
 });
+
+const rowsOf = (table: Locator) => table.locator('tbody tr');
+const textOf = (row: Locator, cell: number) => row.getByRole('cell').nth(cell).innerText();
+
+function call(key: string): Promise<Response> {
+  return fetch(`${seeded.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hello' }] }),
+  });
+}
+
+/** From Monday to Monday, in UTC. */
+function lastWeek(nowMs: number): readonly [from: string, to: string] {
+  const dayMs = 86_400_000;
+  const today = Math.floor(nowMs / dayMs);
+  const monday = today - ((new Date(nowMs).getUTCDay() + 6) % 7);
+  return [new Date((monday - 7) * dayMs).toISOString(), new Date(monday * dayMs).toISOString()];
+}
 
 function nanoOf(usd: string): bigint {
   const [whole = '', fraction = ''] = usd.split('.');

@@ -50,9 +50,14 @@ export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
       }
       onClose={onClose}
       footer={
-        <Link to="/app/playground" search={{ model: model.name }} className={buttonClasses()}>
-          Open in playground
-        </Link>
+        <>
+          <Link to="/app/models/$model" names={{ model: model.name }} className={buttonClasses()}>
+            Usage and comparison
+          </Link>
+          <Link to="/app/playground" search={{ model: model.name }} className={buttonClasses()}>
+            Open in playground
+          </Link>
+        </>
       }
     >
       <div className="flex flex-col gap-6">

@@ -6,8 +6,15 @@ import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { bodyOf, type Kind, membersOfProvider, NO_TEXTS, ProviderFields } from './provider-fields.tsx';
-import { freeName, parseModelLines, TOUCHES } from './provider-form.ts';
+import {
+  bodyOf,
+  type Kind,
+  membersOfProvider,
+  NO_TEXTS,
+  ProviderFields,
+  type ProviderTexts,
+} from './provider-fields.tsx';
+import { freeName, kindOfSecret, parseModelLines, TOUCHES } from './provider-form.ts';
 import { linesError, MODELS_HINT } from './provider-models.tsx';
 
 interface AddProviderProps {
@@ -19,6 +26,7 @@ interface AddProviderProps {
 export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
   const { account } = useAccount();
   const [kind, setKind] = useState(kinds[0]);
+  const [isKindChosen, setKindChosen] = useState(false);
   const [name, setName] = useState(() => freeName(kinds[0]?.kind ?? '', taken));
   const [texts, setTexts] = useState(NO_TEXTS);
   const [models, setModels] = useState('');
@@ -35,6 +43,18 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       toast({ text: `Added ${name}, but couldn’t test it: ${reason}`, tone: 'bad' });
     }
+  };
+  const changeKind = (next: Kind | undefined) => {
+    setKind(next);
+    // An entered name stays.
+    if (name === freeName(kind?.kind ?? '', taken)) setName(freeName(next?.kind ?? '', taken));
+  };
+  const changeTexts = (next: ProviderTexts) => {
+    setTexts(next);
+    if (isKindChosen) return;
+    const named = kindOfSecret(next.secrets.api_key ?? '');
+    const found = kinds.find((one) => one.kind === named);
+    if (found !== undefined && found !== kind) changeKind(found);
   };
   const submit = () => {
     if (kind === undefined || takenError !== null || linesError(models) !== null) return;
@@ -71,10 +91,9 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           value={kind?.kind ?? ''}
           error={memberError(error, 'kind')}
           onChange={(event) => {
-            setKind(kinds.find((one) => one.kind === event.target.value));
+            setKindChosen(true);
+            changeKind(kinds.find((one) => one.kind === event.target.value));
             setTexts({ ...NO_TEXTS, baseUrl: texts.baseUrl });
-            // An entered name stays.
-            if (name === freeName(kind?.kind ?? '', taken)) setName(freeName(event.target.value, taken));
           }}
         >
           {kinds.map((one) => (
@@ -97,7 +116,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
         address={null}
         secretsHint={secretsHint(kind)}
         error={error}
-        onChange={setTexts}
+        onChange={changeTexts}
       />
       <TextAreaField
         label="Models"

@@ -1,6 +1,6 @@
 /** Tests how the lines of a provider's models are read. */
 import { describe, expect, test } from 'bun:test';
-import { freeName, parseModelLines, renderModelLines } from './provider-form.ts';
+import { freeName, kindOfSecret, parseModelLines, renderModelLines } from './provider-form.ts';
 
 describe('parseModelLines', () => {
   test('a single name is also the provider’s name', () => {
@@ -30,4 +30,15 @@ test('proposes the kind, or the kind with a number', () => {
   expect(freeName('openai', [])).toBe('openai');
   expect(freeName('openai', ['openai', 'openai-2'])).toBe('openai-3');
   expect(freeName('Open AI!', [])).toBe('open-ai');
+});
+
+test('the beginning of an API key names its vendor; other keys name none', () => {
+  expect(['sk-ant-api03-x', ' sk-proj-x', 'AIzaSyX', 'sk-x', 'sk-or-v1-x', ''].map(kindOfSecret)).toEqual([
+    'anthropic',
+    'openai',
+    'gemini',
+    null,
+    null,
+    null,
+  ]);
 });

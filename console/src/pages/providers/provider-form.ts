@@ -63,3 +63,16 @@ export function freeName(kind: string, taken: readonly string[]): string {
   while (taken.includes(`${stem}-${number}`)) number++;
   return `${stem}-${number}`;
 }
+
+/** Beginnings of API keys, the longer first; from the vendors' documentation, read 2026-11. */
+const SECRET_KINDS = [
+  ['sk-ant-', 'anthropic'],
+  ['sk-proj-', 'openai'],
+  ['sk-svcacct-', 'openai'],
+  ['AIza', 'gemini'],
+] as const;
+
+/** The kind of provider that issues API keys with this beginning; null: unknown. */
+export function kindOfSecret(secret: string): string | null {
+  return SECRET_KINDS.find(([start]) => secret.trim().startsWith(start))?.[1] ?? null;
+}
