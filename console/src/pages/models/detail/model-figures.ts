@@ -22,7 +22,7 @@ export interface Figures {
 /** Fewer output tokens say nothing about speed. */
 const TOKENS_MIN = 16;
 
-/** The median of output tokens per second after the first token, over complete streams; null: there are none. */
+/** The median of output tokens per second after the first token, over complete streams; null: no such stream. */
 export function tokensPerSecond(calls: readonly Call[]): number | null {
   const speeds = calls
     .filter(({ stream, status, error, usage }) => stream && status === 200 && !error && usage.output >= TOKENS_MIN)
