@@ -25,6 +25,8 @@ const OUTAGE = 'gateway/test/outage/main.ts';
 const ALERTS = 'gateway/test/alerts/main.ts';
 const SCANNER = 'gateway/scripts/fuzz-scanner.ts';
 
+const QUERY_SUITES = seededSuites('query', '', ['store/sqlite/query', 'store/sqlite/chunks']);
+
 export const PROOFS: readonly Proof[] = [
   {
     name: 'crash',
@@ -115,6 +117,15 @@ export const PROOFS: readonly Proof[] = [
     name: 'books',
     shows: 'a ledger of a million requests is verified and backed up while it is written to; prints the times',
     full: (_, folder) => [{ script: 'gateway/scripts/measure-books.ts', args: [folder] }],
+  },
+  {
+    name: 'query',
+    shows: 'every filter and order lists exactly its requests, over a million of them in 300 ms',
+    full: (seed, folder) => [
+      ...QUERY_SUITES.full(seed, folder),
+      { script: 'gateway/scripts/measure-usage.ts', args: [folder, '1000000', '--queries'] },
+    ],
+    ...(QUERY_SUITES.sample && { sample: QUERY_SUITES.sample }),
   },
   {
     name: 'usage',

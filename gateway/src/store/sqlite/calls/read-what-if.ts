@@ -10,7 +10,7 @@ import type { WhatIfAnswer, WhatIfGroup, WhatIfQuestion } from '../../ports/call
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { withStoredExtras } from '../ledger/call-record-row.ts';
 import { timeOf } from '../usage/find-ids.ts';
-import { matchingCalls, matchingRanges } from '../usage/read-logs.ts';
+import { matchingCalls, matchingRanges } from '../query/log-ranges.ts';
 import type { Deadline } from '../usage/scan-records.ts';
 
 /** Rows between two checks of the clock. */

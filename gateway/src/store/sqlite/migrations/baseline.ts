@@ -6,6 +6,7 @@ import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
+import { RECORD_CHUNKS } from './record-chunks.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** Its statements run in one transaction, together with the new version number. */
@@ -363,5 +364,6 @@ export const BASELINE: Migration = {
     ...IMPORTED_OBJECTS,
     ...RECONCILIATIONS,
     ...ALERTS,
+    ...RECORD_CHUNKS,
   ],
 };

@@ -389,3 +389,30 @@ test('records from before reasons were columns are found by their reason', () =>
     { request_id: 'req_2', reason_kind: null, reason_group: null },
   ]);
 });
+
+test('records from before the journal wait for chunks; later ones follow by their blocks', () => {
+  const database = new Database(':memory:', { strict: true });
+  migrate(database, 1);
+  const tables = ['record_chunk', 'record_column', 'record_waiting', 'chunked_through'];
+  for (const table of tables) database.run(`DROP TABLE ${table}`);
+  for (const [id, block] of [
+    ['req_1', null],
+    ['req_2', 0],
+    ['req_3', 7],
+  ] as const) {
+    const none = Array.from({ length: 5 }, () => null);
+    const record = sampleRecord(id);
+    database.run(INSERT_CALL_RECORD, [...callRecordValues(record), renderAttempts(record), ...none, block]);
+  }
+  for (const statement of UPGRADES.find(({ version }) => version === 34)?.statements ?? []) {
+    if (/record_chunk|record_column|record_waiting|chunked_through/.test(statement)) database.run(statement);
+  }
+  expect(database.query('SELECT account, request_id FROM record_waiting').all()).toEqual([
+    { account: 'default', request_id: 'req_1' },
+  ]);
+  expect(
+    database
+      .query('SELECT request_id FROM call_record WHERE block > (SELECT block FROM chunked_through) ORDER BY 1')
+      .values(),
+  ).toEqual([['req_2'], ['req_3']]);
+});

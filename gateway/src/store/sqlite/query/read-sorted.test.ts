@@ -8,7 +8,7 @@ import type { CallRecord } from '../../ports/records.ts';
 import { type CallPlace, type LogQuestion, UsageRefusal } from '../../ports/usage.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
-import { databasePath, openReadConnection } from '../database/connection.ts';
+import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';
 import { outcomeOf } from '../rollup/tally.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { openIngestRig } from '../testing/ingest-rig.ts';
@@ -17,8 +17,14 @@ import { startDeadline } from '../usage/scan-records.ts';
 
 const newFolder = temporaryFolders();
 const START_MS = Date.UTC(2025, 2, 1);
+/** Several chunks of each account, and records that are in none: of whole blocks, and those that wait. */
 const CALLS = 400;
+const CHUNKED = 320;
+const ROLLED = 350;
+const CHUNK_ROWS = 32;
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
+const SEED = process.env.TOLLGATE_SEED;
+const seeded = (numRuns: number) => ({ numRuns, ...(SEED !== undefined && { seed: Number(SEED) }) });
 const STEP_MS = 3_600_000;
 const VARIETY = {
   accounts: ['default', 'acme'],
@@ -49,23 +55,33 @@ const QUESTION: LogQuestion = {
 };
 
 let reading: Database;
+let folder: string;
+let made: readonly CallRecord[];
 let calls: readonly CallRecord[];
 const closers: (() => void)[] = [];
 beforeAll(() => {
   const dataDir = newFolder();
-  const writer = openIngestRig(dataDir);
+  folder = dataDir;
+  const writer = openIngestRig(dataDir, undefined, CHUNK_ROWS);
   writer.keepWrites([
     [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],
   ]);
   const random = seededRandom(7);
-  const made = Array.from({ length: CALLS }, (_, nth) => ({
+  made = Array.from({ length: CALLS }, (_, nth) => ({
     ...randomCall(random, VARIETY, START_MS + nth * STEP_MS, nth),
     usage_flags: nth % 9 === 0 ? (['sum', 'far_output'] as const) : null,
     served_model: nth % 4 === 0 ? null : `served-${nth % 3}`,
     stream: nth % 2 === 0,
   }));
-  fillCalls(writer, made);
-  for (let step = 0; step < 3; step++) writer.rollUp();
+  // Some requests end long after others that came later.
+  const late = (_: CallRecord, nth: number) => nth % 50 === 0;
+  const inTime = made.filter((one, nth) => !late(one, nth));
+  for (let nth = 0; nth < CHUNKED; nth += 10) fillCalls(writer, inTime.slice(nth, nth + 10));
+  fillCalls(writer, made.filter(late));
+  writer.chunk();
+  fillCalls(writer, inTime.slice(CHUNKED, ROLLED));
+  writer.rollUp();
+  fillCalls(writer, inTime.slice(ROLLED));
   reading = openReadConnection(databasePath(dataDir));
   closers.push(
     () => writer.close(),
@@ -182,6 +198,14 @@ function readPages(
 
 const idsOf = (list: readonly CallRecord[]) => list.map(({ request_id }) => request_id);
 
+test('records are in chunks, in several blocks after the mark, and wait for a chunk', () => {
+  const count = (from: string) =>
+    reading.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${from}`).get()?.rows ?? 0;
+  expect(count("record_chunk WHERE account = 'default'")).toBeGreaterThan(3);
+  expect(count('record_waiting')).toBeGreaterThan(0);
+  expect(count('call_record WHERE block > (SELECT block FROM chunked_through)')).toBeGreaterThan(20);
+});
+
 test('records that meet all terms are listed, each once and newest first', () => {
   fc.assert(
     fc.property(fc.array(anyTerm, { maxLength: 3 }), fc.integer({ min: 5, max: 60 }), (terms, limit) => {
@@ -189,7 +213,7 @@ test('records that meet all terms are listed, each once and newest first', () =>
       expect(readPages({ terms }, undefined, limit)).toEqual(expected);
       expect(readPages({ terms }, undefined, limit, -1)).toEqual(expected);
     }),
-    { numRuns: EXHAUSTIVE ? 300 : 60 },
+    seeded(EXHAUSTIVE ? 300 : 60),
   );
 });
 
@@ -213,7 +237,7 @@ test.each(SORTS)('by %s, both ways, each record is listed once over all pages', 
         expect(readPages({ terms }, { by, isDescending }, limit)).toEqual(idsOf(expected));
       },
     ),
-    { numRuns: EXHAUSTIVE ? 12 : 4 },
+    seeded(EXHAUSTIVE ? 12 : 4),
   );
 });
 
@@ -230,17 +254,77 @@ test('the histogram and the tail count what the list has', () => {
   expect(tail.every(({ duration_ms }) => duration_ms > 9_000)).toBe(true);
 });
 
-test('only records of the tenant are listed, whatever the terms', () => {
+test('only records of the tenant are listed and counted, whatever the terms and the order', () => {
   const everyone: QueryTerm = { field: 'id', isNot: true, texts: [null], ranges: [] };
-  const tenant = { account: 'acme', workspaces: ['acme-w0'] };
-  const page = readLogs(
-    reading,
-    { ...QUESTION, tenant, terms: [everyone], limit: 200 },
-    startDeadline(5_000),
-    startDeadline(5_000),
-  );
-  expect(page.calls.length).toBeGreaterThan(0);
-  for (const { account, workspace } of page.calls) expect([account, workspace]).toEqual(['acme', 'acme-w0']);
+  for (const order of [undefined, { by: 'cost', isDescending: true }] as const) {
+    for (const [account, workspaces] of [
+      ['acme', null],
+      ['acme', ['acme-w0']],
+      ['acme', ['default-w0']],
+      ['acme', []],
+      ['nobody', null],
+    ] as const) {
+      const page = readLogs(
+        reading,
+        {
+          ...{ ...QUESTION, tenant: { account, workspaces }, terms: [everyone], limit: CALLS, withHistogram: true },
+          ...{ fromMs: START_MS, toMs: START_MS + CALLS * STEP_MS, ...(order && { order }) },
+        },
+        startDeadline(5_000),
+        startDeadline(5_000),
+      );
+      const own = made.filter(
+        (call) => call.account === account && (workspaces?.includes(call.workspace as never) ?? true),
+      );
+      expect(idsOf(page.calls).sort()).toEqual(idsOf(own).sort());
+      expect(page.histogram?.bars.reduce((sum, { requests }) => sum + requests, 0)).toBe(own.length);
+    }
+  }
+});
+
+test('filters without terms, and a range of time, list what the terms list', () => {
+  const [sample] = calls.filter(({ session, model }) => session !== null && model !== null);
+  if (sample === undefined) throw new Error('no request has a session');
+  const { model, provider, session, key_id } = sample;
+  const conditions: readonly [Partial<LogQuestion['condition']>, (call: CallRecord) => boolean][] = [
+    [{ model }, (call) => call.model === model],
+    [{ model: '' }, (call) => call.model === null],
+    [{ provider }, (call) => call.provider === provider],
+    [{ session }, (call) => call.session === session],
+    [{ session: '' }, (call) => call.session === null],
+    [{ keys: [key_id] }, (call) => call.key_id === key_id],
+    [{ keys: { except: [key_id] } }, (call) => call.key_id !== key_id],
+    [{ keys: [] }, () => false],
+  ];
+  for (const [condition, isMet] of conditions) {
+    for (const [fromMs, toMs] of [
+      [null, null],
+      [START_MS + 40 * STEP_MS, START_MS + 333 * STEP_MS],
+    ] as const) {
+      const isIn = ({ at_ms }: CallRecord) => at_ms >= (fromMs ?? 0) && at_ms < (toMs ?? Number.MAX_SAFE_INTEGER);
+      const question = { condition: { ...QUESTION.condition, ...condition }, fromMs, toMs };
+      expect(readPages(question, undefined, 60)).toEqual(idsOf(calls.filter((call) => isMet(call) && isIn(call))));
+    }
+  }
+});
+
+test('with too many records outside chunks the rows are read, with the same result', () => {
+  const writer = openWriteConnection(databasePath(folder));
+  const fill = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+    INSERT INTO record_waiting SELECT 'default', 'x' || i FROM n`;
+  const terms: readonly QueryTerm[] = [
+    { field: 'outcome', isNot: true, texts: [{ text: 'ok', isPrefix: false }], ranges: [] },
+  ];
+  const order = { by: 'duration', isDescending: false } as const;
+  const read = () => [readPages({ terms }, undefined, 30), readPages({ terms }, order, 100)];
+  const before = read();
+  writer.run(fill);
+  try {
+    expect(read()).toEqual(before);
+  } finally {
+    writer.run("DELETE FROM record_waiting WHERE request_id LIKE 'x%'");
+    writer.close();
+  }
 });
 
 test('an order over more than the time allows is refused', () => {

@@ -1,6 +1,6 @@
 /**
- * Lists records by the value of a column, the first page or the one after a position. The column has no index, for which
- * every request would pay: all matching records of the range are read, and the first of them are kept.
+ * Lists records by the value of a column, the first page or the one after a position, by reading all matching records of
+ * ranges: those that are in no chunk, or all where the chunks are not built yet.
  */
 import type { Database } from 'bun:sqlite';
 import type { CallOrder, SortField } from '../../../lib/query/call-order.ts';
@@ -12,7 +12,7 @@ import { EXPRESSIONS, type QueryValue } from './query-condition.ts';
 
 type Kind = 'text' | 'integer' | 'real';
 
-const KINDS: Readonly<Record<SortField, Kind>> = {
+export const SORT_KINDS: Readonly<Record<SortField, Kind>> = {
   status: 'integer',
   model: 'text',
   provider: 'text',
@@ -34,6 +34,13 @@ const MISSING: Readonly<Record<Kind, readonly [descending: string, ascending: st
   text: ["''", 'char(1114111)'],
 };
 
+/** The same as text of a place. */
+export const MISSING_TEXTS: typeof MISSING = {
+  integer: MISSING.integer,
+  real: ['-1', '1e+300'],
+  text: ['', '\u{10ffff}'],
+};
+
 export interface SortedQuestion {
   readonly order: CallOrder;
   /** Null: from the beginning. */
@@ -48,10 +55,35 @@ export interface SortedQuestion {
 export function readSorted(
   database: Database,
   ranges: Iterable<IdRange>,
-  { order, after, limit, sql, parameters }: SortedQuestion,
+  question: SortedQuestion,
   deadline: Deadline,
 ): { readonly rows: readonly CallRecordRow[]; readonly next: CallPlace | null } {
-  const kind = KINDS[order.by];
+  return showPlaces(database, readPlaces(database, ranges, question, deadline), question);
+}
+
+/** The rows of the first `limit` places, and the place of the last one if there are more. */
+export function showPlaces(database: Database, places: readonly CallPlace[], question: SortedQuestion) {
+  const shown = places.slice(0, question.limit);
+  const last = shown.at(-1);
+  const next = places.length > question.limit && last !== undefined ? last : null;
+  return {
+    rows: readRows(
+      database,
+      shown.map(({ id }) => id),
+      question,
+    ),
+    next,
+  };
+}
+
+/** The places of the first `limit + 1` records. @throws UsageRefusal if the time is over */
+export function readPlaces(
+  database: Database,
+  ranges: Iterable<IdRange>,
+  { order, after, limit, sql, parameters }: SortedQuestion,
+  deadline: Deadline,
+): readonly CallPlace[] {
+  const kind = SORT_KINDS[order.by];
   const expression = order.by === 'key' ? 'key_name' : EXPRESSIONS[order.by];
   const sorted = `coalesce(${expression}, ${MISSING[kind][order.isDescending ? 0 : 1]})`;
   const [than, way] = order.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
@@ -66,7 +98,7 @@ export function readSorted(
   );
   const at = after === null || kind !== 'real' ? after?.value : Number(after.value);
   const place = after === null || at === undefined ? [] : [at, at, after.id];
-  const compare = comparatorOf(kind, order.isDescending);
+  const compare = comparePlaces(order);
   let first: CallPlace[] = [];
   try {
     for (const { from, below } of ranges) {
@@ -78,22 +110,20 @@ export function readSorted(
   } finally {
     read.finalize();
   }
-  const shown = first.slice(0, limit);
-  const last = shown.at(-1);
-  const next = first.length > limit && last !== undefined ? last : null;
-  return { rows: readRows(database, shown, { sql, parameters }), next };
+  return first;
 }
 
-function readRows(
+/** The records with these ids. All meet the condition. */
+export function readRows(
   database: Database,
-  places: readonly CallPlace[],
+  ids: readonly string[],
   { sql, parameters }: Pick<SortedQuestion, 'sql' | 'parameters'>,
 ): readonly CallRecordRow[] {
   const read = database.prepare<CallRecordRow, (QueryValue | null)[]>(
     `SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record WHERE request_id = ? AND ${sql}`,
   );
   try {
-    return places.map(({ id }) => {
+    return ids.map((id) => {
       const row = read.get(id, ...parameters);
       if (row === null) throw new Error(`the record of call ${id} is missing`);
       return row;
@@ -106,7 +136,7 @@ function readRows(
 type Comparator = (one: CallPlace, other: CallPlace) => number;
 
 /** SQLite's order: numbers by value, texts by their bytes. */
-function comparatorOf(kind: Kind, isDescending: boolean): Comparator {
+export function comparePlaces({ by, isDescending }: CallOrder): Comparator {
   const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
   const byNumber = <Value extends number | bigint>(one: Value, other: Value) =>
     one < other ? -1 : one > other ? 1 : 0;
@@ -114,7 +144,7 @@ function comparatorOf(kind: Kind, isDescending: boolean): Comparator {
     text: byBytes,
     integer: (one: string, other: string) => byNumber(BigInt(one), BigInt(other)),
     real: (one: string, other: string) => byNumber(Number(one), Number(other)),
-  }[kind];
+  }[SORT_KINDS[by]];
   const sign = isDescending ? -1 : 1;
   return (one, other) => sign * (byValue(one.value, other.value) || byBytes(one.id, other.id));
 }

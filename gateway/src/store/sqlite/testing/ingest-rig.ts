@@ -8,6 +8,7 @@ import type { BlockCursor } from '../../journal/block-cursor.ts';
 import { BlockWriter } from '../../journal/block-writer.ts';
 import { encodeFrame } from '../../journal/encode-frame.ts';
 import type { Frame, JournalEnd } from '../../ports/journal.ts';
+import { openChunkBuilder } from '../chunks/build-chunks.ts';
 import { databasePath, openWriteConnection } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { openIngest } from '../ingest/ingest.ts';
@@ -24,6 +25,8 @@ export interface IngestRig {
   appendOnly(frames: readonly Frame[]): number;
   ingest(throughSeq: number): void;
   rollUp(): void;
+  /** Builds all chunks that can be built. */
+  chunk(): void;
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   close(): void;
 }
@@ -31,7 +34,7 @@ export interface IngestRig {
 const STREAM = Buffer.alloc(16, 7);
 
 /** Opens the folder's database, and creates it if it is missing. Each opening takes the next epoch. */
-export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => undefined): IngestRig {
+export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => undefined, chunkRows?: number): IngestRig {
   const database = openWriteConnection(databasePath(dataDir));
   migrate(database, 1);
   if (findMark(database) === null) {
@@ -56,6 +59,7 @@ export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => und
     };
   };
   const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach });
+  const chunks = openChunkBuilder(database, chunkRows);
   const writer = new BlockWriter(BLOCK_HEAD_BYTES);
 
   function appendOnly(frames: readonly Frame[]): number {
@@ -77,12 +81,16 @@ export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => und
     appendOnly,
     ingest: (throughSeq) => void ingest.reach(throughSeq),
     rollUp: ingest.rollUp,
+    chunk() {
+      while (chunks.step());
+    },
     keepWrites(writes) {
       ingest.forgetAccounts();
       return keepWrites(database, writes);
     },
     close() {
       ingest.close();
+      chunks.close();
       database.close();
     },
   };

@@ -22,6 +22,7 @@ export function serveWriter(port: WriterPort, reach: ReachFailpoint): void {
       }
       if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
       if (request.kind === 'ingest') return { ingested: opened(writer).ingest(request.throughSeq) };
+      if (request.kind === 'chunk') return { chunked: opened(writer).chunk() };
       if (request.kind === 'probe') opened(writer).probe();
       else opened(writer).close();
       return true;

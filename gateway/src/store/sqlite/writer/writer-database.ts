@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { openBlockCursor } from '../../journal/block-cursor.ts';
 import { recoverJournal } from '../../journal/recover-journal.ts';
 import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
+import { openChunkBuilder } from '../chunks/build-chunks.ts';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { type Ingest, type Ingested, openIngest } from '../ingest/ingest.ts';
@@ -30,6 +31,8 @@ export interface WriterDatabase {
   ingest(throughSeq: number): Ingested;
   /** Applies administrative writes; when it returns, all writes not reported as failed are durable. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
+  /** Builds chunks of records for about 20 ms. False: nothing is left to do. */
+  chunk(): boolean;
   /** @throws the fault where the disk still accepts no writes. */
   probe(): void;
   close(): void;
@@ -124,6 +127,7 @@ function ingestOf(database: Database, path: string, reach: ReachFailpoint): Inge
 }
 
 function writerDatabase(database: Database, ingest: Ingest, opened: OpenedJournal): WriterDatabase {
+  const chunks = openChunkBuilder(database);
   return {
     opened,
     ingest: ingest.reach,
@@ -132,6 +136,7 @@ function writerDatabase(database: Database, ingest: Ingest, opened: OpenedJourna
       ingest.forgetAccounts();
       return reply;
     },
+    chunk: chunks.step,
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),
@@ -143,6 +148,7 @@ function writerDatabase(database: Database, ingest: Ingest, opened: OpenedJourna
         ingest.rollUp();
       } finally {
         ingest.close();
+        chunks.close();
         database.close();
       }
     },

@@ -30,6 +30,8 @@ export type WriterRequest =
   | { readonly kind: 'writes'; readonly writes: readonly (readonly WriteStatement[])[] }
   /** Brings the tables up to a durable block of the journal. */
   | { readonly kind: 'ingest'; readonly throughSeq: number }
+  /** Builds chunks of records for about 20 ms. */
+  | { readonly kind: 'chunk' }
   /** Writes and deletes a few pages, to check whether the disk accepts writes again. */
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' };
@@ -66,8 +68,13 @@ interface WriterIngested {
   readonly ingested: Ingested;
 }
 
+interface WriterChunked {
+  /** False: nothing is left to do. */
+  readonly chunked: boolean;
+}
+
 /** `true`: everything requested is durable. */
-export type WriterReply = true | WriterOpened | WriterIngested | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterIngested | WriterChunked | WriterTrouble;
 
 /** Builds the reply to a request that failed as a whole. */
 export function failedReply({ kind, message }: Fault): WriterTrouble {
@@ -76,7 +83,8 @@ export function failedReply({ kind, message }: Fault): WriterTrouble {
 
 /** Returns the failed parts of a reply; null: none. */
 export function troubleOf(reply: WriterReply): WriterTrouble | null {
-  return reply === true || 'opened' in reply || 'ingested' in reply ? null : reply;
+  const isDone = reply === true || 'opened' in reply || 'ingested' in reply || 'chunked' in reply;
+  return isDone ? null : reply;
 }
 
 /** Returns the failure of the whole request, or null. Errors lose their class between threads; this restores it. */

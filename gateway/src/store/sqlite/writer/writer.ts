@@ -32,6 +32,10 @@ export interface Writer extends Readonly<WriterOpened> {
   close(): Promise<void>;
 }
 
+/** From new records to their chunks, and between two steps of building them: other requests come first. */
+const CHUNK_DELAY_MS = 250;
+const CHUNK_PAUSE_MS = 20;
+
 interface Settler {
   readonly resolve: () => void;
   readonly reject: (failure: StoreError) => void;
@@ -45,6 +49,17 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   let isWriting = false;
   let closing: Promise<void> | null = null;
   let onIdle: () => void = () => undefined;
+  let chunkTimer: Timer | null = null;
+
+  /** Records are chunked between other requests. A fault leaves them as they are: the next ingest tries again. */
+  function chunkAfter(delayMs: number): void {
+    chunkTimer ??= setTimeout(() => {
+      link.request({ kind: 'chunk' }, (reply) => {
+        chunkTimer = null;
+        if (closing === null && reply !== true && 'chunked' in reply && reply.chunked) chunkAfter(CHUNK_PAUSE_MS);
+      });
+    }, delayMs).unref();
+  }
 
   function send(): void {
     isWriting = forming.length > 0;
@@ -63,12 +78,14 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   function requestIngest(throughSeq: number): Promise<Ingested> {
     return new Promise((resolve, reject) => {
       link.request({ kind: 'ingest', throughSeq }, (reply) => {
+        if (closing === null) chunkAfter(CHUNK_DELAY_MS);
         if (reply !== true && 'ingested' in reply) return resolve(reply.ingested);
         reject(wholeFailure(reply) ?? new Error('the writer did not say what it ingested'));
       });
     });
   }
 
+  chunkAfter(CHUNK_DELAY_MS);
   return {
     opened: link.opened,
     write(statements) {
@@ -92,6 +109,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   };
 
   async function drainAndClose(): Promise<void> {
+    if (chunkTimer !== null) clearTimeout(chunkTimer);
     if (isWriting) {
       await new Promise<void>((resolve) => {
         onIdle = resolve;

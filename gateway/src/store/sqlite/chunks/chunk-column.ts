@@ -1,0 +1,180 @@
+/**
+ * Packs one column of a chunk: its distinct values in ascending order, and for each row the code of its value. A test of
+ * a value becomes a range of codes, which a binary search finds once per chunk; rows are then compared by small numbers.
+ */
+
+/** How the values of a column are stored and ordered: texts by their UTF-8 bytes, as SQLite orders them. */
+export type ColumnKind = 'text' | 'integer' | 'real';
+export type ColumnValue = string | number | bigint;
+
+export interface ChunkColumn {
+  /** Of each row: 0 for no value, else 1 + the position of its value. */
+  readonly codes: Uint8Array | Uint16Array;
+  /** Number of distinct values; the highest code. */
+  readonly count: number;
+  valueOf(code: number): ColumnValue | null;
+  /** How many values are below a value, or, with `orEqual`, not above it. A text is passed as bytes. */
+  countBelow(value: Uint8Array | number | bigint, orEqual: boolean): number;
+}
+
+const TEXT = 0;
+const UINT32 = 1;
+const FLOAT64 = 2;
+const INT64 = 3;
+/** Kind of the values, bytes per code, number of rows, number of values. */
+const HEAD_BYTES = 8;
+const ALIGNMENT = 8;
+const UINT32_MAX = 2 ** 32 - 1;
+const BYTE_CODES = 256;
+
+export function packColumn(kind: ColumnKind, values: readonly (ColumnValue | null)[]): Uint8Array {
+  const present = new Set<ColumnValue>();
+  for (const value of values) if (value !== null) present.add(value);
+  return kind === 'text'
+    ? packTexts(values, present as Set<string>)
+    : packNumbers(kind, values, present as Set<number | bigint>);
+}
+
+function packTexts(values: readonly (ColumnValue | null)[], present: ReadonlySet<string>): Uint8Array {
+  const sorted = [...present].map((text) => ({ text, bytes: Buffer.from(text) }));
+  sorted.sort((one, other) => Buffer.compare(one.bytes, other.bytes));
+  const ends = new Uint32Array(sorted.length);
+  let end = 0;
+  for (const [index, { bytes }] of sorted.entries()) {
+    end += bytes.length;
+    ends[index] = end;
+  }
+  const codes = codesOf(
+    values,
+    sorted.map(({ text }) => text),
+  );
+  return join(TEXT, values.length, sorted.length, [
+    codes,
+    bytesOf(ends),
+    Buffer.concat(sorted.map(({ bytes }) => bytes)),
+  ]);
+}
+
+function packNumbers(
+  kind: 'integer' | 'real',
+  values: readonly (ColumnValue | null)[],
+  present: ReadonlySet<number | bigint>,
+): Uint8Array {
+  const sorted = [...present].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+  const codes = codesOf(values, sorted);
+  const [form, packed] = packValues(kind, sorted);
+  return join(form, values.length, sorted.length, [codes, packed]);
+}
+
+function packValues(kind: 'integer' | 'real', sorted: readonly (number | bigint)[]): readonly [number, Uint8Array] {
+  const [least = 0, most = 0] = [sorted[0], sorted.at(-1)];
+  if (kind === 'real') return [FLOAT64, bytesOf(Float64Array.from(sorted, Number))];
+  if (least >= 0 && most <= UINT32_MAX) return [UINT32, bytesOf(Uint32Array.from(sorted, Number))];
+  if (least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER) {
+    return [FLOAT64, bytesOf(Float64Array.from(sorted, Number))];
+  }
+  return [INT64, bytesOf(BigInt64Array.from(sorted, BigInt))];
+}
+
+/** Empty where all rows have the same code, which then is the number of values. */
+function codesOf(values: readonly (ColumnValue | null)[], sorted: readonly ColumnValue[]): Uint8Array {
+  const positions = new Map(sorted.map((value, index) => [value, index + 1]));
+  const codes = Uint16Array.from(values, (value) => (value === null ? 0 : (positions.get(value) ?? 0)));
+  if (codes.every((code) => code === sorted.length)) return new Uint8Array();
+  return sorted.length < BYTE_CODES ? Uint8Array.from(codes) : bytesOf(codes);
+}
+
+function join(form: number, rows: number, count: number, parts: readonly Uint8Array[]): Uint8Array {
+  const places: number[] = [];
+  let length = HEAD_BYTES;
+  for (const part of parts) {
+    length = aligned(length);
+    places.push(length);
+    length += part.length;
+  }
+  const packed = new Uint8Array(length);
+  const [codes] = parts;
+  const width = codes === undefined || codes.length === 0 ? 0 : codes.length / rows;
+  packed.set([form, width]);
+  new DataView(packed.buffer).setUint16(2, rows, true);
+  new DataView(packed.buffer).setUint16(4, count, true);
+  for (const [index, part] of parts.entries()) packed.set(part, places[index]);
+  return packed;
+}
+
+const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+export function openColumn(stored: Uint8Array): ChunkColumn {
+  const packed = stored.byteOffset % ALIGNMENT === 0 ? stored : Uint8Array.from(stored);
+  const { buffer, byteOffset } = packed;
+  const [form = TEXT, width = 0] = packed;
+  const head = new DataView(buffer, byteOffset, HEAD_BYTES);
+  const [rows, count] = [head.getUint16(2, true), head.getUint16(4, true)];
+  const codes = openCodes(packed, { width, rows, count });
+  const at = byteOffset + aligned(HEAD_BYTES + rows * width);
+  if (form === TEXT) {
+    const ends = new Uint32Array(buffer, at, count);
+    const first = aligned(at - byteOffset + count * 4);
+    return textColumn(codes, ends, Buffer.from(buffer, byteOffset + first, packed.length - first));
+  }
+  const values =
+    form === UINT32
+      ? new Uint32Array(buffer, at, count)
+      : form === FLOAT64
+        ? new Float64Array(buffer, at, count)
+        : new BigInt64Array(buffer, at, count);
+  return {
+    codes,
+    count,
+    valueOf: (code) => (code === 0 ? null : (values[code - 1] ?? null)),
+    countBelow(value, orEqual) {
+      const limit = value as number | bigint;
+      return firstIndex(count, (index) => {
+        const own = values[index] ?? 0;
+        return orEqual ? own > limit : own >= limit;
+      });
+    },
+  };
+}
+
+function openCodes(
+  { buffer, byteOffset }: Uint8Array,
+  { width, rows, count }: { readonly width: number; readonly rows: number; readonly count: number },
+): Uint8Array | Uint16Array {
+  const at = byteOffset + HEAD_BYTES;
+  if (width === 1) return new Uint8Array(buffer, at, rows);
+  if (width === 2) return new Uint16Array(buffer, at, rows);
+  return new Uint16Array(rows).fill(count);
+}
+
+function textColumn(codes: ChunkColumn['codes'], ends: Uint32Array, bytes: Buffer): ChunkColumn {
+  const startOf = (index: number) => (index === 0 ? 0 : (ends[index - 1] ?? 0));
+  return {
+    codes,
+    count: ends.length,
+    valueOf: (code) => (code === 0 ? null : bytes.toString('utf8', startOf(code - 1), ends[code - 1])),
+    countBelow(value, orEqual) {
+      const limit = value as Uint8Array;
+      return firstIndex(ends.length, (index) => {
+        const order = bytes.compare(limit, 0, limit.length, startOf(index), ends[index]);
+        return orEqual ? order > 0 : order >= 0;
+      });
+    },
+  };
+}
+
+/** The first index of which the test is true; from there on it is true of all. */
+function firstIndex(count: number, isPast: (index: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isPast(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
