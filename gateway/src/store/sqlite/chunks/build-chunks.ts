@@ -84,7 +84,7 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): Ch
     );
     if (chunk === null) throw new Error('a new chunk has no id');
     for (const field of FIELD_NAMES) {
-      const values = rows.map((row): ColumnValue | null => valueOf(field, row[field]));
+      const values = rows.map((row): ColumnValue | null => exactValue(field, row[field]));
       insertColumn.run(columnId(chunk.id, field), packColumn(CHUNK_FIELDS[field].kind, values));
     }
     remove.run(account, String(last.id));
@@ -118,7 +118,7 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): Ch
 }
 
 /** Amounts are read as text, which is exact. */
-function valueOf(field: ChunkField, value: string | number | null): ColumnValue | null {
+function exactValue(field: ChunkField, value: string | number | null): ColumnValue | null {
   if (field !== 'cost' || value === null) return value;
   const exact = BigInt(value);
   return exact <= Number.MAX_SAFE_INTEGER && exact >= Number.MIN_SAFE_INTEGER ? Number(exact) : exact;

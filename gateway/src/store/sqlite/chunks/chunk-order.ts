@@ -83,7 +83,7 @@ function sidesOf(chunk: Chunk, column: ChunkColumn, { by, isDescending }: CallOr
   const sign = isDescending ? -1 : 1;
   const tie = chunk.lastId < place.id ? -sign : chunk.firstId > place.id ? sign : 0;
   const sides = new Int8Array(column.count + 1);
-  const value = valueOf(place.value, { by, isDescending });
+  const value = parseValue(place.value, { by, isDescending });
   if (value === null) {
     sides.fill(-1);
     sides[0] = tie;
@@ -105,7 +105,7 @@ function textOf(value: ColumnValue | null, { by, isDescending }: CallOrder): str
 }
 
 /** Null: none. A text becomes bytes. */
-function valueOf(text: string, { by, isDescending }: CallOrder): Uint8Array | number | bigint | null {
+function parseValue(text: string, { by, isDescending }: CallOrder): Uint8Array | number | bigint | null {
   const kind = SORT_KINDS[by];
   if (text === MISSING_TEXTS[kind][isDescending ? 0 : 1]) return null;
   if (kind === 'text') return Buffer.from(text);
