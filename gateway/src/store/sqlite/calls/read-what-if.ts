@@ -9,8 +9,8 @@ import type { Usage } from '../../../generation/usage.ts';
 import type { WhatIfAnswer, WhatIfGroup, WhatIfQuestion } from '../../ports/calls/what-if.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { withStoredExtras } from '../ledger/call-record-row.ts';
-import { timeOf } from '../usage/find-ids.ts';
 import { matchingCalls, matchingRanges } from '../query/log-ranges.ts';
+import { timeOf } from '../usage/find-ids.ts';
 import type { Deadline } from '../usage/scan-records.ts';
 
 /** Rows between two checks of the clock. */

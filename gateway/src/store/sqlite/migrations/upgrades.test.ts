@@ -395,14 +395,16 @@ test('records from before the journal wait for chunks; later ones follow by thei
   migrate(database, 1);
   const tables = ['record_chunk', 'record_column', 'record_waiting', 'chunked_through'];
   for (const table of tables) database.run(`DROP TABLE ${table}`);
+  database.run('DROP TRIGGER call_record_keeps');
   for (const [id, block] of [
     ['req_1', null],
     ['req_2', 0],
     ['req_3', 7],
   ] as const) {
-    const none = Array.from({ length: 5 }, () => null);
-    const record = sampleRecord(id);
-    database.run(INSERT_CALL_RECORD, [...callRecordValues(record), renderAttempts(record), ...none, block]);
+    const values = [...callRecordValues(sampleRecord(id)), renderAttempts(sampleRecord(id))];
+    const rest = INSERT_CALL_RECORD.split('?').length - 1 - values.length;
+    database.run(INSERT_CALL_RECORD, [...values, ...Array.from({ length: rest }, () => null)]);
+    database.run('UPDATE call_record SET block = ? WHERE request_id = ?', [block, id]);
   }
   for (const statement of UPGRADES.find(({ version }) => version === 34)?.statements ?? []) {
     if (/record_chunk|record_column|record_waiting|chunked_through/.test(statement)) database.run(statement);
