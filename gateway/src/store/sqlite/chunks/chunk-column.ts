@@ -167,7 +167,7 @@ function textColumn(codes: ChunkColumn['codes'], ends: Uint32Array, bytes: Buffe
   };
 }
 
-/** The first index of which the test is true; from there on it is true of all. */
+/** The first index that passes the test; all further ones pass it too. */
 function firstIndex(count: number, isPast: (index: number) => boolean): number {
   let low = 0;
   let high = count;
