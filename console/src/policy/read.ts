@@ -16,9 +16,9 @@ export function restOf(error: ApiError | null, members: readonly string[]): ApiE
   return error !== null && isPlaced(error, members) ? null : error;
 }
 
-/** Focuses the first invalid field after the next paint. */
+/** Focuses the first invalid field, or the words about one that takes no focus, after the next paint. */
 export function focusFirstFault(form: HTMLFormElement): void {
-  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+  requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]')?.focus());
 }
 
 /**

@@ -2,6 +2,7 @@
  * Defines the commands for workspaces. Each change is durable before it applies to calls, and then applies to all of a
  * workspace's keys at once.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Subject } from '../store/ports/limits.ts';
 import type { CacheMode, StoredWorkspace } from '../store/ports/records.ts';
@@ -61,7 +62,7 @@ const create = defineCommand(
       bodiesDays: given.bodies_days,
       createdAtMs: context.nowMs(),
       ...requiredTags(given.required_tags),
-      ...chooseCache(given, undefined, context.nowMs()),
+      ...chooseCache(given, { before: undefined, isOther: true, nowMs: context.nowMs() }),
     };
     checkCache(workspace);
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
@@ -86,13 +87,17 @@ const set = defineCommand(
   async (context, given) => {
     const before = findWorkspace(context, given.id);
     const { requiredTags: tagsBefore = [], cache: cacheBefore, ...kept } = before;
-    const workspace: StoredWorkspace = {
+    const others: StoredWorkspace = {
       ...kept,
       models: given.models === undefined ? before.models : given.models,
       bodies: given.bodies === undefined ? before.bodies : given.bodies,
       bodiesDays: given.bodies_days === undefined ? before.bodiesDays : given.bodies_days,
       ...requiredTags(given.required_tags ?? tagsBefore),
-      ...chooseCache(given, cacheBefore, context.nowMs()),
+    };
+    const isOther = !isDeepStrictEqual({ ...others, cache: cacheBefore }, { ...before, cache: cacheBefore });
+    const workspace: StoredWorkspace = {
+      ...others,
+      ...chooseCache(given, { before: cacheBefore, isOther, nowMs: context.nowMs() }),
     };
     checkCache(workspace);
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
@@ -108,11 +113,17 @@ interface GivenCache {
   readonly clear_cache?: true | undefined;
 }
 
-/** The stored member. Answers from before the cache was turned on, or cleared, are not used. */
+/**
+ * The stored member. Answers from before the cache was turned on or cleared are not used, nor those from before another
+ * change of the policy (`isOther`): they may not be what it allows now.
+ */
 function chooseCache(
   { cache, cache_seconds, clear_cache }: GivenCache,
-  before: StoredWorkspace['cache'],
-  nowMs: number,
+  {
+    before,
+    isOther,
+    nowMs,
+  }: { readonly before: StoredWorkspace['cache']; readonly isOther: boolean; readonly nowMs: number },
 ): Pick<StoredWorkspace, 'cache'> {
   const mode = cache ?? before?.mode ?? 'off';
   if (mode === 'off') {
@@ -121,7 +132,8 @@ function chooseCache(
     throw new CommandFailure(`${stray}: answers are not cached; turn the cache on with cache, or leave this out`);
   }
   const seconds = cache_seconds ?? before?.seconds ?? CACHE_SECONDS_DEFAULT;
-  return { cache: { mode, seconds, sinceMs: clear_cache === true ? nowMs : (before?.sinceMs ?? nowMs) } };
+  const isCleared = isOther || clear_cache === true || before === undefined;
+  return { cache: { mode, seconds, sinceMs: isCleared ? nowMs : before.sinceMs } };
 }
 
 /** Cached answers are bodies, so a workspace that says it stores none caches none. */

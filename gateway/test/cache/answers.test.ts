@@ -72,6 +72,17 @@ describe('the same request again', () => {
     }
   }
 
+  test('gets it over Gemini’s format too', async () => {
+    const google = { contents: [{ role: 'user', parts: [{ text: newText() }] }] };
+    for (const path of [
+      '/v1beta/models/c-ok:generateContent',
+      '/v1beta/models/c-ok:streamGenerateContent?alt=sse',
+    ] as const) {
+      const { first, hit } = await askUntilHit(tenant, path, google);
+      expect([first.status, hit.text]).toEqual([200, first.text]);
+    }
+  });
+
   test('gets a large answer whole, streamed and in one piece', async () => {
     for (const stream of [false, true]) {
       const request = { ...FORMATS.chat.body('c-large', newText()), stream };
@@ -237,6 +248,16 @@ describe('a workspace', () => {
       for (const change of changes) await control(pair.gateway, 'workspaces.set', { id: own.workspace, ...change });
       expect((await ask(own, FORMATS.chat.path, body)).cache).toBe('miss');
     }
+  });
+
+  test('whose policy changes gets new answers; a limit or the time to live changes nothing', async () => {
+    const own = await newTenant(pair.gateway);
+    const body = FORMATS.chat.body('c-ok', 'under a policy');
+    await askUntilHit(own, FORMATS.chat.path, body);
+    await control(pair.gateway, 'workspaces.set', { id: own.workspace, rpm: 10_000, cache_seconds: 600 });
+    expect((await ask(own, FORMATS.chat.path, body)).cache).toBe('hit');
+    await control(pair.gateway, 'workspaces.set', { id: own.workspace, models: ['c-*'] });
+    expect((await ask(own, FORMATS.chat.path, body)).cache).toBe('miss');
   });
 
   test('uses an answer for as long as it says', async () => {

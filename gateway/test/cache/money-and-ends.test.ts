@@ -3,7 +3,7 @@
  * cached answers when the process is killed, a workspace changes or content expires.
  */
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachePath } from '../../src/store/sqlite/cache/answer-cache-store.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -126,6 +126,32 @@ test('answers survive kill -9, sealed, and are deleted with their workspace’s 
     expect((await ask({ ...tenant, url: last.url }, path, request)).cache).toBe('hit');
   } finally {
     await last.stop();
+    await fake.stop();
+  }
+}, 60_000);
+
+test('a damaged file of the cache costs only its answers', async () => {
+  const pair = await startCachePair();
+  const { gateway, fake } = pair;
+  const tenant = await newTenant(gateway);
+  const request = body('c-ok', 'damaged');
+  await askUntilHit(tenant, path, request);
+  await gateway.stop(true);
+  for (const name of readdirSync(gateway.dataDir).filter((one) => one.startsWith('cache.db'))) {
+    writeFileSync(
+      join(gateway.dataDir, name),
+      'not a database at all, but long enough to be taken for one'.repeat(200),
+    );
+  }
+  const again = await startGateway({ dataDir: gateway.dataDir, config: cacheConfig(fake.url) });
+  try {
+    for (let times = 0; times < 3; times++) {
+      const got = await ask({ ...tenant, url: again.url }, path, request);
+      expect([got.status, got.cache]).toEqual([200, 'miss']);
+    }
+    await eventually('the warning', () => (again.stdout() + again.stderr()).includes('could not be cached') || null);
+  } finally {
+    await again.stop();
     await fake.stop();
   }
 }, 60_000);

@@ -33,7 +33,7 @@ export function CacheFields({ draft: { cache, cacheSeconds }, fault, onChange, c
       </div>
       <p className="text-ink-2">{CACHE_MODES.find(([mode]) => mode === cache)?.[2]}</p>
       {cacheFault !== null && (
-        <p role="alert" className="text-red">
+        <p role="alert" tabIndex={-1} data-fault="" className="text-sm text-red">
           {cacheFault}
         </p>
       )}

@@ -10,12 +10,15 @@ import { GatheredAnswer, storedHeaders } from '../deliver/gathered-answer.ts';
 
 /** Process-wide, in bytes: answers that are collected, wait for the disk, or are given out. */
 const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+/** Of these, in bytes, those that wait for the disk: a look-up waits until they are stored. */
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Minimum time between two warnings to the operator. */
 const REPORT_EVERY_MS = 60_000;
 
 export interface AnswerCache {
   readonly store: Pick<AnswerCacheStore, 'find' | 'save'>;
   readonly bytes: Gauge;
+  readonly waitingBytes: Gauge;
   /** Counts an answer that could not be read or stored. */
   failed(cause: unknown): void;
 }
@@ -30,6 +33,7 @@ export function createAnswerCache(
   return {
     store,
     bytes: new Gauge(ANSWER_BYTES_MAX),
+    waitingBytes: new Gauge(WAITING_BYTES_MAX),
     failed(cause) {
       unreported += 1;
       const nowMs = performance.now();
@@ -94,6 +98,12 @@ export class CachedCall {
     if (body === null) return;
     const call = this.#call;
     const cache = this.#cache;
+    const { heldBytes } = body;
+    if (!cache.waitingBytes.take(heldBytes)) {
+      cache.bytes.give(heldBytes);
+      cache.failed('too many answers wait for the disk');
+      return;
+    }
     const answer: CachedAnswer = {
       ...this.#name,
       requestId: call.requestId,
@@ -108,7 +118,10 @@ export class CachedCall {
     cache.store
       .save(answer)
       .catch((cause: unknown) => cache.failed(cause))
-      .finally(() => cache.bytes.give(body.heldBytes));
+      .finally(() => {
+        cache.bytes.give(heldBytes);
+        cache.waitingBytes.give(heldBytes);
+      });
   }
 
   /** The call ends without an answer that may be cached. */

@@ -12,8 +12,9 @@ const VERSION = 'cached answer v1';
 
 /** Headers that providers get, or by which the gateway chooses: a call with another value is another request. */
 const HEADERS = /^(?:anthropic|openai|x-goog|x-tollgate)-/;
-/** The API key of Gemini's clients: who asks is part of the workspace. */
+/** Where Gemini's clients send their API key: keys of a workspace share its answers. */
 const KEY_PARAMETER = 'key';
+const KEY_HEADER = 'x-goog-api-key';
 
 /**
  * Reads the request as it goes to a provider. A step that changes the request before that must come before this one. The
@@ -29,7 +30,9 @@ export async function nameAnswer(call: Routed): Promise<CachedAnswerName> {
 function describeRequest({ protocol, request, facts, path, version, principal }: Routed): unknown {
   const query = queryOf(request);
   query.delete(KEY_PARAMETER);
-  const headers = [...request.headers].filter(([name]) => HEADERS.test(name) && name !== CACHE_HEADER);
+  const headers = [...request.headers].filter(
+    ([name]) => HEADERS.test(name) && name !== CACHE_HEADER && name !== KEY_HEADER,
+  );
   return [
     protocol.name,
     facts.below ?? null,
@@ -43,8 +46,11 @@ function describeRequest({ protocol, request, facts, path, version, principal }:
   ];
 }
 
-/** The first target of the call, by which its answer is chosen: a target of another region is another one. */
+/**
+ * The first target of the call, whose answer it is. Its key changes with the address or a setting of its provider; a
+ * target that must carry other data tags is another one.
+ */
 function describeTarget({ route, target, routed, principal }: Routed): unknown {
-  const { provider, model, region, protocols } = target.upstream;
-  return [route.model, target.name, provider, model, region ?? null, protocols, routed?.tags ?? principal.requiredTags];
+  const { provider, model, region, key } = target.upstream;
+  return [route.model, target.name, provider, model, region ?? null, key, routed?.tags ?? principal.requiredTags];
 }

@@ -87,7 +87,12 @@ async function call(
       fetch(pathOf(protocol), {
         method: 'POST',
         credentials: 'omit',
-        headers: { 'content-type': 'application/json', ...credentialHeader(protocol, secret) },
+        // A person who runs a request wants the model's answer, not the cache's.
+        headers: {
+          'content-type': 'application/json',
+          'x-tollgate-cache': 'off',
+          ...credentialHeader(protocol, secret),
+        },
         body: text,
         signal,
       });
