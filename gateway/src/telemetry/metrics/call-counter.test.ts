@@ -50,6 +50,13 @@ test('a fallback counts its attempts, the move and what the lost attempt cost', 
   expect(text).toContain('tollgate_queue_wait_seconds_sum{provider="first",target="first/big"} 0.3\n');
 });
 
+test('an answer from the cache counts by its route, and has no attempt', () => {
+  const text = countAll([call({ attempts: [], usage_source: 'cache', cost_nano_usd: '0', cached_from: 'req_0' })]);
+  expect(text).toContain('tollgate_cached_answers_total{route="m"} 1\n');
+  expect(text).not.toContain('tollgate_attempts_total');
+  expect(countAll([call({})])).not.toContain('tollgate_cached_answers_total{');
+});
+
 test('a refusal without an attempt counts by its kind', () => {
   const text = countAll([call({ status: 429, error: 'rate_limited', attempts: [], provider: null })]);
   expect(text).toContain('tollgate_refusals_total{error_type="rate_limited"} 1\n');

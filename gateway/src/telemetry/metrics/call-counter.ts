@@ -10,6 +10,7 @@ import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
 import {
   ABSORBED,
   ATTEMPTS,
+  CACHED,
   CLIENT_DURATION,
   CLIENT_FIRST_CHUNK,
   CLIENT_TOKENS,
@@ -64,6 +65,7 @@ export class CallCounter {
   readonly #attempts: Family;
   readonly #fallbacks: Family;
   readonly #absorbed: Family;
+  readonly #cached: Family;
   readonly #queueWait: Family;
   readonly #routes = new Map<string, Map<Operation, RouteSeries>>();
   readonly #targets = new Map<string, Map<string, Map<string, TargetSeries>>>();
@@ -80,6 +82,7 @@ export class CallCounter {
     this.#attempts = registry.family(ATTEMPTS);
     this.#fallbacks = registry.family(FALLBACKS);
     this.#absorbed = registry.family(ABSORBED);
+    this.#cached = registry.family(CACHED);
     this.#queueWait = registry.family(QUEUE_WAIT);
     this.#clientDuration = registry.family(CLIENT_DURATION);
     this.#clientFirstChunk = registry.family(CLIENT_FIRST_CHUNK);
@@ -90,6 +93,7 @@ export class CallCounter {
   count(record: CallRecord, model: string | null, payer: Payer): void {
     const { attempts, protocol, ttfb_ms } = record;
     const route = this.countEnd(record, model);
+    if (record.cached_from !== undefined) this.#cached.add(this.#cached.series(route.model), 1);
     if (record.stream && ttfb_ms !== null) this.#serverFirstToken.observe(route.firstToken, ttfb_ms / MS);
     let before: AttemptRecord | null = null;
     for (const attempt of attempts) {

@@ -108,6 +108,13 @@ export const QUEUE_WAIT = histogram(
   [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
 );
 
+export const CACHED = counter(
+  'tollgate.cached_answers',
+  '{request}',
+  'Requests answered from the cache of answers, which no provider got.',
+  ['route'],
+);
+
 export const ABSORBED = counter(
   'tollgate.absorbed_attempt',
   'USD',
