@@ -67,6 +67,12 @@ function sourcesOf(
     readSpends: async (group) => new Map(group.map((binding) => [binding.subject.id, spentIn(binding)])),
     readBalances: async (account) => [{ account, mode: 'prepaid', available, ...amounts }],
     nameOf: ({ id }) => id,
+    keysOf: () => [],
+    readDays: async () => null,
+    providers: () => [],
+    credentials: () => [],
+    retirements: () => [],
+    troubles: () => [],
   };
 }
 
@@ -102,6 +108,18 @@ test('a low balance alerts once a day, or as often as the rule says', async () =
     (await store.alerts.readDeliveries(rule, 10)).map(({ createdAtMs }) => createdAtMs);
   expect(await times('low')).toEqual([DAY_MS + 1, 1]);
   expect(await times('often')).toEqual([DAY_MS + 1, HOUR_MS + 1, 1]);
+  await store.close();
+});
+
+test('a running server repeats what lasts when its time has come', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  await store.alerts.createRule(sampleRule('low', { event: 'balance', threshold: 5n, renotifyMs: HOUR_MS }), []);
+  const evaluate = createEvaluation(sourcesOf(store, [], 0n, 4n));
+  // Within an hour of the clock another begins.
+  const startMs = HOUR_MS / 2;
+  for (let atMs = startMs; atMs < startMs + 3 * HOUR_MS; atMs += 300_000) await evaluate(atMs);
+  const times = (await store.alerts.readDeliveries('low', 10)).map(({ createdAtMs }) => createdAtMs - startMs);
+  expect(times).toEqual([2 * HOUR_MS, HOUR_MS, 0]);
   await store.close();
 });
 
@@ -183,7 +201,7 @@ test('the inbox gets its alerts without a delivery, and names cannot address a S
   await deliveringTo(store, { slack: address })();
   expect(await store.alerts.readDeliveries('in', 10)).toMatchObject([{ status: 'delivered', attempts: 0 }]);
   expect(bodies).toEqual([
-    'Daily budget of key &lt;!channel&gt; reached 90%: $0.00000009 of $0.0000001. Resets 1970-01-02 00:00 UTC. <https://gate.test/app/limits|Edit limits>',
+    'Daily budget of key &lt;!channel&gt; reached 90%: $0.00000009 of $0.0000001. Resets 1970-01-02 00:00 UTC. <https://gate.test/app/keys/%3C!channel%3E|Raise budget>',
   ]);
   await store.close();
 });
@@ -205,7 +223,7 @@ test('a webhook is signed over timestamp and body, and a Slack message is its te
   await evaluateAlerts(sourcesOf(store, [budgetOf('prod')], 80n), 1);
   await deliveringTo(store, { hook: address, slack: address })();
   const shown = bodies.map((body) => JSON.parse(body)).sort((one) => (one.id === undefined ? 1 : -1));
-  const remedy = { label: 'Edit limits', url: 'https://gate.test/app/limits' };
+  const remedy = { label: 'Raise budget', url: 'https://gate.test/app/keys/prod' };
   expect(shown[0]).toMatchObject({ rule: 'hook', account: 'default', event: 'budget', remedy });
   expect(Object.keys(shown[1])).toEqual(['text']);
   for (const rule of ['hook', 'slack'])

@@ -1,9 +1,9 @@
 /** Finds budgets that reached a percentage, and balances that are low. */
-import { formatNanoUsd } from '../billing/money.ts';
+import { chooseRemedy } from '../call/reason/explain-reason.ts';
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 import type { AccountBalance } from '../store/ports/ledger.ts';
 import type { BindingCaps, BudgetWindow } from '../store/ports/limits.ts';
-import { DAY_MS, foundAlert, shownTime } from './found-alert.ts';
+import { DAY_MS, foundAlert, shownTime, shownUsd } from './found-alert.ts';
 
 export interface MoneySources {
   /** The budgets of the account, its workspaces, keys and end users, with their current windows. */
@@ -94,12 +94,14 @@ function judge(
   const { window, amount } = caps.budget;
   if (spent * 100n < amount * rule.threshold) return [];
   const hasEnded = windowEndMs !== null && windowEndMs <= nowMs;
-  const what = `${WINDOWS[window]} of ${subject.kind.replace('_', ' ')} ${sources.nameOf(subject)}`;
+  const name = sources.nameOf(subject);
+  const what = `${WINDOWS[window]} of ${subject.kind.replace('_', ' ')} ${name}`;
   const state = spent >= amount ? 'is used up' : `reached ${(spent * 100n) / amount}%`;
   const when = windowEndMs === null ? '' : ` ${hasEnded ? 'Its window ended' : 'Resets'} ${shownTime(windowEndMs)}.`;
-  const text = `${what} ${state}: $${formatNanoUsd(spent)} of $${formatNanoUsd(amount)}.${when}`;
+  const text = `${what} ${state}: ${shownUsd(spent)} of ${shownUsd(amount)}.${when}`;
   const event = [subject.kind, subject.id, subject.layer ?? '', window, windowStartMs, amount];
-  return [foundAlert(rule, { event, text, remedy: LIMITS, repeatMs: null }, nowMs)];
+  const reason = { kind: 'budget_spent', subject: { type: subject.kind, id: subject.id, name } } as const;
+  return [foundAlert(rule, { event, text, remedy: chooseRemedy(reason) ?? LIMITS, repeatMs: null }, nowMs)];
 }
 
 /** `own`: the rules of the account about its balance. Once a day while it is low. */
@@ -114,7 +116,7 @@ export async function findBalances(
   return own
     .filter(({ threshold }) => balance.available < threshold)
     .map((rule) => {
-      const text = `The balance of account ${account} is ${formatNanoUsd(balance.available)} USD, below ${formatNanoUsd(rule.threshold)} USD.`;
+      const text = `The balance of account ${account} is ${shownUsd(balance.available)}, below ${shownUsd(rule.threshold)}.`;
       return foundAlert(rule, { event: ['balance'], text, remedy: BILLING, repeatMs: DAY_MS }, nowMs);
     });
 }

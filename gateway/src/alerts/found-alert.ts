@@ -1,5 +1,6 @@
 /** Builds the delivery of something that a rule found. */
 import { createHash } from 'node:crypto';
+import { formatNanoUsd } from '../billing/money.ts';
 import type { AlertRemedy, AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 
 export const DAY_MS = 86_400_000;
@@ -7,6 +8,12 @@ export const DAY_MS = 86_400_000;
 /** `2026-11-25 00:00 UTC`. */
 export function shownTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Nano-USD: `$0.50`, with all digits, at least two decimals. */
+export function shownUsd(amount: bigint): string {
+  const [whole = '', fraction = ''] = formatNanoUsd(amount).split('.');
+  return `${whole.startsWith('-') ? '-' : ''}$${whole.replace('-', '')}.${fraction.padEnd(2, '0')}`;
 }
 
 interface Finding {

@@ -59,6 +59,7 @@ import { openModels, remindDaily, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
 import { readGatewayState, startTelemetry } from './open-telemetry.ts';
+import { watchStore } from './store-troubles.ts';
 
 /** A running gateway. */
 export interface App {
@@ -106,28 +107,13 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const telemetry = await startTelemetry(() => running, startedAtMs, output);
     // Last of all: the next process may start while the rest is sent.
     closers.unshift(() => telemetry.close());
+    const watch = watchStore(log, Date.now);
     const opened = await openStore({
       dataDir,
       onCommit: telemetry.onCommit,
       bindMasterKey: masterKey.bind,
       content: { masterKey: masterKey.key, limits: () => limits() },
-      onWritableChange: (failure) =>
-        failure === null
-          ? log.warn('requests are recorded again')
-          : log.error({ cause: failure.message }, 'requests cannot be recorded: they are answered with 503'),
-      onDatabaseChange: (failure) =>
-        failure === null
-          ? log.warn('the database takes writes again')
-          : log.error(
-              { cause: failure.message },
-              'the database takes no writes: nothing can be changed and no record be read; requests go on',
-            ),
-      onJournalProblem: (problem) => log.error({ problem }, 'a problem of the journal'),
-      onIngestFault: (cause) =>
-        log.error(
-          { cause: String(cause) },
-          'the database cannot be brought up to the journal: no record can be read until it can; requests go on',
-        ),
+      ...watch,
     });
     const changes = createChangeFeed();
     const store = publishChanges(opened, changes);
@@ -273,7 +259,11 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       status: { deps: () => deps, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
-    closers.push(startAlerts({ store, deps, log, baseUrl, seal: models.deps.seal, readSpends: policy.readSpends }));
+    const { readSpends } = policy;
+    const { troubles } = watch;
+    closers.push(
+      startAlerts({ store, deps, log, baseUrl, seal: models.deps.seal, readSpends, states: stateParts, troubles }),
+    );
     closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
     // If the console is off, it is not built; a reload that turns it on builds it for the first page.

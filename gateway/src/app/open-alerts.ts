@@ -1,10 +1,11 @@
 /** Starts the evaluation and the delivery of alerts on a timer, apart from requests. */
 import { dayAt } from '../admission/window.ts';
 import { createDelivering } from '../alerts/deliver-alerts.ts';
-import { createEvaluation } from '../alerts/evaluate-alerts.ts';
+import { type AlertSources, createEvaluation } from '../alerts/evaluate-alerts.ts';
 import type { MoneySources } from '../alerts/find-money.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { bindingOf } from '../config/console-providers.ts';
+import type { StateParts } from '../console-api/models/routing-states.ts';
 import { ALERT_BINDING } from '../control/alert-commands.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import type { CredentialSeal } from '../providers/credentials/credential-seal.ts';
@@ -12,6 +13,7 @@ import type { BindingCaps, Subject } from '../store/ports/limits.ts';
 import type { Store } from '../store/ports/store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
+import { observeForAlerts } from './observe-for-alerts.ts';
 import { accountOf } from './open-money.ts';
 
 const TICK_MS = 5_000;
@@ -19,8 +21,9 @@ const SWEEP_MS = 3_600_000;
 /** Longer than the windows of budgets, but for total ones: those are reported again after this. */
 const KEPT_MS = 400 * 86_400_000;
 
-interface AlertParts extends Pick<MoneySources, 'readSpends'> {
-  readonly store: Pick<Store, 'alerts' | 'ledger'>;
+interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
+  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage'>;
+  readonly states: StateParts;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
   readonly log: Pick<ProcessLog['log'], 'warn'>;
@@ -33,7 +36,14 @@ export function startAlerts(parts: AlertParts): () => void {
   const { seal, deps, baseUrl } = parts;
   const { alerts } = parts.store;
   const nowMs = Date.now;
-  const evaluate = createEvaluation({ alerts, ...readMoney(parts) });
+  const { states, troubles } = parts;
+  const observed = observeForAlerts({
+    ...{ deps, states, troubles },
+    usage: parts.store.usage,
+    startedAtMs: nowMs(),
+    zoneOf: (account) => zoneOf(deps, account),
+  });
+  const evaluate = createEvaluation({ alerts, ...readMoney(parts), ...observed });
   const isTrusted = (origin: string) => deps.settings.config.server.privateOrigins.includes(origin);
   const [trustingFetch, publicFetch] = [createGuardedFetch(isTrusted), createGuardedFetch(() => false)];
   const deliver = createDelivering({
@@ -50,14 +60,20 @@ export function startAlerts(parts: AlertParts): () => void {
   });
   let isEvaluating = false;
   let isClosed = false;
+  let warned: string | null = null;
   const warn = (cause: unknown) => {
-    if (!isClosed) parts.log.warn({ cause: String(cause) }, 'alerts could not be evaluated or stored');
+    // Every tick meets the same trouble while it lasts.
+    if (!isClosed && warned !== String(cause)) {
+      parts.log.warn({ cause: String(cause) }, 'alerts could not be evaluated or stored');
+    }
+    warned = String(cause);
   };
   const tick = async () => {
     if (!isEvaluating) {
       isEvaluating = true;
       try {
         await evaluate(nowMs());
+        warned = null;
       } catch (cause) {
         warn(cause);
       } finally {

@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { checkConsoleAddress } from '../config/console-providers.ts';
 import { Secret } from '../lib/secret.ts';
-import { ALERT_CHANNELS, ALERT_EVENTS, type AlertEvent, type AlertRule } from '../store/ports/books/alerts.ts';
+import {
+  ALERT_CHANNELS,
+  ALERT_EVENTS,
+  type AlertEvent,
+  type AlertRule,
+  OPERATOR_EVENTS,
+} from '../store/ports/books/alerts.ts';
 import { givenId } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, findAccount } from './command.ts';
 import { auditChange, OPERATOR_ACCOUNT } from './policy-changes.ts';
@@ -17,12 +23,20 @@ const HOUR_MS = 3_600_000;
 /** Between tests, which send requests to servers of others. */
 const TEST_PAUSE_MS = 5_000;
 
+const DAYS = { from: 1n, to: 365n, expected: 'a number of days from 1 to 365' };
 /** The thresholds that events accept, and how they are shown. Null: the event has none. */
 const THRESHOLDS: Readonly<
   Record<AlertEvent, { readonly from: bigint; readonly to: bigint; readonly expected: string } | null>
 > = {
   budget: { from: 1n, to: 100n, expected: 'a percentage from 1 to 100' },
   balance: { from: 1n, to: 10n ** 18n, expected: 'an amount in nano-USD above 0' },
+  spend_anomaly: { from: 110n, to: 10_000n, expected: 'a percentage from 110 to 10000' },
+  key_expiring: DAYS,
+  key_unused: DAYS,
+  provider_failing: null,
+  credential_refused: null,
+  model_retiring: DAYS,
+  ledger_trouble: null,
 };
 
 const minuteOfDay = z
@@ -60,6 +74,12 @@ const create = defineCommand(
   async (run, given) => {
     const { account, name, event, threshold, channel } = given;
     findAccount(run, account);
+    if (OPERATOR_EVENTS.has(event) && account !== OPERATOR_ACCOUNT) {
+      throw new CommandFailure(
+        `event: found ${event}, which only alerts of the account ${OPERATOR_ACCOUNT} observe; choose another event`,
+        'usage',
+      );
+    }
     const rules = await run.alerts.readRules();
     if (rules.length >= RULES_MAX || rules.filter((one) => one.account === account).length >= RULES_PER_ACCOUNT_MAX) {
       throw new CommandFailure(
@@ -243,7 +263,10 @@ export function viewAlert(rule: AlertRule) {
 }
 
 function showThreshold(event: AlertEvent, threshold: bigint): string {
-  return event === 'balance' ? `${formatNanoUsd(threshold)} USD` : `${threshold}%`;
+  if (event === 'balance') return `${formatNanoUsd(threshold)} USD`;
+  const range = THRESHOLDS[event];
+  if (range === null) return '';
+  return range === DAYS ? `${threshold} days` : `${threshold}%`;
 }
 
 function showMinute(minute: number): string {

@@ -132,7 +132,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Reads files of other gateways, and plans what becomes of them.
   migrate: ['lib', 'billing/money.ts'],
   // Finds and sends alerts.
-  alerts: ['lib', 'store/ports', 'billing/money.ts', 'upstream/guarded-fetch.ts'],
+  alerts: ['lib', 'store/ports', 'billing/money.ts', 'upstream/guarded-fetch.ts', 'call/reason/explain-reason.ts'],
   // Compares exports of providers with records.
   reconcile: ['lib', 'generation', 'store/ports', 'billing/money.ts', 'billing/price.ts', 'billing/price-book.ts'],
 

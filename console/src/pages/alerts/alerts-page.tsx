@@ -42,7 +42,7 @@ export default function AlertsPage() {
   return (
     <Page
       title="Alerts"
-      lead="Messages about budgets and balances, here and where you send them."
+      lead="Messages about budgets, spend, API keys and providers, here and where you send them."
       hasTimes
       action={!isEmpty && create}
     >
@@ -50,8 +50,8 @@ export default function AlertsPage() {
       {data === undefined && error === null && <SkeletonRows />}
       {isEmpty && (
         <Empty title="No alerts yet" action={create}>
-          Get a message before a budget is used up or a balance runs out: in the console, in Slack, or by a signed
-          webhook.
+          Get a message before a budget is used up, when a provider fails or a key expires: in the console, in Slack, or
+          by a signed webhook.
         </Empty>
       )}
       {data !== undefined && !isEmpty && (

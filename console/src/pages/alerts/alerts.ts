@@ -9,10 +9,12 @@ export type Delivery = NonNullable<Rule['last']>;
 type Event = Rule['event'];
 type Channel = Rule['channel'];
 
+type Unit = 'percent' | 'of_usual' | 'days' | 'usd';
+
 interface EventWords {
   readonly name: string;
   /** Label of the threshold; null: the event has none. */
-  readonly threshold: { readonly label: string; readonly usual: string; readonly unit: 'percent' | 'usd' } | null;
+  readonly threshold: { readonly label: string; readonly usual: string; readonly unit: Unit } | null;
   readonly hint: string;
 }
 
@@ -26,6 +28,41 @@ export const EVENTS: Readonly<Record<Event, EventWords>> = {
     name: 'Low balance',
     threshold: { label: 'Balance below (USD)', usual: '10', unit: 'usd' },
     hint: 'Once a day while the prepaid balance is below the amount.',
+  },
+  spend_anomaly: {
+    name: 'Unusual spend',
+    threshold: { label: 'Percent of the usual spend', usual: '300', unit: 'of_usual' },
+    hint: 'The spend of a day, compared with the same weekday of the last four weeks.',
+  },
+  key_expiring: {
+    name: 'API key expires',
+    threshold: { label: 'Days before', usual: '14', unit: 'days' },
+    hint: 'Once for each API key.',
+  },
+  key_unused: {
+    name: 'API key unused',
+    threshold: { label: 'Days without a request', usual: '90', unit: 'days' },
+    hint: 'Once for each time an active API key is not used.',
+  },
+  provider_failing: {
+    name: 'Provider failing',
+    threshold: null,
+    hint: 'Once a day while most requests to a provider fail.',
+  },
+  credential_refused: {
+    name: 'Credential rejected',
+    threshold: null,
+    hint: 'A provider rejects a credential, or its quota is used up.',
+  },
+  model_retiring: {
+    name: 'Model retires',
+    threshold: { label: 'Days before', usual: '60', unit: 'days' },
+    hint: 'Models that are served, by the dates of the catalog.',
+  },
+  ledger_trouble: {
+    name: 'Ledger trouble',
+    threshold: null,
+    hint: 'Requests cannot be recorded, or the database takes no writes.',
   },
 };
 
@@ -46,6 +83,10 @@ function thresholdText(event: Event, threshold: string): string {
   switch (EVENTS[event].threshold?.unit) {
     case 'percent':
       return `${threshold}%`;
+    case 'of_usual':
+      return `${threshold}% of usual`;
+    case 'days':
+      return `${threshold} days`;
     case 'usd':
       return `below ${shortUsd(threshold)}`;
     case undefined:
@@ -90,15 +131,21 @@ export function draftOf({ event, name, threshold, channel, quiet, renotify_hours
 
 export type DraftFaults = { readonly [member in 'threshold' | 'url' | 'quiet' | 'renotify_hours']?: string };
 
+const EXPECTED: Readonly<Record<Unit, string>> = {
+  percent: 'Enter a whole number from 1 to 100.',
+  of_usual: 'Enter a whole number from 110 to 10000.',
+  days: 'Enter a whole number of days from 1 to 365.',
+  usd: 'Enter an amount in USD, such as 10.',
+};
+
 /** `rule`: the one that is changed; null: a new one. */
 export function faultsOf(draft: AlertDraft, rule: Rule | null): DraftFaults {
   const unit = EVENTS[draft.event].threshold?.unit;
   const isGood = unit === undefined || readThreshold(draft) !== null;
-  const expected = { percent: 'Enter a whole number from 1 to 100.', usd: 'Enter an amount in USD, such as 10.' };
   const needsUrl = draft.channel !== 'inbox' && draft.channel !== rule?.channel;
   const hours = Number(draft.renotify);
   return {
-    ...(isGood || unit === undefined ? {} : { threshold: expected[unit] }),
+    ...(isGood || unit === undefined ? {} : { threshold: EXPECTED[unit] }),
     ...(needsUrl && draft.url.trim() === '' ? { url: 'Enter the https address of the webhook.' } : {}),
     ...((draft.quietFrom === '') === (draft.quietTo === '') ? {} : { quiet: 'Enter both times, or none.' }),
     ...(draft.renotify === '' || (Number.isInteger(hours) && hours >= 1 && hours <= 720)
@@ -132,7 +179,11 @@ function readThreshold({ event, threshold }: AlertDraft): string | null {
   const text = threshold.trim();
   switch (EVENTS[event].threshold?.unit) {
     case 'percent':
-      return /^(?:[1-9]\d?|100)$/.test(text) ? text : null;
+      return readWhole(text, 1, 100);
+    case 'of_usual':
+      return readWhole(text, 110, 10_000);
+    case 'days':
+      return readWhole(text, 1, 365);
     case 'usd': {
       const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text);
       const nano = match === null ? 0n : BigInt(`${match[1]}${(match[2] ?? '').padEnd(9, '0')}`);
@@ -141,6 +192,11 @@ function readThreshold({ event, threshold }: AlertDraft): string | null {
     case undefined:
       return '0';
   }
+}
+
+function readWhole(text: string, from: number, to: number): string | null {
+  const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+  return from <= number && number <= to ? text : null;
 }
 
 /** `1500000000` → `1.5`. */

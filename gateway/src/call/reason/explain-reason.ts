@@ -316,7 +316,13 @@ function timeIn(iso: string, timeZone: string): string {
   return `${new Intl.DateTimeFormat('en-US', { ...day, timeZone }).format(new Date(iso))} ${timeZone}`;
 }
 
-function chooseRemedy({ kind, subject, rule, target }: Reason): Remedy | null {
+/** `page`: of the console. */
+export function chooseRemedy({
+  kind,
+  subject,
+  rule,
+  target,
+}: Pick<Reason, 'kind' | 'subject' | 'rule' | 'target'>): Remedy | null {
   switch (kind) {
     case 'budget_spent':
     case 'money_ran_out':

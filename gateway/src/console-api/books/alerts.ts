@@ -1,7 +1,8 @@
 /** Serves the alert rules of an account, their deliveries, and the inbox of its members. */
 import { viewAlert } from '../../control/alert-commands.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { ALERT_EVENTS, type AlertDelivery, type AlertRule } from '../../store/ports/books/alerts.ts';
+import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
+import { ALERT_EVENTS, type AlertDelivery, type AlertRule, OPERATOR_EVENTS } from '../../store/ports/books/alerts.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Actor, Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
@@ -43,7 +44,7 @@ export function alertHandlers({ control, alerts, nowMs }: Pick<PolicyParts, 'con
           rule: { id: rule, name: names.get(rule) ?? rule },
           is_new: createdAtMs > seenAtMs,
         })),
-        events: [...ALERT_EVENTS],
+        events: ALERT_EVENTS.filter((event) => account === OPERATOR_ACCOUNT || !OPERATOR_EVENTS.has(event)),
       };
     },
     'GET /accounts/{account}/alerts/unseen': async ({ tenancy, actor }) => ({

@@ -27,6 +27,18 @@ test('an alert is created, listed, tested and deleted, and its address is never 
   expect((await run('test', id)).stderr).toContain('There is no alert with the id');
 });
 
+test('other events have their thresholds, and those of the operator no other account', async () => {
+  const folder = newFolder();
+  const create = (...words: string[]) => runProgram(folder, 'alerts', 'create', 'a', '--channel', 'inbox', ...words);
+  const expiring = await create('--event', 'key_expiring', '--threshold', '14');
+  expect(JSON.parse(expiring.stdout)).toMatchObject({ event: 'key_expiring', shown_threshold: '14 days' });
+  expect((await create('--event', 'key_expiring')).stderr).toContain('expected a number of days from 1 to 365');
+  expect((await create('--event', 'provider_failing', '--threshold', '3')).stderr).toContain('has no threshold');
+  expect((await create('--event', 'provider_failing')).exitCode).toBe(0);
+  await runProgram(folder, 'accounts', 'create', 'acme');
+  expect((await create('--event', 'provider_failing', '--account', 'acme')).stderr).toContain('choose another event');
+});
+
 test('an alert of the inbox has no address', async () => {
   const folder = newFolder();
   const create = (...words: string[]) =>
@@ -47,7 +59,9 @@ test('addresses that are not public https and impossible thresholds are refused'
   ])
     expect((await create('--balance-below', '5', '--url', url)).exitCode).toBe(2);
   expect((await create('--budget-percent', '80')).stderr).toContain('expected the address of the webhook');
-  expect((await create('--url', HOOK)).stderr).toContain('expected one of --budget-percent and --balance-below');
+  expect((await create('--url', HOOK)).stderr).toContain(
+    'expected one of --budget-percent, --balance-below and --event',
+  );
   for (const amount of ['0', '-1', '1e3', 'x']) {
     expect((await create('--balance-below', amount, '--url', HOOK)).exitCode).toBe(2);
   }

@@ -2,11 +2,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { parseUsd } from '../../../billing/money.ts';
-import { ALERT_CHANNELS } from '../../../store/ports/books/alerts.ts';
+import { ALERT_CHANNELS, ALERT_EVENTS } from '../../../store/ports/books/alerts.ts';
 import { administer } from '../../administer.ts';
 import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
 
+/** Events with an option of their own. */
+const OWN_FLAGS = { budget: true, balance: true };
+
 interface CreateFlags {
+  readonly event?: string;
+  readonly threshold?: string;
   readonly account: string;
   readonly budgetPercent?: string;
   readonly balanceBelow?: string;
@@ -50,13 +55,21 @@ export function register(program: Command, environment: CliEnvironment): void {
       parsePercent,
     )
     .option('--balance-below <usd>', 'when the balance of the prepaid account is below this', parseAmount)
+    .addOption(
+      new Option('--event <event>', 'another event').choices(ALERT_EVENTS.filter((one) => !(one in OWN_FLAGS))),
+    )
+    .option('--threshold <n>', 'of another event: days, or percent of the usual spend', parseCount)
     .addOption(new Option('--channel <channel>', 'where the messages go').choices(ALERT_CHANNELS).default('webhook'))
-    .action(async (name: string, { budgetPercent, balanceBelow, ...flags }: CreateFlags) => {
-      const threshold = budgetPercent ?? balanceBelow;
-      if (threshold === undefined || (budgetPercent !== undefined && balanceBelow !== undefined))
-        throw new CliFailure(2, 'expected one of --budget-percent and --balance-below');
-      const event = budgetPercent === undefined ? 'balance' : 'budget';
-      print(Object(await administer(environment, 'alerts.create', { ...flags, name, event, threshold })));
+    .action(async (name: string, { budgetPercent, balanceBelow, event: other, threshold, ...flags }: CreateFlags) => {
+      const given = [
+        ...(budgetPercent === undefined ? [] : [{ event: 'budget', threshold: budgetPercent }]),
+        ...(balanceBelow === undefined ? [] : [{ event: 'balance', threshold: balanceBelow }]),
+        ...(other === undefined ? [] : [{ event: other, ...(threshold === undefined ? {} : { threshold }) }]),
+      ];
+      const [rule] = given;
+      if (rule === undefined || given.length > 1)
+        throw new CliFailure(2, 'expected one of --budget-percent, --balance-below and --event');
+      print(Object(await administer(environment, 'alerts.create', { ...flags, name, ...rule })));
     });
   alerts
     .command('list')
@@ -103,6 +116,11 @@ export function register(program: Command, environment: CliEnvironment): void {
       .argument('<id>', 'the id of the alert')
       .action(async (id: string) => print(Object(await administer(environment, `alerts.${verb}`, { id }))));
   }
+}
+
+function parseCount(text: string): string {
+  if (/^[1-9]\d{0,5}$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a whole number above 0');
 }
 
 function parsePercent(text: string): string {

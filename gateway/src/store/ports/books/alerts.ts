@@ -7,8 +7,29 @@ export const ALERT_EVENTS = [
   'budget',
   /** The balance of the prepaid account is below an amount, nano-USD. */
   'balance',
+  /** The spend of the day passed a percentage of the usual of this weekday. */
+  'spend_anomaly',
+  /** A key expires within a number of days. */
+  'key_expiring',
+  /** An active key was not used for a number of days. */
+  'key_unused',
+  /** A provider fails. */
+  'provider_failing',
+  /** A provider refuses a credential, or its quota is used up. */
+  'credential_refused',
+  /** A model that is served shuts down at its provider within a number of days. */
+  'model_retiring',
+  /** The journal or the database takes no writes. */
+  'ledger_trouble',
 ] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
+/** Only rules of the operator's account observe them. */
+export const OPERATOR_EVENTS: ReadonlySet<AlertEvent> = new Set([
+  'provider_failing',
+  'credential_refused',
+  'model_retiring',
+  'ledger_trouble',
+]);
 
 /**
  * `inbox`: in the console only, where the alerts of the other channels appear too. `webhook`: signed JSON. `slack`: the
