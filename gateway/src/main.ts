@@ -11,6 +11,7 @@ import { register as registerCheck } from './cli/commands/check.ts';
 import { register as registerConnect } from './cli/commands/connect.ts';
 import { register as registerCredentials } from './cli/commands/credentials.ts';
 import { register as registerData } from './cli/commands/data.ts';
+import { register as registerHealth } from './cli/commands/health.ts';
 import { register as registerKeys } from './cli/commands/keys.ts';
 import { register as registerLimits } from './cli/commands/limits.ts';
 import { register as registerProviders } from './cli/commands/providers.ts';
@@ -47,6 +48,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerData,
     registerUsers,
     registerCheck,
+    registerHealth,
     registerConnect,
     registerMigrate,
     registerReconcile,

@@ -1,0 +1,48 @@
+/**
+ * Defines `tollgate health`: asks the gateway on this machine whether it is ready, for health checks of containers
+ * without a shell. Reads no data.
+ */
+import type { Command } from 'commander';
+import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
+import { type CliEnvironment, CliFailure } from '../environment.ts';
+
+const ANSWER_MS_MAX = 2_500;
+
+/** Adds the command. `source` provides the configuration's file and the variables. */
+export function register(
+  program: Command,
+  environment: CliEnvironment,
+  source: Omit<ConfigSource, 'file'> = { environment: process.env, cwd: process.cwd() },
+): void {
+  program
+    .command('health')
+    .description('ask the gateway on this machine whether it is ready; exit status 0: it is')
+    .option('--config <file>', 'the configuration file that the gateway runs with')
+    .option('--alive', 'only whether it answers at all; also while it is shutting down')
+    .action(async (flags: { config?: string; alive?: true }) => {
+      const url = `${addressOf({ ...source, file: flags.config })}/${flags.alive ? 'healthz' : 'readyz'}`;
+      const { status, text } = await ask(url);
+      if (status !== 200) throw new CliFailure(1, `${url} answered ${status}: ${text}`);
+      environment.stdout(`${text}\n`);
+    });
+}
+
+async function ask(url: string): Promise<{ status: number; text: string }> {
+  try {
+    // Its own address on the loopback interface, and nothing secret: the certificate is for another name.
+    const tls = { rejectUnauthorized: false };
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX), tls, proxy: '' });
+    return { status: response.status, text: (await response.text()).trim() };
+  } catch (error) {
+    throw new CliFailure(1, `${url} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Where the gateway of this configuration listens; for one that listens on all interfaces, the loopback address. */
+function addressOf(source: ConfigSource): string {
+  const { config } = loadConfig(source);
+  if (config === null) throw new CliFailure(1, 'The configuration is invalid: see tollgate check.');
+  const { host, port, tls } = config.server;
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `${tls === null ? 'http' : 'https'}://${reached}:${port}`;
+}
