@@ -17,7 +17,10 @@ describe('systemd', () => {
     try {
       const unit = join(folder, 'tollgate.service');
       // It wants the program to exist.
-      writeFileSync(unit, readFileSync(UNIT, 'utf8').replace('ExecStart=/usr/local/bin/tollgate', 'ExecStart=/bin/true'));
+      writeFileSync(
+        unit,
+        readFileSync(UNIT, 'utf8').replace('ExecStart=/usr/local/bin/tollgate', 'ExecStart=/bin/true'),
+      );
       const verified = Bun.spawnSync(['systemd-analyze', 'verify', unit]);
       expect([verified.exitCode, verified.stderr.toString()]).toEqual([0, '']);
       const assessed = Bun.spawnSync(['systemd-analyze', 'security', '--offline=yes', '--threshold=20', unit]);
