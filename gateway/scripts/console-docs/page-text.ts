@@ -77,6 +77,7 @@ providers, prices) exist only in the account \`default\`. Its owners and admins 
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
   'usage.read': 'see usage and cost',
   'logs.read': 'see request records',
+  'views.share': 'share saved views of requests',
   'content.read': 'see stored prompts and responses',
   'models.read': 'see models and prices',
   'keys.read': 'see keys, never their secrets',

@@ -218,14 +218,23 @@ function leftOf({ limit, used, held }: AccountBudget): bigint {
 interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
   readonly store: Pick<
     Store,
-    'policies' | 'ledger' | 'audit' | 'spends' | 'usage' | 'statements' | 'people' | 'reconciliations' | 'alerts'
+    | 'policies'
+    | 'ledger'
+    | 'audit'
+    | 'spends'
+    | 'usage'
+    | 'statements'
+    | 'people'
+    | 'reconciliations'
+    | 'alerts'
+    | 'views'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views } = store;
   return {
     control,
     deps,
@@ -239,6 +248,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     personNames: createPersonNames(people),
     reconciliations,
     alerts,
+    views,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

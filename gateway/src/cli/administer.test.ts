@@ -48,6 +48,7 @@ async function startServer(dataDir: string) {
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
+    views: store.views,
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

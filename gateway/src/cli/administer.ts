@@ -119,6 +119,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       },
       reconciliations: store.reconciliations,
       alerts: store.alerts,
+      views: store.views,
       statements: store.statements,
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },

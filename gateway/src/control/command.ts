@@ -11,6 +11,7 @@ import type { ClientProtocolName } from '../protocols/names.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { AlertStore } from '../store/ports/books/alerts.ts';
 import type { ReconciliationStore } from '../store/ports/books/reconciliation.ts';
+import type { SavedViewStore } from '../store/ports/calls/saved-views.ts';
 import type { Ledger, StatementReader } from '../store/ports/ledger.ts';
 import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
 import type { PolicyStore, StoredAccount } from '../store/ports/policy.ts';
@@ -110,6 +111,7 @@ export interface ControlContext {
     AlertStore,
     'readRules' | 'createRule' | 'changeRule' | 'deleteRule' | 'enqueue' | 'readDeliveries'
   >;
+  readonly views: Pick<SavedViewStore, 'readViews' | 'createView' | 'changeView' | 'deleteView'>;
   /** The current time, unix ms. */
   nowMs(): number;
 }

@@ -8,6 +8,7 @@ import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, Cont
 import { IMPORT_COMMANDS } from './import-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
+import { VIEW_COMMANDS } from './logs/view-commands.ts';
 import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';
 import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
 import { PROVIDER_COMMANDS } from './routing/provider-commands.ts';
@@ -29,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...IMPORT_COMMANDS,
   ...RECONCILIATION_COMMANDS,
   ...ALERT_COMMANDS,
+  ...VIEW_COMMANDS,
 ]);
 
 /** Commands that take no turn, because they may take long: they wait for other servers, or only read. */

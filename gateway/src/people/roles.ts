@@ -19,6 +19,8 @@ export interface MemberRights {
 export const PERMISSIONS = [
   'usage.read',
   'logs.read',
+  /** Saved views of requests, for everyone in the account. */
+  'views.share',
   /** The content of a call, where the workspace stores it. */
   'content.read',
   'models.read',
@@ -49,6 +51,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 const READS = ['usage.read', 'logs.read', 'models.read', 'keys.read', 'limits.read', 'workspaces.read'] as const;
 const ADMIN: readonly Permission[] = [
   ...READS,
+  'views.share',
   'content.read',
   'keys.write',
   'keys.manage',
@@ -78,7 +81,7 @@ const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
     'alerts.read',
     'operator.read',
   ]),
-  developer: new Set([...READS, 'content.read', 'keys.write']),
+  developer: new Set([...READS, 'views.share', 'content.read', 'keys.write']),
   viewer: new Set(READS),
 };
 

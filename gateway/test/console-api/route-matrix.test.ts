@@ -107,6 +107,7 @@ beforeAll(async () => {
       service: 'none',
       reconciliation: RECONCILIATION_ID,
       alert: alert.id,
+      view: 'none',
     };
   }
 });

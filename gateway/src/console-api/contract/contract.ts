@@ -13,6 +13,7 @@ import { peopleRoutes } from './people.ts';
 import { policyRoutes } from './policy.ts';
 import { routingRoutes } from './routing.ts';
 import type { RouteRow } from './row.ts';
+import { savedViewRoutes } from './saved-views.ts';
 import { statementRoutes } from './statements.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -27,6 +28,7 @@ export const CONSOLE_ROUTES = {
   ...policyRoutes,
   ...bookRoutes,
   ...statementRoutes,
+  ...savedViewRoutes,
   ...alertRoutes,
 } as const;
 

@@ -3,6 +3,7 @@
 import { alertHandlers } from '../books/alerts.ts';
 import { reconciliationHandlers } from '../books/reconciliations.ts';
 import type { Handlers } from '../kernel/handlers.ts';
+import { savedViewHandlers } from '../logs/saved-views.ts';
 import { auditHandlers } from './audit.ts';
 import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
 import { keyDetailHandlers } from './key-details.ts';
@@ -24,6 +25,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...auditHandlers(parts),
     ...reconciliationHandlers(parts),
     ...alertHandlers(parts),
+    ...savedViewHandlers(parts),
     ...settingsHandlers(parts),
   };
 }

@@ -10,6 +10,7 @@ import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
 import type { AlertStore } from '../../store/ports/books/alerts.ts';
 import type { ReconciliationReader } from '../../store/ports/books/reconciliation.ts';
+import type { SavedViewStore } from '../../store/ports/calls/saved-views.ts';
 import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
 import type { BindingCaps } from '../../store/ports/limits.ts';
 import type { PolicyReader, StoredAccount } from '../../store/ports/policy.ts';
@@ -34,6 +35,7 @@ export interface PolicyParts {
     AlertStore,
     'readRules' | 'readDeliveries' | 'readInbox' | 'readSeen' | 'countUnseen' | 'saveSeen'
   >;
+  readonly views: Pick<SavedViewStore, 'readViews' | 'readPinned' | 'savePinned'>;
   /** Facts about the installation, for its operators. */
   readFacts(): readonly { readonly name: string; readonly text: string }[];
   /** The current time, unix ms. */

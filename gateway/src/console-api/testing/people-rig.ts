@@ -80,6 +80,7 @@ export async function openPeopleRig(
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
+    views: store.views,
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

@@ -87,6 +87,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const control = createControl({
     reconciliations: store.reconciliations,
     alerts: store.alerts,
+    views: store.views,
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

@@ -90,6 +90,12 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
         enqueue: async () => undefined,
         readDeliveries: async () => [],
       },
+      views: {
+        readViews: async () => [],
+        createView: async () => undefined,
+        changeView: async () => undefined,
+        deleteView: async () => undefined,
+      },
       statements: { readStatement: () => Promise.reject(new Error('there are no statements here')) },
       policies: publishPolicies(disk.policies, changes),
       ledger: disk.ledger,

@@ -3,6 +3,7 @@ import type { AuditTrail } from './audit.ts';
 import type { AlertStore } from './books/alerts.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { AnswerCacheStore } from './cache/answer-cache.ts';
+import type { SavedViewStore } from './calls/saved-views.ts';
 import type { WhatIfReader } from './calls/what-if.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -34,6 +35,7 @@ export interface Store {
   readonly answerCache: AnswerCacheStore;
   readonly reconciliations: ReconciliationStore & ProviderCallReader;
   readonly alerts: AlertStore;
+  readonly views: SavedViewStore;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
   close(): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { testPolicy } from '../contracts/policy-contract.ts';
 import { testProviders } from '../contracts/providers-contract.ts';
 import { testReconciliations } from '../contracts/reconciliation-contract.ts';
 import { testKeyUse, testRecords } from '../contracts/records-contract.ts';
+import { testSavedViews } from '../contracts/saved-views-contract.ts';
 import { testStatements } from '../contracts/statements-contract.ts';
 import type { StoreRig } from '../contracts/store-rig.ts';
 import { testStoredState } from '../contracts/stored-state-contract.ts';
@@ -59,6 +60,7 @@ for (const suite of [
   testStoredState,
   testReconciliations,
   testAlerts,
+  testSavedViews,
 ]) {
   suite('SQLite', openRig);
 }

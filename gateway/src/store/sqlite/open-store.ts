@@ -19,6 +19,7 @@ import {
   createReconciliationStore,
 } from './books/reconciliation-store.ts';
 import { createAnswerCacheStore } from './cache/answer-cache-store.ts';
+import { createSavedViewStore } from './calls/saved-view-store.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
@@ -201,6 +202,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       ...readCaughtUp(createProviderCallReader(workerQueries), catchUp),
     },
     alerts: createAlertStore(queries, writer),
+    views: createSavedViewStore(queries, writer),
     epoch: journal.epoch,
     recovered: sumOf(writer.opened.recovered, recovered),
     health() {

@@ -7,6 +7,7 @@ import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { RECORD_CHUNKS } from './record-chunks.ts';
+import { SAVED_VIEWS } from './saved-view-tables.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** Its statements run in one transaction, together with the new version number. */
@@ -365,5 +366,6 @@ export const BASELINE: Migration = {
     ...RECONCILIATIONS,
     ...ALERTS,
     ...RECORD_CHUNKS,
+    ...SAVED_VIEWS,
   ],
 };

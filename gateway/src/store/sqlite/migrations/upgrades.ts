@@ -7,6 +7,7 @@ import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { RECORD_CHUNKS } from './record-chunks.ts';
+import { SAVED_VIEWS } from './saved-view-tables.ts';
 import { CREATED_OBJECTS, KEPT_CONVERSATIONS, STORED_STATE } from './stored-tables.ts';
 
 /** The last commit that upgrades databases of schema versions 1 to 19, which this program refuses. */
@@ -274,6 +275,7 @@ export const UPGRADES: readonly Migration[] = [
       // Workspaces cache answers; a record names the request whose answer it got.
       'ALTER TABLE workspace ADD COLUMN cache TEXT',
       'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
+      ...SAVED_VIEWS,
       // Columns of records are kept in chunks, for queries. Records of the journal follow by their blocks.
       ...RECORD_CHUNKS,
       'INSERT INTO record_waiting (account, request_id) SELECT account, request_id FROM call_record WHERE block IS NULL',
