@@ -1,4 +1,4 @@
-/** Tests saved views over the routes: they come back exactly as saved, to those who may see them, and to nobody else. */
+/** Tests saved views over the routes: they come back exactly as saved, to those who may see them, and to no one else. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SORTS } from '../../lib/query/call-order.ts';

@@ -1,4 +1,4 @@
-/** Serves saved views of requests. A view is filters only: whoever opens it sees the requests that they may see. */
+/** Serves saved views of requests. A view is filters only: each reader sees the requests that they may see. */
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { SavedView } from '../../store/ports/calls/saved-views.ts';
 import { type ViewSearch, viewSearch } from '../contract/saved-views.ts';
