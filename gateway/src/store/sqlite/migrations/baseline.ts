@@ -349,7 +349,7 @@ const USAGE_SUMS = [
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 34,
+  version: 35,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

@@ -65,6 +65,33 @@ export const RECONCILIATIONS = [
   ) STRICT, WITHOUT ROWID`,
 ];
 
+/** Of schema version 34. */
+export const ALERTS_OF_34 = [
+  `CREATE TABLE alert_rule (
+    id TEXT PRIMARY KEY NOT NULL,
+    account TEXT NOT NULL REFERENCES account (id),
+    name TEXT NOT NULL,
+    event TEXT NOT NULL,
+    threshold INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE alert_delivery (
+    id TEXT PRIMARY KEY NOT NULL,
+    rule TEXT NOT NULL REFERENCES alert_rule (id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL,
+    next_at_ms INTEGER NOT NULL,
+    error TEXT
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX alert_delivery_due ON alert_delivery (rule, next_at_ms) WHERE status = 'pending'`,
+  'CREATE INDEX alert_delivery_newest ON alert_delivery (rule, created_at_ms)',
+];
+
 /** Columns as in the port `AlertStore`. */
 export const ALERTS = [
   `CREATE TABLE alert_rule (
@@ -106,4 +133,21 @@ export const ALERTS = [
     seen_at_ms INTEGER NOT NULL,
     PRIMARY KEY (account, person)
   ) STRICT, WITHOUT ROWID`,
+];
+
+/** Moves rules and deliveries of schema version 34 to the tables of `ALERTS`. */
+export const ALERTS_FROM_34 = [
+  'CREATE TEMP TABLE rule_of_34 AS SELECT * FROM alert_rule',
+  'CREATE TEMP TABLE delivery_of_34 AS SELECT * FROM alert_delivery',
+  'DROP TABLE alert_delivery',
+  'DROP TABLE alert_rule',
+  ...ALERTS,
+  `INSERT INTO alert_rule (id, account, name, event, threshold, channel, receiver, sealed, created_at_ms, evaluated_at_ms)
+    SELECT id, account, name, event, threshold, channel, origin, sealed, created_at_ms, created_at_ms FROM rule_of_34`,
+  // The id is the hash of what happened, so it identifies the event too.
+  `INSERT INTO alert_delivery (id, rule, account, event, text, created_at_ms, status, attempts, next_at_ms, error)
+    SELECT d.id, d.rule, r.account, d.id, d.text, d.created_at_ms, d.status, d.attempts, d.next_at_ms, d.error
+    FROM delivery_of_34 d JOIN rule_of_34 r ON r.id = d.rule`,
+  'DROP TABLE delivery_of_34',
+  'DROP TABLE rule_of_34',
 ];

@@ -12,6 +12,7 @@ import { loadMasterKey } from '../database/master-key.ts';
 import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
 import { openStore } from '../open-store.ts';
 import { proveLedger } from '../prove/prove-ledger.ts';
+import { ALERTS_FROM_34, ALERTS_OF_34 } from './books-tables.ts';
 import { migrate } from './migrate.ts';
 import { openEmptyOldDatabase, unpackOldDataFolder } from './testing/old-data-folder.ts';
 import { UPGRADES } from './upgrades.ts';
@@ -406,7 +407,7 @@ test('records from before the journal wait for chunks; later ones follow by thei
     database.run(INSERT_CALL_RECORD, [...values, ...Array.from({ length: rest }, () => null)]);
     database.run('UPDATE call_record SET block = ? WHERE request_id = ?', [block, id]);
   }
-  for (const statement of UPGRADES.find(({ version }) => version === 34)?.statements ?? []) {
+  for (const statement of UPGRADES.find(({ version }) => version === 35)?.statements ?? []) {
     if (/record_chunk|record_column|record_waiting|chunked_through/.test(statement)) database.run(statement);
   }
   expect(database.query('SELECT account, request_id FROM record_waiting').all()).toEqual([
@@ -417,4 +418,28 @@ test('records from before the journal wait for chunks; later ones follow by thei
       .query('SELECT request_id FROM call_record WHERE block > (SELECT block FROM chunked_through) ORDER BY 1')
       .values(),
   ).toEqual([['req_2'], ['req_3']]);
+});
+
+test('alerts keep their rules and deliveries', () => {
+  const database = new Database(':memory:', { strict: true });
+  migrate(database, 1);
+  for (const table of ['alert_seen', 'alert_delivery', 'alert_rule']) database.run(`DROP TABLE ${table}`);
+  for (const statement of ALERTS_OF_34) database.run(statement);
+  database.run("INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)");
+  database.run("INSERT INTO alert_rule VALUES ('r', 'acme', 'half', 'budget', 50, 'slack', 'https://s', 'x', 7)");
+  database.run("INSERT INTO alert_delivery VALUES ('d', 'r', 'Half is spent.', 8, 'pending', 2, 9, 'refused')");
+  for (const statement of ALERTS_FROM_34) database.run(statement);
+  expect(database.query('SELECT * FROM alert_rule').all()).toEqual([
+    {
+      ...{ id: 'r', account: 'acme', name: 'half', event: 'budget', threshold: 50, channel: 'slack' },
+      ...{ receiver: 'https://s', sealed: 'x', renotify_ms: null, quiet_from: null, quiet_to: null },
+      ...{ muted_until_ms: null, created_at_ms: 7, evaluated_at_ms: 7 },
+    },
+  ]);
+  expect(database.query('SELECT * FROM alert_delivery').all()).toEqual([
+    {
+      ...{ id: 'd', rule: 'r', account: 'acme', event: 'd', text: 'Half is spent.', remedy: null, created_at_ms: 8 },
+      ...{ status: 'pending', attempts: 2, next_at_ms: 9, error: 'refused' },
+    },
+  ]);
 });

@@ -3,7 +3,7 @@
  * accepts; databases before it are upgraded by an older Tollgate first.
  */
 import type { Migration } from './baseline.ts';
-import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { ALERTS_FROM_34, ALERTS_OF_34, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { RECORD_CHUNKS } from './record-chunks.ts';
@@ -268,10 +268,17 @@ export const UPGRADES: readonly Migration[] = [
       ...IMPORTED_OBJECTS,
       ...RECONCILIATIONS,
       // Rules of alerts, and the deliveries owed to their receivers.
-      ...ALERTS,
+      ...ALERTS_OF_34,
       // Failed requests are filtered and grouped by their reason.
       ...REASON_COLUMNS.map((column) => `ALTER TABLE call_record ADD COLUMN ${column}`),
       REASON_INDEX,
+    ],
+  },
+  {
+    version: 35,
+    statements: [
+      // Alerts have quiet hours, repetition and an inbox.
+      ...ALERTS_FROM_34,
       // Workspaces cache answers; a record names the request whose answer it got.
       'ALTER TABLE workspace ADD COLUMN cache TEXT',
       'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
