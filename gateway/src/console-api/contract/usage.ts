@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { BILLED } from '../../store/ports/records.ts';
 import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { viewSearch } from './saved-views.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = [
@@ -111,6 +112,8 @@ export const usageRoutes = {
       ),
       /** The rule by which a provider counts as failing, in one sentence; the same on every page. */
       health_rule: z.string(),
+      /** The saved view that the caller pinned. Null: none, or the caller may not list requests. */
+      pinned_view: z.object({ id, name: z.string(), search: viewSearch }).nullable(),
       has_keys: z.boolean(),
       has_calls: z.boolean(),
     }),
