@@ -60,8 +60,8 @@ describe.skipIf(!HAS_BROWSER)('saved views (needs Chromium for Linux on x64)', (
   test('columns are chosen in a dialog, and the CSV file has them in the order of the list', async () => {
     const { page } = visitor;
     await page.getByRole('button', { name: 'Columns' }).click();
-    await page.getByLabel('End user').uncheck();
-    await page.getByLabel('Attempts').check();
+    await page.getByRole('checkbox', { name: 'End user' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Attempts' }).check();
     await page.getByRole('button', { name: 'Apply columns' }).click();
     await page.waitForURL((url) => url.searchParams.get('columns') === 'at,status,duration,attempts');
     const href = (await page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? '';

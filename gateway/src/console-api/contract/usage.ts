@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { BILLED } from '../../store/ports/records.ts';
 import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import { viewSearch } from './saved-views.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
@@ -53,6 +54,8 @@ const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, un
 const filters = {
   from: time,
   to: time,
+  /** A query as in the list of requests, without text: `duration>10s status:5xx`. */
+  q: z.string().max(QUERY_CHARS_MAX).optional(),
   ...callFilters,
 };
 
