@@ -201,7 +201,8 @@ async function measure({ usage }: Store): Promise<void> {
   for (const [name, question] of flags.queries ? [] : Object.entries(questions)) await time(name, question);
   // The account with half of all requests.
   const largest = { ...whole, tenant: { account: 'default', workspaces: null } };
-  for (const text of QUERIES) await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text).terms }));
+  for (const text of QUERIES)
+    await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text).terms }));
   for (const by of SORTS) {
     for (const isDescending of [true, false]) {
       const name = `sort by ${isDescending ? '-' : ''}${by}`;

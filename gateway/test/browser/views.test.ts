@@ -81,7 +81,9 @@ describe.skipIf(!HAS_BROWSER)('saved views (needs Chromium for Linux on x64)', (
     await page.getByText('Home shows Slow nights.').waitFor();
     await openPage(page, `${seeded.gateway.url}/app`);
     await page.getByRole('heading', { name: 'Slow nights' }).waitFor();
-    expect(await page.getByRole('table', { name: 'First requests of Slow nights' }).locator('tbody tr').count()).toBe(5);
+    expect(await page.getByRole('table', { name: 'First requests of Slow nights' }).locator('tbody tr').count()).toBe(
+      5,
+    );
     await page.keyboard.press('Control+k');
     await page.keyboard.type('slow n');
     await page.getByRole('option', { name: /^Slow nights/ }).click();

@@ -103,7 +103,11 @@ export default function LogsPage() {
       }
       filters={
         <>
-          <QueryBar range={range} onFind={open} />
+          <QueryBar
+            placeholder="status:5xx duration>10s model:claude*, a request ID, or text"
+            range={range}
+            onFind={open}
+          />
           <RangeChoice range={range} />
           <Segmented
             label="Show"

@@ -85,6 +85,7 @@ export default function UsagePage() {
       filters={
         <>
           <QueryBar
+            placeholder="status:5xx duration>10s model:claude*"
             range={view.range}
             onFind={(id) => navigate({ to: '/app/logs/{-$request}', names: { request: id } })}
           />

@@ -5,8 +5,8 @@
 
 import { z } from 'zod';
 import { BILLED } from '../../store/ports/records.ts';
-import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
+import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
 import { viewSearch } from './saved-views.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
