@@ -1,5 +1,6 @@
-/** Tests saved views of the logs page: saved by keyboard, shown, changed, pinned to Home, and deleted; and its columns. */
+/** Tests saved views of the logs page: saved by keyboard, shown, changed, pinned to Home and deleted; columns; and the live tail. */
 import { describe, expect, test } from 'bun:test';
+import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage, untilSettled } from './console-pages.ts';
 import { openSeededConsole } from './open-console.ts';
@@ -92,6 +93,7 @@ describe.skipIf(!HAS_BROWSER)('saved views (needs Chromium for Linux on x64)', (
     await page.getByRole('button', { name: 'Actions for Slow nights' }).click();
     await page.getByRole('menuitem', { name: 'Unpin from Home' }).click();
     await page.getByText('Home no longer shows Slow nights.').waitFor();
+    await page.getByRole('button', { name: 'Actions for Server errors' }).waitFor();
   });
 
   test('a deleted view leaves the page as it is', async () => {
@@ -99,8 +101,32 @@ describe.skipIf(!HAS_BROWSER)('saved views (needs Chromium for Linux on x64)', (
     await page.getByRole('button', { name: 'Actions for Slow nights' }).click();
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await untilSettled(page, () => page.getByRole('button', { name: 'Delete view' }).click());
-    await page.getByText('No views yet.').waitFor();
+    await page.getByRole('button', { name: 'Actions for Slow nights' }).waitFor({ state: 'detached' });
     expect(shownBy('saved')).toBeNull();
     expect(shownBy('q')).toBe(QUERY);
+  });
+
+  test('a paused live tail holds new requests, counts them, and shows them when it goes on', async () => {
+    const { page } = visitor;
+    const { gateway } = seeded;
+    const { key } = await createKey(gateway, { name: 'held job' });
+    const call = async () => {
+      const body = JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hello' }] });
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      expect((await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })).status).toBe(200);
+    };
+    await openPage(page, `${gateway.url}/app/logs?range=1h&live=1&q=${encodeURIComponent('key:"held job"')}`);
+    await call();
+    const shown = page.getByRole('row').filter({ hasText: 'held job' });
+    await shown.first().waitFor();
+    const bar = page.getByRole('group', { name: 'Live tail' });
+    await bar.getByRole('button', { name: 'Pause' }).click();
+    const before = await shown.count();
+    await call();
+    await bar.getByText('1 request waits').waitFor();
+    expect(await shown.count()).toBe(before);
+    await bar.getByRole('button', { name: 'Resume' }).click();
+    await shown.nth(before).waitFor();
+    expect(await bar.innerText()).toMatch(/[12] requests? since this page opened/);
   });
 });
