@@ -290,10 +290,7 @@ async function furnish(
     }),
   );
   const search = { q: 'status:5xx', range: '7d', sort: '-duration' };
-  const view = await must(
-    owner.ask('POST /accounts/default/views', { body: { name: 'Server errors', shared: true, search } }),
-  );
-  await must(owner.ask('PUT /accounts/default/pinned-view', { body: { view: view.id } }));
+  await must(owner.ask('POST /accounts/default/views', { body: { name: 'Server errors', shared: true, search } }));
   const caps = { ...NO_CAPS, rpm: 600, budget_usd: '250', budget_window: 'month' };
   await must(
     owner.ask('POST /accounts/default/workspaces', {

@@ -34,7 +34,15 @@ export default function PinnedView({ account, view }: PinnedViewProps) {
     { path: { account }, query: { ...listQuery(search, logQuery(search, range)), limit: ROWS } },
     { everyMs: REFRESH_MS, keepsPrevious: true },
   );
-  const columns = useMemo(() => tableColumns(columnsOf(search.columns), search.columns !== undefined), [search]);
+  // The order is that of the view. A row opens its request, so that ids are left out, and with them their font.
+  const columns = useMemo(
+    () =>
+      tableColumns(
+        columnsOf(search.columns).filter((name) => name !== 'id'),
+        search.columns !== undefined,
+      ).map(({ sorts: _, ...column }) => column),
+    [search],
+  );
   const span =
     range.calendar !== null
       ? CALENDAR_LABELS[range.calendar].toLowerCase()
@@ -68,7 +76,7 @@ export default function PinnedView({ account, view }: PinnedViewProps) {
       {data !== undefined && data.calls.length > 0 && (
         <Table
           label={`First requests of ${view.name}`}
-          columns={columns.map(({ sorts: _, ...column }) => column)}
+          columns={columns}
           rows={data.calls}
           rowKey={({ request_id: id }) => id}
           onOpen={({ request_id: id }) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search })}

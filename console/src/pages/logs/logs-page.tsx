@@ -45,9 +45,9 @@ export default function LogsPage() {
   const [layer, setLayer] = useState<'views' | 'columns' | null>(null);
   const isLive = search.live === '1';
   const isPaused = isLive && pauses;
-  // Who opens the address of a request reads that request first: the chart behind it is loaded when the sheet closes.
-  const [showsHistogram, showHistogram] = useState(request === undefined);
-  if (!showsHistogram && request === undefined) showHistogram(true);
+  // Who opens the address of a request reads that request first: the list behind it is loaded when the sheet closes.
+  const [showsList, showList] = useState(request === undefined);
+  if (!showsList && request === undefined) showList(true);
   const byReason = search.view === 'reasons';
   const zone = useZone();
   const range = readRange(search, '24h', openedMs, zone);
@@ -55,8 +55,7 @@ export default function LogsPage() {
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,
     listQuery(search, query),
-    isLive,
-    holds || isPaused,
+    { isLive, holds: holds || isPaused, isShown: showsList },
   );
   const open = (id: string) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search });
   const close = () => returnTo({ to: '/app/logs/{-$request}', search });
@@ -157,22 +156,18 @@ export default function LogsPage() {
           />
         </Suspense>
       )}
-      {!byReason &&
-        histogram !== null &&
-        histogram.bars.length > 0 &&
-        (showsHistogram ? (
-          <PanelPart fallback={<SkeletonPanel heightPx={HISTOGRAM_PX} />}>
-            <LogHistogram histogram={histogram} />
-          </PanelPart>
-        ) : (
-          <Panel className="h-40">{null}</Panel>
-        ))}
+      {!byReason && histogram !== null && histogram.bars.length > 0 && (
+        <PanelPart fallback={<SkeletonPanel heightPx={HISTOGRAM_PX} />}>
+          <LogHistogram histogram={histogram} />
+        </PanelPart>
+      )}
+      {!showsList && <Panel className="h-160">{null}</Panel>}
       {!byReason && isLive && list !== null && (
         <PanelPart fallback={<div className="min-h-8" />}>
           <LiveBar list={list} isPaused={isPaused} onPause={setPauses} />
         </PanelPart>
       )}
-      {!byReason && list === null && error === null && <Waiting />}
+      {!byReason && showsList && list === null && error === null && <Waiting />}
       {!byReason && list !== null && list.calls.length === 0 && (
         <Suspense fallback={null}>
           <NoRequests

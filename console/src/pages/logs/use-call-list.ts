@@ -27,8 +27,15 @@ interface CallListState {
   readonly showNew: () => void;
 }
 
-/** `holds`: new calls wait, so that nothing moves under the pointer. */
-export function useCallList(account: string, filters: ListQuery, isLive: boolean, holds: boolean): CallListState {
+interface ListMode {
+  readonly isLive: boolean;
+  /** New calls wait, so that nothing moves under the pointer. */
+  readonly holds: boolean;
+  /** False: nobody sees the list yet, and it is not fetched. */
+  readonly isShown: boolean;
+}
+
+export function useCallList(account: string, filters: ListQuery, { isLive, holds, isShown }: ListMode): CallListState {
   const key = JSON.stringify([account, filters]);
   const [kept, setKept] = useState<{ readonly key: string; readonly list: CallList } | null>(null);
   const [older, setOlder] = useState<{ readonly isFetching: boolean; readonly error: ApiError | null }>({
@@ -41,7 +48,10 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
   const first = useReply(
     'GET /accounts/{account}/logs',
     { path, query: filters },
-    { everyMs: isLive && !isSearch(list) ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
+    {
+      everyMs: isLive && !isSearch(list) ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false,
+      enabled: isShown,
+    },
   );
   const [tailError, setTailError] = useState<ApiError | null>(null);
 
