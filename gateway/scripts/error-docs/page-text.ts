@@ -56,8 +56,8 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     cause: 'No model has the name that the request asks for, and no alias has it.',
     retry: NO,
     remedy:
-      'List the models that the key may use: `GET /v1/models`. The message proposes the nearest name. To serve the model, [add it](add-a-provider.md) to the configuration or on the Models page.',
-    example: 'there is no model "gpt-5-mini2"; the nearest name is "gpt-5-mini"',
+      'List the models that the key may use: `GET /v1/models`. To serve the model, [add it](add-a-provider.md) to the configuration or on the Models page.',
+    example: 'the model "gpt-5-mini2" is not served here. GET /v1/models lists what this key may use',
   },
   model_forbidden: {
     cause:
@@ -65,7 +65,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: NO,
     remedy:
       'Allow the model for the key (`bin/tollgate keys set ID --models …`) or its workspace, or use a model that `GET /v1/models` lists for this key.',
-    example: 'the model "claude-opus-4-6" is not allowed for this API key',
+    example: 'this API key may not use the model "claude-opus-4-6". GET /v1/models lists what it may use',
   },
   model_wrong_protocol: {
     cause:
@@ -73,7 +73,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: NO,
     remedy:
       'Call the endpoint that the message names, or add the format to `protocols` of the model. What each model serves is on its page in the console.',
-    example: 'model: the model "text-embedding-3-small" is not served on this endpoint; use /v1/embeddings',
+    example: 'the model "text-embedding-3-small" is not served on this endpoint; use POST /v1/embeddings',
   },
   address_forbidden: {
     cause: 'The key is limited to some addresses, and the request came from another one.',
@@ -95,7 +95,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: NO,
     remedy:
       'Check the base URL: `http://HOST:PORT/v1` works for all SDKs. What another workspace stored is not found, by design: [stored state](stored-state.md).',
-    example: 'there is no path "/v1/chat"; expected /v1/chat/completions',
+    example: 'this response is not stored for this workspace',
   },
   method_not_allowed: {
     cause:
@@ -110,14 +110,15 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: 'Yes.',
     remedy:
       'Check the connection between client and gateway, and proxies that hold requests back. The limits: [connections](connections.md).',
-    example: 'the request body did not arrive within 60 seconds',
+    example: 'the body did not arrive within 60000 ms, nor at 65536 bytes per second',
   },
   body_too_large: {
     cause: 'The body, the file or the inflated body is larger than its limit, or the provider found it too large.',
     retry: ONCE_CHANGED,
     remedy:
       'Send less (images and documents by address or as a file), or raise [`limits.body_bytes_max`](configuration.md#limits). A proxy in front of the gateway has a limit of its own.',
-    example: 'the body is larger than 33554432 bytes',
+    example:
+      'the body is larger than 33554432 bytes, the most this gateway takes. Send less, or raise limits.body_bytes_max',
   },
   url_too_long: {
     cause: 'Path and query are longer than `limits.url_bytes_max`.',
@@ -129,7 +130,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     cause: 'The body is compressed in a way that the gateway does not read, or it inflates to many times its size.',
     retry: ONCE_CHANGED,
     remedy: 'Send the body uncompressed, or with `content-encoding: gzip`. Forms are never compressed.',
-    example: 'content-encoding is br; expected gzip or none',
+    example: 'content-encoding is "br"; expected none, identity or gzip. Send the body uncompressed',
   },
   headers_too_large: {
     cause: 'The request has too many headers, or more than 16 KiB of them.',
@@ -262,14 +263,15 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: SHORTLY,
     remedy:
       'Wait, spread requests, or [raise the limit](set-budgets.md). The headers of each answer say what remains; `GET /v1/key` too.',
-    example: 'this API key has reached its limit of 60 requests per minute; try again in 7 seconds',
+    example: 'the limit of 60 requests per minute of this API key is reached; try again in 7 s',
   },
   rate_out_of_reach: {
     cause:
       'The request alone needs more tokens than the limit per minute allows, or the limit is far from free. Waiting a minute does not help.',
     retry: NO,
     remedy: 'Shorten the prompt, lower the maximum of output tokens, or [raise the limit](set-budgets.md).',
-    example: 'this request needs 24000 tokens, and the limit of this API key is 10000 tokens per minute',
+    example:
+      'the prompt of this request alone exceeds the limit of 10000 tokens per minute of this API key; shorten it, or ask for a higher limit',
   },
   unpriced: {
     cause: 'A balance or a budget pays for the request, and the model has no price: it would be free.',
@@ -293,7 +295,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     retry: 'Yes, with a client that reads.',
     remedy:
       'Read the stream as it arrives. A proxy that buffers is the usual cause: [run behind TLS](run-behind-tls.md).',
-    example: 'the client did not read its answer',
+    example: 'the client left before its answer was complete',
   },
   gateway_fault: {
     cause: 'The gateway failed. The log has the cause under the request id.',

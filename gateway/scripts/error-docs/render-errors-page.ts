@@ -14,6 +14,12 @@ const FORMATS = {
 } as const;
 const REQUEST_ID = 'req_…';
 const KINDS = Object.keys(FAILURE_KINDS) as FailureKind[];
+/** What the bodies of some kinds have besides a message. */
+const DETAILS: { readonly [kind in FailureKind]?: CallFailure['details'] } = {
+  invalid_request: { param: 'temperature' },
+  context_overflow: { tokens: { prompt: 9_001, output: null, max: 8_192 } },
+  output_over_context: { tokens: { prompt: 3_000, output: 2_000, max: 4_096 } },
+};
 /** Failures that end a connection without a reply. */
 const WITHOUT_REPLY: ReadonlySet<FailureKind> = new Set(['client_left']);
 
@@ -97,6 +103,6 @@ function wordsOf(protocol: ClientProtocol, kind: FailureKind): Words {
 }
 
 function bodyOf(protocol: ClientProtocol, kind: FailureKind, message: string): string {
-  const details = kind === 'invalid_request' ? { param: 'temperature' } : {};
+  const details = DETAILS[kind] ?? {};
   return JSON.stringify(JSON.parse(protocol.renderError(new CallFailure(kind, message, details), REQUEST_ID)), null, 2);
 }
