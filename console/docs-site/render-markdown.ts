@@ -37,8 +37,9 @@ export function renderMarkdown(page: DocPage, places: Places): string {
       const { address, width, height } = places.picture(page, href);
       return `<img src="${escapeHtml(address)}" alt="${escapeHtml(text)}" width="${width}" height="${height}" loading="lazy">`;
     },
-    code({ text }) {
-      return `<div class="code"><pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre></div>\n`;
+    code({ text, lang }) {
+      // Bodies of answers have long lines; lines of commands and files are copied and keep their ends.
+      return `<div class="code${lang === 'json' ? ' json' : ''}"><pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre></div>\n`;
     },
     table({ header, rows }) {
       const cells = (row: readonly Tokens.TableCell[], name: 'td' | 'th') =>

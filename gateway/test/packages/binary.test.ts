@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileBinary, ROOT } from '../../scripts/package/bundle-program.ts';
 import { buildConsole } from '../../src/app/build-console.ts';
-import { unpackOldDataFolder } from '../../src/store/sqlite/migrations/testing/old-data-folder.ts';
+import {
+  unpackOldDataFolder,
+  unpackPreviousDataFolder,
+} from '../../src/store/sqlite/migrations/testing/old-data-folder.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { consoleFiles, firstAnswer, startInstalled } from './installed.ts';
 
@@ -58,12 +61,15 @@ test(
 );
 
 describe('upgrade', () => {
-  test(
-    'a folder of an older version is migrated, and its ledger is proven',
-    async () => {
-      const folder = emptyFolder('older');
+  test.each([
+    ['the oldest that can be upgraded', unpackOldDataFolder, 'research'],
+    ['the one before', unpackPreviousDataFolder, 'ci'],
+  ])(
+    'a folder of an older version is migrated, and its ledger is proven: %s',
+    async (name, unpack, key) => {
+      const folder = emptyFolder(name);
       mkdirSync(join(folder, '.tollgate'), { mode: 0o700 });
-      unpackOldDataFolder(join(folder, '.tollgate'));
+      unpack(join(folder, '.tollgate'));
       const started = Bun.spawn([built, 'serve', '--port', '0'], { cwd: folder, env: environment, stdout: 'pipe' });
       const reader = started.stdout.getReader();
       const { value } = await reader.read();
@@ -71,7 +77,7 @@ describe('upgrade', () => {
       started.kill('SIGINT');
       expect(await started.exited).toBe(0);
       expect(run(folder, 'verify')).toMatchObject({ status: 0 });
-      expect(run(folder, 'requests', '--json').stdout).not.toBe('');
+      expect(run(folder, 'keys', 'list', '--json').stdout).toContain(`"name":"${key}"`);
     },
     TEST_MS_MAX,
   );
