@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileBinary, ROOT } from '../../scripts/package/bundle-program.ts';
 import { buildConsole } from '../../src/app/build-console.ts';
-import { firstAnswer, startInstalled } from './installed.ts';
+import { DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
 
 const TEST_MS_MAX = 300_000;
 const HAS_TOOLS = ['buildah', 'mmdebstrap'].every((name) => Bun.which(name) !== null);
@@ -72,6 +72,7 @@ test.skipIf(!HAS_TOOLS || !MAY_MOUNT)(
       Bun.spawnSync([...program, '/usr/bin/tollgate', 'health'], { env: { ...environment, PORT: port } }).exitCode;
     try {
       expect(await firstAnswer({ ...gateway, url: `http://127.0.0.1:${port}` })).toContain('You wrote: “Hello!”');
+      expect(await docsTitles(`http://127.0.0.1:${port}`)).toEqual(DOCS_TITLES);
       expect(health()).toBe(0);
     } finally {
       await gateway.stop();
