@@ -153,7 +153,7 @@ function headingsOf(tokens: readonly Token[]): readonly Heading[] {
 }
 
 /** The text of a token without its marks. */
-export function plainText(token: Token): string {
+function plainText(token: Token): string {
   if (token.type === 'codespan' || token.type === 'escape') return token.text;
   const inner = inlineOf(token);
   if (inner.length > 0) return inner.map(plainText).join('');

@@ -99,7 +99,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
   },
   method_not_allowed: {
     cause:
-      'The path exists, but not with this method. The header `allow` lists the methods. A client that asks for a WebSocket where there is none gets 426 with the same words.',
+      'The path exists, but not with this method. The header `allow` lists the methods. A client that asks for a WebSocket at another path than `/v1/responses` gets 426 with the same words.',
     retry: NO,
     remedy: 'Use a method of `allow`. Coding agents that tried a WebSocket continue with POST by themselves.',
     example: 'GET is not allowed for this path; use POST',
