@@ -110,4 +110,15 @@ describe.skipIf(!HAS_BROWSER)('the documentation (needs Chromium for Linux on x6
     await opened.getByRole('heading', { level: 1, name: code }).waitFor();
     await leave();
   });
+
+  test('the menu of the user leads to it', async () => {
+    const storageState = signedInState(seeded.gateway.url, seeded.owner);
+    const { page, leave } = await newVisitor(browser, { ...VIEWS[0], storageState });
+    await page.goto(`${seeded.gateway.url}/app/me`);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('button').last().click();
+    const item = page.getByRole('menuitem', { name: 'Documentation' });
+    const [opened] = await Promise.all([page.context().waitForEvent('page'), item.click()]);
+    await opened.getByRole('heading', { level: 1, name: 'Tollgate documentation' }).waitFor();
+    await leave();
+  });
 });
