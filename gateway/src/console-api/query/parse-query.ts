@@ -53,7 +53,8 @@ export class QueryError extends Error {
 
 /** A word ends at a space outside quotes. */
 const WORD = /(?:"(?:[^"\\]|\\.)*"?|[^\s"])+/g;
-const TERM = /^(-?)([A-Za-z_]*)(:|>=|<=|>|<)(.*)$/s;
+const TERM = /^(-?)([A-Za-z_]*(?:\.[A-Za-z0-9_.-]*)?)(:|>=|<=|>|<)(.*)$/s;
+const TAG = 'tag';
 
 export function splitQuery(text: string): readonly QueryPart[] {
   return [...text.matchAll(WORD)].map((found) => ({ at: found.index, text: found[0] }));
@@ -98,7 +99,7 @@ function wordOf(part: QueryPart): QueryWord {
 
 function parseTerm(part: QueryPart, found: RegExpExecArray): QueryTerm {
   const [, minus, name = '', operator = '', written = ''] = found;
-  const field = fieldOf(part, name.toLowerCase());
+  const [field, tag] = fieldOf(part, name.toLowerCase());
   const values = { at: part.at + part.text.length - written.length, text: written };
   if (written === '') throw new QueryError(part, `${field}: found no value, expected ${exampleOf(field)}`);
   const { kind } = QUERY_FIELDS[field];
@@ -114,12 +115,14 @@ function parseTerm(part: QueryPart, found: RegExpExecArray): QueryTerm {
   if (listed.length > VALUES_MAX) {
     throw new QueryError(values, `${field}: found ${listed.length} values, expected at most ${VALUES_MAX}`);
   }
-  if (isText)
-    return textTerm(
+  if (isText) {
+    const term = textTerm(
       field,
       minus === '-',
       listed.map((value) => textOf(field, value)),
     );
+    return tag === null ? term : { ...term, tag };
+  }
   const [none, numbers] = [listed.filter(isNone), listed.filter((value) => !isNone(value))];
   return {
     field,
@@ -134,8 +137,13 @@ const textTerm = (field: QueryField, isNot: boolean, texts: readonly TextTest[])
   ranges: [],
 });
 
-function fieldOf(part: QueryPart, name: string): QueryField {
-  if (Object.hasOwn(QUERY_FIELDS, name)) return name as QueryField;
+/** The field, and with `tag.<name>` the name of the tag. */
+function fieldOf(part: QueryPart, name: string): readonly [QueryField, tag: string | null] {
+  if (name === TAG || name === `${TAG}.`) {
+    throw new QueryError(part, 'tag: found no name, expected tag.name:value, such as tag.team:web');
+  }
+  if (name.startsWith(`${TAG}.`)) return [TAG, name.slice(TAG.length + 1)];
+  if (Object.hasOwn(QUERY_FIELDS, name)) return [name as QueryField, null];
   const names = Object.keys(QUERY_FIELDS);
   const near = chooseNearName(name, names);
   const hint = near === null ? `one of ${names.join(', ')}, or quotes around a text to search` : `${near}?`;

@@ -11,6 +11,7 @@ export const QUERY_FIELDS = {
   provider: { kind: 'text', about: 'Provider' },
   workspace: { kind: 'text', about: 'Workspace' },
   member: { kind: 'text', about: 'Creator of the API key' },
+  tag: { kind: 'text', about: 'Tag of the API key, such as tag.team:web' },
   user: { kind: 'text', about: 'End user' },
   session: { kind: 'text', about: 'Session' },
   protocol: { kind: 'choice', about: 'Format of the client' },
@@ -61,6 +62,8 @@ export interface QueryWord {
 /** Met by calls that meet any of the tests; `isNot`: by all others. */
 export interface QueryTerm {
   readonly field: QueryField;
+  /** With the field `tag`: its name. */
+  readonly tag?: string;
   readonly isNot: boolean;
   readonly texts: readonly TextTest[];
   readonly ranges: readonly RangeTest[];

@@ -98,7 +98,7 @@ type Value = string | number | bigint | null;
 const inputOf = ({ usage }: CallRecord) => usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
 
 /** What each field means, written apart from the store. */
-const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) => Value | readonly string[]>> = {
+const VALUES: Readonly<Record<Exclude<QueryField, 'member' | 'tag'>, (call: CallRecord) => Value | readonly string[]>> = {
   key: ({ key_id }) => key_id,
   model: ({ model }) => model,
   served: ({ served_model }) => served_model,
@@ -128,7 +128,7 @@ const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) 
 };
 
 function meets(call: CallRecord, { field, isNot, texts, ranges }: QueryTerm): boolean {
-  const value = VALUES[field as Exclude<QueryField, 'member'>](call);
+  const value = VALUES[field as Exclude<QueryField, 'member' | 'tag'>](call);
   const values = Array.isArray(value) ? (value as readonly string[]) : [value as Value];
   const isText = (one: Value) =>
     texts.some((test) =>
