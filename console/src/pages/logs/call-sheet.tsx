@@ -7,7 +7,7 @@ import { FlaskConical, Scale } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { PanelPart } from '../../shell/page-fault.tsx';
 import { CallStatus } from '../../ui/badge.tsx';
@@ -23,7 +23,7 @@ import { Waterfall } from './waterfall.tsx';
 
 export default function CallSheet({ request, onClose }: { readonly request: string; readonly onClose: () => void }) {
   const { account } = useAccount();
-  const zone = useZone();
+  const zone = useClockZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/logs/{request}', { path: { account, request } });
   return (
     <Sheet

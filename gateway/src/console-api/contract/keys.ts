@@ -148,10 +148,7 @@ export const keyRoutes = {
       keys: z.array(id).min(1, 'found no key, expected at least one').max(KEYS_MAX, `at most ${KEYS_MAX} keys`),
       action: z.enum(['disable', 'enable', 'revoke', 'set']),
       /** Only with the action `set`. */
-      set: z
-        .strictObject({ tags: tagChanges, expires_at: time.nullable(), caps: caps.partial() })
-        .partial()
-        .optional(),
+      set: z.strictObject({ tags: tagChanges, expires_at: time.nullable(), caps: caps.partial() }).partial().optional(),
     }),
     reply: z.object({ keys: z.array(keyView) }),
   },

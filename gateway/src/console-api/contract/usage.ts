@@ -66,7 +66,12 @@ const by = z
   .string()
   .default('model')
   .transform((text) => text.split(','))
-  .pipe(z.array(z.union([dimension, tagDimension])).min(1).max(2));
+  .pipe(
+    z
+      .array(z.union([dimension, tagDimension]))
+      .min(1)
+      .max(2),
+  );
 
 /**
  * Values of the requested metric in the order of `buckets`: nano-USD as text, else a number. Null: no call has a value.

@@ -82,7 +82,15 @@ describe('keys in bulk', () => {
       [ask(ADMIN, [mine.id], { action: 'set', set: { tags: { Team: 'x' } } }), 400, 'found the name'],
       [ask(ADMIN, [mine.id], { action: 'set' }), 400, 'found no setting'],
       [ask(ADMIN, [mine.id], { action: 'disable', set: { expires_at: null } }), 400, 'expected the action set'],
-      [ask(ADMIN, Array.from({ length: 201 }, (_, nth) => `key_${nth}`), { action: 'disable' }), 400, '200'],
+      [
+        ask(
+          ADMIN,
+          Array.from({ length: 201 }, (_, nth) => `key_${nth}`),
+          { action: 'disable' },
+        ),
+        400,
+        '200',
+      ],
     ];
     for (const [reply, status, text] of refused) {
       const { status: found, text: words } = await reply;

@@ -109,7 +109,9 @@ function withTagged(term: QueryTerm, labels: UsageLabels, workspaces: readonly s
   const tagged = labels.tagged(tag, workspaces);
   if (tagged.size === 0) {
     const near = chooseNearName(tag, labels.tagNames(workspaces));
-    throw invalid(`found the tag ${JSON.stringify(tag)}, expected ${near === null ? 'one that a key has' : `${near}?`}`);
+    throw invalid(
+      `found the tag ${JSON.stringify(tag)}, expected ${near === null ? 'one that a key has' : `${near}?`}`,
+    );
   }
   const values = [...new Set(tagged.values())];
   const matching = new Set(texts.flatMap((test) => (test === null ? [] : valuesOf(tag, test, values))));
@@ -120,7 +122,11 @@ function withTagged(term: QueryTerm, labels: UsageLabels, workspaces: readonly s
   return { field: 'key', isNot: !isNot, texts: others.map(exactly), ranges: [] };
 }
 
-function valuesOf(tag: string, { text, isPrefix }: NonNullable<TextTest>, values: readonly string[]): readonly string[] {
+function valuesOf(
+  tag: string,
+  { text, isPrefix }: NonNullable<TextTest>,
+  values: readonly string[],
+): readonly string[] {
   const found = values.filter((value) => (isPrefix ? value.startsWith(text) : value === text));
   if (found.length > 0) return found;
   const near = chooseNearName(text, values);

@@ -14,44 +14,47 @@ const PLAYGROUND_GRACE_MS = 3_600_000;
 const PLAYGROUND_CAPS = { budget_usd: 5_000_000_000n, budget_window: 'day' } as const;
 
 /** A member's key for the playground: one per workspace, with a new secret each time. */
-export const playground = defineCommand(z.strictObject({ workspace: givenId, person: givenId }), async (context, given) => {
-  const workspace = findWorkspace(context, given.workspace);
-  const { id, before } = findPlaygroundKey(context, workspace.id, given.person);
-  if (before?.status === 'disabled') {
-    throw new CommandFailure(
-      `Your playground key ${id} is disabled. Ask an admin of the account to enable it, or use another API key.`,
-      'forbidden',
-    );
-  }
-  const nowMs = context.nowMs();
-  const keyText = generateKeyText();
-  const secret = { hash: context.directory.hashKey(keyText), last4: keyText.slice(-4) };
-  const previous = {
-    previousHash: before?.hash ?? null,
-    previousExpiresAtMs: before === null ? null : nowMs + PLAYGROUND_GRACE_MS,
-    previousLast4: before?.last4 ?? null,
-  };
-  const key: StoredKey = {
-    ...(before ?? newPlaygroundKey(id, workspace.accountId, workspace.id, given.person, nowMs)),
-    ...secret,
-    ...previous,
-    expiresAtMs: nowMs + PLAYGROUND_KEY_MS,
-  };
-  const subject = { kind: 'key', id } as const;
-  const { changes, caps } =
-    before === null
-      ? chooseRuleChange(context, subject, key.accountId, PLAYGROUND_CAPS)
-      : { changes: [], caps: layeredCapsOf(context, subject) };
-  const entries = auditChange(context, {
-    account: key.accountId,
-    workspace: key.workspaceId,
-    subject,
-    before: before === null ? null : viewKey(before, NO_LAYERED_CAPS),
-    after: before === null ? viewKey(key, caps) : viewKey(key, NO_LAYERED_CAPS),
-  });
-  await context.policies.save([{ of: 'key', isNew: before === null, key }, ...changes], entries);
-  return viewNewKey(key, caps, keyText);
-});
+export const playground = defineCommand(
+  z.strictObject({ workspace: givenId, person: givenId }),
+  async (context, given) => {
+    const workspace = findWorkspace(context, given.workspace);
+    const { id, before } = findPlaygroundKey(context, workspace.id, given.person);
+    if (before?.status === 'disabled') {
+      throw new CommandFailure(
+        `Your playground key ${id} is disabled. Ask an admin of the account to enable it, or use another API key.`,
+        'forbidden',
+      );
+    }
+    const nowMs = context.nowMs();
+    const keyText = generateKeyText();
+    const secret = { hash: context.directory.hashKey(keyText), last4: keyText.slice(-4) };
+    const previous = {
+      previousHash: before?.hash ?? null,
+      previousExpiresAtMs: before === null ? null : nowMs + PLAYGROUND_GRACE_MS,
+      previousLast4: before?.last4 ?? null,
+    };
+    const key: StoredKey = {
+      ...(before ?? newPlaygroundKey(id, workspace.accountId, workspace.id, given.person, nowMs)),
+      ...secret,
+      ...previous,
+      expiresAtMs: nowMs + PLAYGROUND_KEY_MS,
+    };
+    const subject = { kind: 'key', id } as const;
+    const { changes, caps } =
+      before === null
+        ? chooseRuleChange(context, subject, key.accountId, PLAYGROUND_CAPS)
+        : { changes: [], caps: layeredCapsOf(context, subject) };
+    const entries = auditChange(context, {
+      account: key.accountId,
+      workspace: key.workspaceId,
+      subject,
+      before: before === null ? null : viewKey(before, NO_LAYERED_CAPS),
+      after: before === null ? viewKey(key, caps) : viewKey(key, NO_LAYERED_CAPS),
+    });
+    await context.policies.save([{ of: 'key', isNew: before === null, key }, ...changes], entries);
+    return viewNewKey(key, caps, keyText);
+  },
+);
 
 function newPlaygroundKey(id: string, accountId: string, workspaceId: string, person: string, nowMs: number) {
   return {

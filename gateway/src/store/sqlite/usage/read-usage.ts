@@ -3,7 +3,13 @@
  * database, so that the sums always equal those of the records.
  */
 import type { Database } from 'bun:sqlite';
-import { followsKey, type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
+import {
+  followsKey,
+  type UsageAnswer,
+  type UsageDimension,
+  type UsageQuestion,
+  UsageRefusal,
+} from '../../ports/usage.ts';
 import type { RankedSum } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { kindFor, recordCondition } from './conditions.ts';
