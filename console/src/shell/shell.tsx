@@ -111,6 +111,7 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
     ...(hasFilter ? [['/', 'Filter the page'] as const] : []),
     ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, `Go to ${name}`]),
     ['↑ ↓ Enter', 'Move through a table, open a row'],
+    ['Space, Shift ↑ ↓', 'Select rows'],
     ['Esc', 'Close'],
   ];
   return (

@@ -145,6 +145,8 @@ export const usageRoutes = {
       metric: z.enum(METRICS),
       buckets: z.array(time),
       filter_labels: filterLabels,
+      /** The names of the keys’ tags, each a dimension `tag.<name>`. */
+      tags: z.array(z.string()),
       groups: z.array(group),
       /** The sum of all groups after the first hundred; null: no further groups. */
       rest: sums.nullable(),

@@ -73,6 +73,7 @@ export function usageHandlers(parts: UsageParts) {
         metric,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
         filter_labels: labels.namesOfIds(query, tenancy.workspaces),
+        tags: [...labels.tagNames(tenancy.workspaces)],
         groups: answer.groups.map((group) => renderGroup(group, { by: question.by, metric, labels })),
         rest: answer.rest === null ? null : renderSums(answer.rest),
         others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
