@@ -30,9 +30,9 @@ async function bulkKeys() {
 }
 
 /** Waits until the three keys have these values. */
-function until(what: string, values: readonly string[], valueOf: (key: { status: string; tags: object }) => string) {
+function until(what: string, values: readonly string[], textOf: (key: { status: string; tags: object }) => string) {
   return eventually(what, async () => {
-    const found = (await bulkKeys()).map(valueOf);
+    const found = (await bulkKeys()).map(textOf);
     return found.join() === values.join() ? found : null;
   });
 }
