@@ -6,7 +6,7 @@ import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import { ALERT_COMMANDS } from './alert-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { IMPORT_COMMANDS } from './import-commands.ts';
-import { KEY_COMMANDS } from './key-commands.ts';
+import { KEY_COMMANDS } from './keys/key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { VIEW_COMMANDS } from './logs/view-commands.ts';
 import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';

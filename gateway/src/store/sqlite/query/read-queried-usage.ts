@@ -27,15 +27,18 @@ export function scanQueried(
   const asked = { ...question, outcome: null, idPrefix: null, beforeId: null, limit: 0, withHistogram: false };
   const condition = matchingCalls(asked);
   const ids = openChunkedLogs(database, asked)?.ids(FOUND_MAX, deadline) ?? null;
-  if (ids !== null) return readFound(database, { ids, condition }, deadline, take);
-  const days = (toMs - fromMs) / DAY_MS;
-  if (days <= SCANNED_DAYS_MAX) {
-    return scanRecords(database, idsOf({ startMs: fromMs, endMs: toMs }), condition, deadline, take);
+  if (ids !== null) {
+    readFound(database, { ids, condition }, deadline, take);
+    return;
   }
-  throw new UsageRefusal(
-    'too_wide',
-    `the query is met by more than ${FOUND_MAX.toLocaleString('en')} requests, which are summed up one by one: over ${SCANNED_DAYS_MAX} days at most, found ${Math.round(days)}. Choose a shorter range, or a query that fewer requests meet`,
-  );
+  const days = (toMs - fromMs) / DAY_MS;
+  if (days > SCANNED_DAYS_MAX) {
+    throw new UsageRefusal(
+      'too_wide',
+      `the query is met by more than ${FOUND_MAX.toLocaleString('en')} requests, which are summed up one by one: over ${SCANNED_DAYS_MAX} days at most, found ${Math.round(days)}. Choose a shorter range, or a query that fewer requests meet`,
+    );
+  }
+  scanRecords(database, idsOf({ startMs: fromMs, endMs: toMs }), condition, deadline, take);
 }
 
 function readFound(
