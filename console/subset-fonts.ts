@@ -50,10 +50,11 @@ const FOLDER = join(import.meta.dirname, 'fonts');
 
 /** Writes `fonts/` before the build: `fonts.css` and its font files. */
 export function subsetFonts(): Plugin {
-  return { name: 'subset-fonts', buildStart: () => writeFonts() };
+  return { name: 'subset-fonts', buildStart: async () => void (await writeFonts()) };
 }
 
-async function writeFonts(): Promise<void> {
+/** Returns the folder that it wrote. */
+export async function writeFonts(): Promise<string> {
   const text = SIGNS.map(([first, last]) => {
     const codes = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
     return String.fromCodePoint(...codes);
@@ -72,6 +73,7 @@ async function writeFonts(): Promise<void> {
     }),
   );
   await writeWhole('fonts.css', rules.join(''));
+  return FOLDER;
 }
 
 /** Writes atomically: another build may read the file. */
