@@ -21,7 +21,7 @@ const TERMS_MAX = 40;
 const VALUES_MAX = 100;
 
 /** The values of fields that accept no others. */
-export const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
+const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
   protocol: RECORDED_PROTOCOLS,
   stream: ['yes', 'no'],
   cached: ['yes', 'no'],
