@@ -87,7 +87,11 @@ function expected(calls: readonly CallRecord[]): SessionSums[] {
     session,
     firstMs: Math.min(...own.map(({ at_ms }) => at_ms)),
     endMs: Math.max(...own.map(({ at_ms, duration_ms }) => at_ms + duration_ms)),
-    lastId: own.map(({ request_id }) => request_id).sort().at(-1) ?? '',
+    lastId:
+      own
+        .map(({ request_id }) => request_id)
+        .sort()
+        .at(-1) ?? '',
     requests: own.length,
     errors: own.filter(({ status, error }) => outcomeOf(status, error).endsWith('_error')).length,
     cost: own.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n),

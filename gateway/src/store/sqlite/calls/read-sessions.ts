@@ -51,7 +51,12 @@ export function readSessions(database: Database, question: SessionsQuestion, dea
   };
 }
 
-function sumUp(database: Database, question: SessionsQuestion, shown: readonly NewestCall[], deadline: Deadline): SessionSums[] {
+function sumUp(
+  database: Database,
+  question: SessionsQuestion,
+  shown: readonly NewestCall[],
+  deadline: Deadline,
+): SessionSums[] {
   if (shown.length === 0) return [];
   const sums = new Map(shown.map(([session, lastId]) => [session, noSums(session, lastId)]));
   const texts = shown.map(([text]) => ({ text, isPrefix: false }));
@@ -170,8 +175,9 @@ function eachRow(chunk: Chunk, rows: Uint8Array, take: (record: Summed) => void)
   const columns = SUMMED.map((field) => [field, chunk.column(field)] as const);
   for (let row = 0; row < rows.length; row++) {
     if (rows[row] === 0) continue;
+    const values = columns.map(([field, column]) => [field, column.valueOf(column.codes[row] ?? 0)] as const);
     // The names are those of `SUMMED`.
-    take(Object.fromEntries(columns.map(([field, { codes, valueOf }]) => [field, valueOf(codes[row] ?? 0)])) as Summed);
+    take(Object.fromEntries(values) as Summed);
   }
 }
 
