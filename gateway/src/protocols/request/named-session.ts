@@ -39,14 +39,19 @@ function nameIn(node: JsonNode | undefined): string | null {
   return node?.kind === 'string' ? boundName(stringValue(node)) : null;
 }
 
+/** An address cannot have such a name as a part of its path. */
+const DOTS = /^\.{1,2}$/;
+
 /**
- * Without surrounding spaces. A name of more than 256 characters becomes `sha256:` and its digest, so that different
- * names remain different. Null: empty.
+ * Without surrounding spaces. A name of more than 256 characters, or of dots only, becomes `sha256:` and its digest, so
+ * that different names remain different. Null: empty.
  */
 function boundName(name: string | null | undefined): string | null {
-  const text = name?.trim() ?? '';
+  const text = name?.trim().toWellFormed() ?? '';
   if (text === '') return null;
-  return text.length <= SESSION_CHARS_MAX ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return text.length <= SESSION_CHARS_MAX && !DOTS.test(text)
+    ? text
+    : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 const SESSION_MARK = '_session_';
