@@ -6,10 +6,11 @@ import { counted, duration, share, shortNumber, wholeNumber } from '../../lib/fo
 import { part } from '../../lib/part.ts';
 import { usePages } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { exactTime, useZone, zoneFormat } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { useFilters, usePathNames } from '../../route/route.ts';
 import { DialogPart } from '../../shell/page-fault.tsx';
-import { ExactTime, Money, When } from '../../ui/amounts.tsx';
+import { ExactTime, Money } from '../../ui/amounts.tsx';
 import { Badge, CallStatus } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
@@ -23,9 +24,18 @@ import { inOrder, type ShownTurn } from './turns.ts';
 
 const CallSheet = part(() => import('../logs/call-sheet.tsx'));
 
+const CLOCK = {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+} as const;
+
 const COLUMNS: readonly Column<ShownTurn>[] = [
   { id: 'number', head: '#', width: 52, align: 'right', cell: ({ number }) => wholeNumber(number) },
-  { id: 'at', head: 'Time', width: 104, wideOnly: true, cell: ({ at }) => <When at={at} /> },
+  { id: 'at', head: 'Time', width: 132, wideOnly: true, cell: ({ at }) => <Clock at={at} /> },
   {
     id: 'status',
     head: 'Status',
@@ -62,6 +72,15 @@ const COLUMNS: readonly Column<ShownTurn>[] = [
   { id: 'cost', head: 'Cost (USD)', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
   { id: 'total', head: 'Total (USD)', align: 'right', wideOnly: true, cell: ({ total }) => <Money nanoUsd={total} /> },
 ];
+
+function Clock({ at }: { readonly at: string }) {
+  const zone = useZone();
+  return (
+    <time dateTime={at} title={exactTime(at, zone)} className="figures whitespace-nowrap">
+      {zoneFormat(zone, CLOCK).format(new Date(at))}
+    </time>
+  );
+}
 
 /** The part of the prompt that was read from a cache. */
 function CacheBar({ turn: { input, cache_read: read, cache_break: found } }: { readonly turn: ShownTurn }) {

@@ -169,7 +169,8 @@ function NoSessions({ isFiltered, span, onClear, onWiden }: NoSessionsProps) {
     >
       <p>
         A session is one run of an agent or one conversation. Claude Code and Codex name theirs by themselves. Other
-        clients send the header <code>x-session-id</code>, or the member <code>metadata.session_id</code> in the body.
+        clients send the header <code className="whitespace-nowrap">x-session-id</code>, or the member{' '}
+        <code className="whitespace-nowrap">metadata.session_id</code> in the body.
       </p>
     </Empty>
   );

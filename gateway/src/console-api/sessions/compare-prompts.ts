@@ -58,6 +58,7 @@ const SETTINGS = ['tool_choice', 'thinking'];
 const INSTRUCTING: ReadonlySet<string | undefined> = new Set(['system', 'developer']);
 
 function promptOf(root: JsonNode): Prompt | null {
+  if (root.kind !== 'object') return null;
   const has = (name: string) => {
     const value = member(root, name);
     return value !== undefined && value.kind !== 'null';
