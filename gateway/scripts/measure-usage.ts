@@ -201,7 +201,8 @@ async function measure({ usage }: Store): Promise<void> {
   for (const [name, question] of flags.queries ? [] : Object.entries(questions)) await time(name, question);
   // The account with half of all requests.
   const largest = { ...whole, tenant: { account: 'default', workspaces: null } };
-  for (const text of QUERIES) await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text).terms }));
+  for (const text of QUERIES)
+    await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text).terms }));
   const sessions = (more = {}) =>
     usage.readSessions({
       ...{ condition: ANY, outcome: null, toMs, idPrefix: null, beforeId: null, limit: 50, timeMsMax: 60_000 },
@@ -214,7 +215,9 @@ async function measure({ usage }: Store): Promise<void> {
   await time('sessions, 24 hours', () => sessions({ fromMs: toMs - DAY_MS }));
   await time('sessions, 90 days', () => sessions());
   await time('sessions, 90 days, a page 60 days back', () => sessions({ beforeId: oldId }));
-  await time('sessions, 90 days, with rare errors', () => sessions({ terms: parseQuery('attempts>1 status:429').terms }));
+  await time('sessions, 90 days, with rare errors', () =>
+    sessions({ terms: parseQuery('attempts>1 status:429').terms }),
+  );
   await time('one session', () => sessions({ fromMs: null, condition: { ...ANY, session: latest.session } }));
   for (const by of SORTS) {
     for (const isDescending of [true, false]) {

@@ -7,7 +7,7 @@ import { sampleRecord } from '../../src/store/testing/sample-record.ts';
 import type { MadeKey } from '../http-contract/make-key.ts';
 
 /** Its name: with characters that an address must encode. */
-export const AGENT_RUN = 'refactor billing/2026 #7';
+export const AGENT_RUN = 'refactor billing 2026 #7';
 
 /** USD per million tokens: input 3, output 15, cache read 0.3, cache write 3.75 and 6. */
 const PRICE = 'config@3_0.3_3.75_6_15_15';

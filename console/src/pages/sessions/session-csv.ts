@@ -1,6 +1,6 @@
 /** Columns of the sessions CSV. */
 import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
-import type { SessionView } from './sessions-page.tsx';
+import type { SessionView } from './session-cost.tsx';
 
 const COLUMNS: CsvColumns<SessionView> = [
   ['session', ({ session }) => session],

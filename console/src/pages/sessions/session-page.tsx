@@ -19,7 +19,7 @@ import { Page, Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { BreakList } from './break-list.tsx';
 import { CostLine } from './cost-line.tsx';
-import { SessionCost, type SessionView } from './sessions-page.tsx';
+import { SessionCost, type SessionView } from './session-cost.tsx';
 import { inOrder, type ShownTurn } from './turns.ts';
 
 const CallSheet = part(() => import('../logs/call-sheet.tsx'));

@@ -1,6 +1,5 @@
 /** Renders the list of sessions: the runs of agents and conversations that requests say they are turns of. */
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
@@ -11,14 +10,13 @@ import { usePages } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { useFilters, useNavigate } from '../../route/route.ts';
-import { Money, When } from '../../ui/amounts.tsx';
+import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-
-export type SessionView = Reply<'GET /accounts/{account}/sessions'>['sessions'][number];
+import { SessionCost, type SessionView } from './session-cost.tsx';
 
 const COLUMNS: readonly Column<SessionView>[] = [
   {
@@ -64,14 +62,6 @@ const COLUMNS: readonly Column<SessionView>[] = [
     cell: ({ keys }) => <span title={keys.join(', ')}>{keys.join(', ')}</span>,
   },
 ];
-
-export function SessionCost({
-  session: { cost_nano_usd: cost, requests, unpriced },
-}: {
-  readonly session: Pick<SessionView, 'cost_nano_usd' | 'requests' | 'unpriced'>;
-}) {
-  return <Money nanoUsd={requests === unpriced ? null : cost} />;
-}
 
 export default function SessionsPage() {
   const [search, change] = useFilters();

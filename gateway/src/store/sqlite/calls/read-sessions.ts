@@ -143,8 +143,13 @@ class NewestCalls {
     this.#count = count;
   }
 
+  /** Whether an id is not before the page. */
+  isLater(id: string): boolean {
+    return this.#before !== null && id >= this.#before;
+  }
+
   add(session: string, id: string): void {
-    if (this.#before !== null && id >= this.#before) {
+    if (this.isLater(id)) {
       this.#later.add(session);
       this.#found.delete(session);
     } else if (!this.#later.has(session) && (this.#found.get(session) ?? '') < id) this.#found.set(session, id);
@@ -157,7 +162,7 @@ class NewestCalls {
 
   /** Whether the first sessions are found, and all have calls after an id. */
   areAfter(id: string): boolean {
-    if (this.#found.size < this.#count || (this.#before !== null && id >= this.#before)) return false;
+    if (this.#found.size < this.#count || this.isLater(id)) return false;
     return (this.first()[this.#count - 1]?.[1] ?? '') > id;
   }
 }
@@ -165,10 +170,13 @@ class NewestCalls {
 /** Rows are in the order of their ids: the last of a code has the newest call of its session. */
 function addRows(found: NewestCalls, chunk: Chunk, rows: Uint8Array): void {
   const column = chunk.column('session');
-  const ids = chunk.column('id');
-  const lastRows = new Map<number, number>();
-  for (let row = 0; row < rows.length; row++) if (rows[row] === 1) lastRows.set(column.codes[row] ?? 0, row);
-  for (const [code, row] of lastRows) found.add(String(column.valueOf(code)), idOf(ids, row));
+  const lastRows = new Int32Array(column.count + 1).fill(-1);
+  for (let row = 0; row < rows.length; row++) if (rows[row] === 1) lastRows[column.codes[row] ?? 0] = row;
+  // Of sessions that are all later, ids do not matter.
+  const ids = found.isLater(chunk.firstId) ? null : chunk.column('id');
+  for (const [code, row] of lastRows.entries()) {
+    if (row !== -1) found.add(String(column.valueOf(code)), ids === null ? chunk.firstId : idOf(ids, row));
+  }
 }
 
 function eachRow(chunk: Chunk, rows: Uint8Array, take: (record: Summed) => void): void {
