@@ -41,7 +41,7 @@ export function causeText({ cause, gap_ms, kept_ms }: CacheBreak, turn: Turn, pr
     case 'short':
       return 'The prompt is shorter than 1,024 tokens, which caches do not take.';
     case 'prompt':
-      return 'The same model was asked in time, so the prompt begins differently, or the provider dropped it.';
+      return 'The same model was asked in time, so the start of the prompt changed, or the provider dropped it.';
   }
 }
 
@@ -57,7 +57,7 @@ export function comparisonText({ outcome, block, index }: Comparison): string {
         ? 'The first message changed: another conversation of this session, or a history that was cut or summarized.'
         : `The history changed, from message ${at} on.`;
     case 'same':
-      return 'The prompt begins as before: the provider dropped it, or its cache marks moved.';
+      return 'The prompt starts as before: the provider dropped it, or its cache marks moved.';
     case 'not_stored':
       return 'The prompts of both requests are not stored, so what changed is unknown. A workspace’s policy can store them.';
     case 'hidden':

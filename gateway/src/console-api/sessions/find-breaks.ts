@@ -31,7 +31,7 @@ export interface CacheBreak {
 }
 
 /** The shortest prompt that a provider caches; some models need 2,048 or 4,096 tokens. */
-export const CACHED_TOKENS_MIN = 1_024;
+const CACHED_TOKENS_MIN = 1_024;
 /** Providers cache in blocks, and clients move their marks: smaller losses are no break. */
 const LOST_TOKENS_MIN = CACHED_TOKENS_MIN;
 const LOST_PART_MIN = 0.1;

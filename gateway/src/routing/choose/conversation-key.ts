@@ -1,7 +1,7 @@
 /**
  * Finds which conversation a request belongs to: by the session that its client names, else by how its prompt begins.
  */
-import { readBodySession } from '../../protocols/request/named-session.ts';
+import { readBodySession } from '../../protocols/named-session.ts';
 import {
   children,
   elements,

@@ -3,7 +3,7 @@
  * it, else the body.
  */
 import { createHash } from 'node:crypto';
-import { type JsonNode, member, stringValue } from '../../wire/json-node.ts';
+import { type JsonNode, member, stringValue } from '../wire/json-node.ts';
 
 /** As filters and pages take names. */
 export const SESSION_CHARS_MAX = 256;

@@ -1,7 +1,7 @@
 /** Tests where a session's name is read, its limit, and values that are no names. */
 import { describe, expect, test } from 'bun:test';
-import { outlineOf } from '../testing/outline-of.ts';
 import { readBodySession, readHeaderSession, SESSION_CHARS_MAX } from './named-session.ts';
+import { outlineOf } from './testing/outline-of.ts';
 
 const inBody = (body: unknown) => readBodySession(outlineOf(body).root);
 const inHeaders = (headers: Record<string, string>) => readHeaderSession(new Headers(headers));
