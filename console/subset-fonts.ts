@@ -30,7 +30,7 @@ const FONTS: Readonly<Record<string, Font>> = {
     weights: 400,
   },
 };
-/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last character of each range. */
+/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … › ↑ ↓ −. First and last character of each range. */
 const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x20, 0x7e],
   [0xa0, 0xa0],
@@ -41,6 +41,7 @@ const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x2018, 0x2019],
   [0x201c, 0x201d],
   [0x2026, 0x2026],
+  [0x203a, 0x203a],
   [0x2191, 0x2191],
   [0x2193, 0x2193],
   [0x2212, 0x2212],
