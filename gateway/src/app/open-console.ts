@@ -89,7 +89,7 @@ export function openConsole({
       ...invitationHandlers(people),
       ...resetHandlers(people),
       ...memberHandlers(people),
-      ...overviewHandlers(usageParts),
+      ...overviewHandlers({ ...usageParts, views: policy.views }),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
