@@ -86,7 +86,7 @@ export default function SessionsPage() {
       action={<TableDownload name="sessions" rows={sessions ?? []} columns={() => import('./session-csv.ts')} />}
       filters={
         <>
-          <QueryBar range={range} onFind={open} />
+          <QueryBar placeholder="model:claude* cost>0.50 key:ci" range={range} onFind={open} />
           <RangeChoice range={range} />
         </>
       }
