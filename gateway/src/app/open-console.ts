@@ -24,6 +24,7 @@ import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { sessionHandlers, setUpHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
 import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
+import { sessionListHandlers } from '../console-api/sessions/sessions.ts';
 import { overviewHandlers } from '../console-api/usage/overview.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
@@ -76,9 +77,9 @@ export function openConsole({
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
     ...accountMoney(billing, directory, nowMs),
   };
-  const contentOf = createContentOf(content, (request_id, cause) =>
-    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
-  );
+  const onUnreadable = (request_id: string, cause: unknown) =>
+    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read');
+  const contentOf = createContentOf(content, onUnreadable);
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -89,10 +90,11 @@ export function openConsole({
       ...invitationHandlers(people),
       ...resetHandlers(people),
       ...memberHandlers(people),
-      ...overviewHandlers(usageParts),
+      ...overviewHandlers({ ...usageParts, views: policy.views }),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
+      ...sessionListHandlers({ ...usageParts, content, onUnreadable }),
       ...whatIfHandlers({
         ...usageParts,
         routes: () => models.running().settings.routes,

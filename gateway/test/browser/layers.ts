@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../console-api/api-visitor.ts';
 import type { PageNames } from './console-pages.ts';
+import { AGENT_RUN } from './seed-session.ts';
 
 export interface Layer {
   /** Accessible name of the dialog or menu. */
@@ -86,6 +87,12 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/usage', 'Add filter', press('Filter')),
   layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
   layer('/app/logs', 'Add filter', press('Filter')),
+  layer('/app/logs', 'Saved views', press('Views')),
+  menu('/app/logs', 'Actions for Server errors', steps(press('Views'), press('Actions for Server errors'))),
+  layer('/app/logs', 'Save view', steps(press('Views'), press('Save this page as view…'))),
+  layer('/app/logs', 'Edit Server errors', steps(press('Views'), choose('Actions for Server errors', 'Edit…'))),
+  layer('/app/logs', 'Delete Server errors?', steps(press('Views'), choose('Actions for Server errors', 'Delete…'))),
+  layer('/app/logs', 'Columns', press('Columns')),
   layer(
     ({ request }) => `/app/logs/${request}`,
     /./,
@@ -99,6 +106,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/logs?other_model=gpt-5', 'Cost on another model', async (page) =>
     page.getByRole('table', { name: 'Cost by API key' }).waitFor(),
   ),
+  layer(`/app/sessions/${encodeURIComponent(AGENT_RUN)}`, /^gpt-5/, openRow('Requests of the session', /gpt-5/)),
   menu('/app/keys', OF_KEY),
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(

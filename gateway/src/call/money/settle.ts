@@ -218,7 +218,7 @@ function buildRecord(
 ): CallRecord {
   const draft = call.money?.draft ?? draftRecord(call, null);
   const reported = replayed ?? reportAnswer(call, outcome, draft);
-  return {
+  const record: CallRecord = {
     request_id: draft.request_id,
     at_ms: draft.at_ms,
     account: draft.account,
@@ -240,13 +240,13 @@ function buildRecord(
     usage: charge.usage,
     usage_source: replayed === null ? charge.source : 'cache',
     usage_flags: flags,
-    ...(call.cachedFrom !== null && { cached_from: call.cachedFrom }),
     price_version: price_version ?? draft.price_version,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
     duration_ms: Math.round(performance.now() - call.startMs),
     attempts: call.attempts,
   };
+  return call.cachedFrom === null ? record : { ...record, cached_from: call.cachedFrom };
 }
 
 /** Also set for a replayed answer whose first call was cut. */
