@@ -128,19 +128,20 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
     expect(rules).toContainEqual(expect.objectContaining({ event: 'budget', threshold: '80' }));
   });
 
-  test('find a session: all its requests, and what they cost', async () => {
+  test('find a session: all its requests, on its page', async () => {
     const { key } = await createKey(seeded.gateway, { name: 'session job' });
     const session = 'ses_daily_job';
     expect((await call(key, { 'x-session-id': session })).status).toBe(200);
     expect((await call(key, { 'x-session-id': session })).status).toBe(200);
-    await act.click(link('Logs'));
+    await act.click(link('Sessions'));
     await act.type(page.getByLabel('Query', { exact: true }), `session:${session}`);
     await act.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('q') === `session:${session}`);
-    await page.getByText('2 requests, 0 errors').waitFor();
-    const rows = page.getByRole('row').filter({ hasText: 'session job' });
-    await rows.nth(1).waitFor();
-    expect(await rows.count()).toBe(2);
+    await act.click(page.getByRole('row').filter({ hasText: session }).getByRole('cell').first());
+    await page.waitForURL((url) => url.pathname.endsWith(`/sessions/${session}`));
+    await rowsOf(page.getByRole('table', { name: 'Requests of the session' }))
+      .nth(1)
+      .waitFor();
   });
 
   test('rotate: a new secret, and the old one goes on for a day', async () => {
