@@ -3,6 +3,7 @@
  * of older databases lead to.
  */
 import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { GUARDRAILS } from './guardrail-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
@@ -367,5 +368,6 @@ export const BASELINE: Migration = {
     ...ALERTS,
     ...RECORD_CHUNKS,
     ...SAVED_VIEWS,
+    ...GUARDRAILS,
   ],
 };

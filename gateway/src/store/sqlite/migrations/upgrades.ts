@@ -4,6 +4,7 @@
  */
 import type { Migration } from './baseline.ts';
 import { ALERTS_FROM_34, ALERTS_OF_34, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { GUARDRAILS } from './guardrail-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { RECORD_CHUNKS } from './record-chunks.ts';
@@ -283,6 +284,7 @@ export const UPGRADES: readonly Migration[] = [
       'ALTER TABLE workspace ADD COLUMN cache TEXT',
       'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
       ...SAVED_VIEWS,
+      ...GUARDRAILS,
       // Columns of records are kept in chunks, for queries. Records of the journal follow by their blocks.
       ...RECORD_CHUNKS,
       'INSERT INTO record_waiting (account, request_id) SELECT account, request_id FROM call_record WHERE block IS NULL',
