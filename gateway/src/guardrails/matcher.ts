@@ -3,10 +3,13 @@
 /** The longest text that a rule recognizes as one, in UTF-16 units. What may go on beyond it could not be checked. */
 export const MATCH_LENGTH_MAX = 4_096;
 
-/** `text[start, end)` was found. `label` is the word in its mask. */
+/** `text[start, end)` was found. */
 export interface Match {
   readonly start: number;
   readonly end: number;
+  /** The detector, or the term as its rule has it. */
+  readonly name: string;
+  /** The word in its mask. */
   readonly label: string;
   /** It may go on beyond the maximum length, so it is not known what it is. */
   readonly isTooLong: boolean;

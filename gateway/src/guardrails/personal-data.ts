@@ -3,7 +3,7 @@
  * has a bounded length and one way to match.
  */
 import { isIPv6 } from 'node:net';
-import type { DetectorName } from './detectors.ts';
+import { type DetectorName, labelOf } from './detectors.ts';
 import { charClass, isIn, type Match, type Matcher, runEnd, tailRun } from './matcher.ts';
 
 interface Pattern {
@@ -94,35 +94,30 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-export function personalDataMatchers(
-  detectors: ReadonlySet<DetectorName>,
-  labelOf: (detector: DetectorName) => string,
-): Matcher[] {
+export function personalDataMatchers(detectors: ReadonlySet<DetectorName>): Matcher[] {
   const patterns = PATTERNS.filter(({ detector }) => detectors.has(detector)).map(
-    (pattern) => new PatternMatcher(pattern, labelOf(pattern.detector)),
+    (pattern) => new PatternMatcher(pattern),
   );
-  return detectors.has('email') ? [new EmailMatcher(labelOf('email')), ...patterns] : patterns;
+  return detectors.has('email') ? [new EmailMatcher(), ...patterns] : patterns;
 }
 
 class PatternMatcher implements Matcher {
   readonly #pattern: Pattern;
   readonly #of: Uint8Array;
-  readonly #label: string;
 
-  constructor(pattern: Pattern, label: string) {
+  constructor(pattern: Pattern) {
     this.#pattern = pattern;
     this.#of = charClass(pattern.of);
-    this.#label = label;
   }
 
   find(text: string, from: number, found: Match[]): void {
-    const { pattern, accept } = this.#pattern;
+    const { detector: name, pattern, accept } = this.#pattern;
     pattern.lastIndex = from;
     for (let at = pattern.exec(text); at !== null; at = pattern.exec(text)) {
       const start = at.index;
       const matchEnd = start + at[0].length;
       const end = accept === undefined ? matchEnd : accept(text, start, matchEnd);
-      if (end !== -1) found.push({ start, end, label: this.#label, isTooLong: false });
+      if (end !== -1) found.push({ start, end, name, label: labelOf(name), isTooLong: false });
       pattern.lastIndex = end === -1 ? start + 1 : end;
     }
   }
@@ -143,12 +138,6 @@ const DOMAIN_LENGTH_MAX = 255;
 const DOMAIN_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,32}[A-Za-z]{2,63}/;
 
 class EmailMatcher implements Matcher {
-  readonly #label: string;
-
-  constructor(label: string) {
-    this.#label = label;
-  }
-
   find(text: string, from: number, found: Match[]): void {
     let least = from;
     for (let at = text.indexOf('@', from); at !== -1; at = text.indexOf('@', at + 1)) {
@@ -160,7 +149,7 @@ class EmailMatcher implements Matcher {
       const domain = DOMAIN_NAME.exec(run);
       if (domain === null) continue;
       const end = at + 1 + domain[0].length;
-      found.push({ start, end, label: this.#label, isTooLong: false });
+      found.push({ start, end, name: 'email', label: labelOf('email'), isTooLong: false });
       least = end;
     }
   }

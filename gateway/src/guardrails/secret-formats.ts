@@ -2,7 +2,7 @@
  * Finds secrets by the forms that their issuers document: a prefix, then characters of one class. Written as data,
  * because what finds secrets in files elsewhere cannot tell where a match may still begin (decision 0052).
  */
-import type { DetectorName } from './detectors.ts';
+import { type DetectorName, labelOf } from './detectors.ts';
 import { charClass, isIn, MATCH_LENGTH_MAX, type Match, type Matcher, runEnd } from './matcher.ts';
 
 interface SecretFormat {
@@ -138,14 +138,12 @@ const OPEN: Tried = { end: -1, isTooLong: false, isOpen: true };
 
 export class SecretMatcher implements Matcher {
   readonly #formats: readonly CompiledFormat[];
-  readonly #labelOf: (detector: DetectorName) => string;
   readonly #prefixes: readonly string[];
   readonly #search: RegExp;
   readonly #prefixLengthMax: number;
 
   /** `detectors`: at least one. */
-  constructor(detectors: ReadonlySet<DetectorName>, labelOf: (detector: DetectorName) => string) {
-    this.#labelOf = labelOf;
+  constructor(detectors: ReadonlySet<DetectorName>) {
     this.#formats = FORMATS.filter(({ detector }) => detectors.has(detector)).map((format) => ({
       ...format,
       body: charClass(format.body),
@@ -159,8 +157,8 @@ export class SecretMatcher implements Matcher {
   }
 
   find(text: string, from: number, found: Match[]): void {
-    this.#each(text, from, (start, { end, isTooLong }, label) => {
-      if (end !== -1) found.push({ start, end, label, isTooLong });
+    this.#each(text, from, (start, { end, isTooLong }, name) => {
+      if (end !== -1) found.push({ start, end, name, label: labelOf(name), isTooLong });
       return false;
     });
   }
@@ -186,21 +184,21 @@ export class SecretMatcher implements Matcher {
   }
 
   /** Visits each place where a secret may begin, past those that are one, until `visit` returns true. */
-  #each(text: string, from: number, visit: (start: number, tried: Tried, label: string) => boolean): void {
+  #each(text: string, from: number, visit: (start: number, tried: Tried, name: DetectorName) => boolean): void {
     const search = this.#search;
     search.lastIndex = from;
     for (let at = search.exec(text); at !== null; at = search.exec(text)) {
       const start = at.index;
-      const { tried, label } = this.#tryAll(text, start, at[0]);
-      if (visit(start, tried, label)) return;
+      const { tried, name } = this.#tryAll(text, start, at[0]);
+      if (visit(start, tried, name)) return;
       search.lastIndex = tried.end === -1 ? start + 1 : tried.end;
     }
   }
 
-  #tryAll(text: string, start: number, prefix: string): { readonly tried: Tried; readonly label: string } {
-    if (prefix === BEGIN_KEY) return { tried: tryPrivateKey(text, start), label: this.#labelOf('private_key') };
+  #tryAll(text: string, start: number, prefix: string): { readonly tried: Tried; readonly name: DetectorName } {
+    if (prefix === BEGIN_KEY) return { tried: tryPrivateKey(text, start), name: 'private_key' };
     const format = this.#formats.find(({ prefixes }) => prefixes.includes(prefix)) as CompiledFormat;
-    return { tried: tryFormat(text, start, start + prefix.length, format), label: this.#labelOf(format.detector) };
+    return { tried: tryFormat(text, start, start + prefix.length, format), name: format.detector };
   }
 }
 

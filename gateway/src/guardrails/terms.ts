@@ -4,14 +4,15 @@ import type { Match, Matcher } from './matcher.ts';
 interface Node {
   /** By folded UTF-16 unit. */
   readonly next: Map<number, Node>;
-  isEnd: boolean;
+  /** The term that ends here; null: none does. */
+  term: string | null;
 }
 
 const LABEL = 'TERM';
 
 /** A tree of all terms, walked from each place where one may begin. */
 export class TermMatcher implements Matcher {
-  readonly #root: Node = { next: new Map(), isEnd: false };
+  readonly #root: Node = { next: new Map(), term: null };
   readonly #lengthMax: number;
 
   constructor(terms: readonly string[]) {
@@ -21,9 +22,9 @@ export class TermMatcher implements Matcher {
 
   find(text: string, from: number, found: Match[]): void {
     for (let start = from; start < text.length; start++) {
-      const { end } = this.#walk(text, start);
+      const { end, name } = this.#walk(text, start);
       if (end === -1) continue;
-      found.push({ start, end, label: LABEL, isTooLong: false });
+      found.push({ start, end, name, label: LABEL, isTooLong: false });
       start = end - 1;
     }
   }
@@ -41,29 +42,39 @@ export class TermMatcher implements Matcher {
       const unit = fold(term.charCodeAt(index));
       let next = node.next.get(unit);
       if (next === undefined) {
-        next = { next: new Map(), isEnd: false };
+        next = { next: new Map(), term: null };
         node.next.set(unit, next);
       }
       node = next;
     }
-    if (node !== this.#root) node.isEnd = true;
+    if (node !== this.#root) node.term ??= term;
   }
 
   /** The end of the longest term from `start` on; -1: none. `reachesEnd`: further text may change that. */
-  #walk(text: string, start: number): { readonly end: number; readonly reachesEnd: boolean } {
+  #walk(text: string, start: number): Walk {
     let node = this.#root.next.get(fold(text.charCodeAt(start)));
     if (node === undefined || isInWord(text, start)) return NOT_FOUND;
     let end = -1;
+    let name = '';
     for (let at = start + 1; ; at++) {
-      if (node.isEnd && !isInWord(text, at)) end = at;
-      if (at === text.length) return { end, reachesEnd: true };
+      if (node.term !== null && !isInWord(text, at)) {
+        end = at;
+        name = node.term;
+      }
+      if (at === text.length) return { end, name, reachesEnd: true };
       node = node.next.get(fold(text.charCodeAt(at)));
-      if (node === undefined) return { end, reachesEnd: false };
+      if (node === undefined) return { end, name, reachesEnd: false };
     }
   }
 }
 
-const NOT_FOUND = { end: -1, reachesEnd: false } as const;
+interface Walk {
+  readonly end: number;
+  readonly name: string;
+  readonly reachesEnd: boolean;
+}
+
+const NOT_FOUND: Walk = { end: -1, name: '', reachesEnd: false };
 
 /** Whether the characters around a place are of the same word. */
 function isInWord(text: string, at: number): boolean {

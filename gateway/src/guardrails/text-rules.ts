@@ -16,6 +16,7 @@ export interface TextRule {
 export interface Finding {
   readonly start: number;
   readonly end: number;
+  readonly name: string;
   readonly label: string;
   readonly rule: GuardrailRule;
   readonly action: GuardrailAction;
