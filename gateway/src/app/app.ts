@@ -144,6 +144,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const control = createControl(
       {
         ...store,
+        tryGuardrail: null,
         directory,
         limits: money.billing.rules,
         credit: money.credit,

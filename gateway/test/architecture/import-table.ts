@@ -99,7 +99,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   call: [...FLOOR, ...DOMAIN],
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
-  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call'],
+  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call', 'guardrails/detectors.ts'],
   // Commands on users run the operator's tools.
   control: [
     'lib',
@@ -111,6 +111,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'protocols/names.ts',
     'people/members/operator-tools.ts',
+    'guardrails/detectors.ts',
   ],
 
   // Metrics are of the operator's account.
