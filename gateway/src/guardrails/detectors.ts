@@ -181,3 +181,9 @@ export const DETECTORS = [
 ] as const satisfies readonly Detector[];
 
 export type DetectorName = (typeof DETECTORS)[number]['name'];
+
+const LABELS: ReadonlyMap<string, string> = new Map(DETECTORS.map(({ name, label }) => [name, label]));
+
+export function labelOf(name: DetectorName): string {
+  return LABELS.get(name) as string;
+}
