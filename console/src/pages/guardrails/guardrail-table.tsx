@@ -50,8 +50,8 @@ export function GuardrailTable({ account, rules, detectors, mayWrite, openId, on
     },
     {
       id: 'enabled',
-      head: 'Enabled',
-      width: 84,
+      head: 'On',
+      width: 56,
       cell: (rule) => <EnabledSwitch account={account} rule={rule} mayWrite={mayWrite} />,
     },
     ...(mayWrite

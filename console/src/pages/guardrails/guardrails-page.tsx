@@ -1,4 +1,4 @@
-/** Renders the guardrails page: the rules in the order in which they are applied, and a panel that tries them. */
+/** Renders the guardrails page: the rules, oldest first, and a panel that tries them. */
 import { Plus } from 'lucide-react';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';

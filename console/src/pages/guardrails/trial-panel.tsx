@@ -44,7 +44,7 @@ export function TrialPanel({ account, rules }: TrialPanelProps) {
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
   const workspaces = [...new Set(rules.flatMap((rule) => rule.workspace ?? []))];
-  const applied = rules.filter(
+  const applied = inOrder(rules).filter(
     (rule) =>
       rule.enabled &&
       (rule.side === 'both' || rule.side === side) &&
@@ -111,6 +111,11 @@ export function TrialPanel({ account, rules }: TrialPanelProps) {
       {outcome !== null && <OutcomeView outcome={outcome} side={side} />}
     </Panel>
   );
+}
+
+/** Hooks get what the other rules left. */
+function inOrder(rules: readonly Rule[]): readonly Rule[] {
+  return [...rules.filter(({ check }) => check !== 'hook'), ...rules.filter(({ check }) => check === 'hook')];
 }
 
 /** Each rule gets what the one before it left; a rule that refuses ends it. */
