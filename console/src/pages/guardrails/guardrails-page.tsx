@@ -39,7 +39,7 @@ export default function GuardrailsPage() {
         </Empty>
       )}
       {data !== undefined && filters.rule !== undefined && edited === undefined && (
-        <p className="text-ink-2">The guardrail was deleted, or it belongs to a workspace that you can’t see.</p>
+        <p className="text-ink-2">The guardrail was deleted, or it applies to more than your workspaces.</p>
       )}
       {data !== undefined && !isEmpty && (
         <>
