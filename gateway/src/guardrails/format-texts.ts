@@ -8,7 +8,13 @@ type Roots = Readonly<Record<string, Reading>>;
 /** Members of a request's body that a model reads. Others name, tune and identify. */
 const REQUEST_ROOTS: { readonly [name in ClientProtocolName]: Roots } = {
   chat: { messages: 'content', prediction: 'content', tools: 'schema', functions: 'schema', response_format: 'schema' },
-  messages: { system: 'content', messages: 'content', tools: 'schema', output_config: 'schema', output_format: 'schema' },
+  messages: {
+    system: 'content',
+    messages: 'content',
+    tools: 'schema',
+    output_config: 'schema',
+    output_format: 'schema',
+  },
   responses: { input: 'content', instructions: 'content', prompt: 'content', tools: 'schema', text: 'schema' },
   gemini: {
     contents: 'content',
@@ -30,7 +36,19 @@ const REQUEST_ROOTS: { readonly [name in ClientProtocolName]: Roots } = {
 const ANSWER_ROOTS: { readonly [name in ClientProtocolName]: readonly string[] } = {
   chat: ['choices'],
   messages: ['content', 'content_block', 'delta', 'message'],
-  responses: ['output', 'output_text', 'delta', 'text', 'refusal', 'arguments', 'input', 'code', 'part', 'item', 'annotation'],
+  responses: [
+    'output',
+    'output_text',
+    'delta',
+    'text',
+    'refusal',
+    'arguments',
+    'input',
+    'code',
+    'part',
+    'item',
+    'annotation',
+  ],
   gemini: ['candidates'],
   completions: ['choices'],
   embeddings: [],
@@ -102,7 +120,9 @@ export interface RecordTexts {
 export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): RecordTexts {
   const { texts, logprobs } = textsOfAnswer(protocol, root);
   const type = stringOf(root, 'type') ?? '';
-  const place = ['index', 'output_index', 'content_index', 'summary_index'].map((name) => numberOf(root, name)).join('/');
+  const place = ['index', 'output_index', 'content_index', 'summary_index']
+    .map((name) => numberOf(root, name))
+    .join('/');
   return {
     texts: texts.map((text) => ({ text, channel: channelOf(protocol, type, place, text.path) })),
     logprobs,
@@ -110,12 +130,7 @@ export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): Rec
   };
 }
 
-function channelOf(
-  protocol: ClientProtocolName,
-  type: string,
-  place: string,
-  path: readonly string[],
-): string | null {
+function channelOf(protocol: ClientProtocolName, type: string, place: string, path: readonly string[]): string | null {
   const [first, second] = path;
   switch (protocol) {
     case 'messages':

@@ -2,7 +2,16 @@
  * Finds the texts in the JSON of requests and answers, of all formats, and changes them in place: every other byte stays.
  * What is no text for a model (identifiers, signatures, media, words of the format) is never touched.
  */
-import { children, elements, type JsonNode, type JsonOutline, member, memberName, numberValue, stringValue } from '../wire/json-node.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../wire/json-node.ts';
 import { scanJson } from '../wire/json-scan.ts';
 import { type JsonPatch, patchJson } from '../wire/json-splice.ts';
 

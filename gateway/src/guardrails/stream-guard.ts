@@ -93,14 +93,13 @@ export class StreamGuard {
   /** The stream is over, whole or cut: releases what is held. A promise where a hook is asked. */
   finish(): CallFailure | null | Promise<CallFailure | null> {
     if (this.#failure !== null || this.#isOpen) return this.#failure;
-    for (const output of this.#decoder.finish()) if (output.kind !== 'problem' && output.kind !== 'skimmed') this.#take(output);
+    for (const output of this.#decoder.finish()) if (output.kind !== 'problem') this.#take(output);
     this.#decide(() => true);
     if (this.#failure !== null) return this.#failure;
     if (this.#parts.guard.hooks.length > 0) return this.#finishByHooks();
     this.#release();
     return null;
   }
-
 
   #take(record: StreamRecord): void {
     if (this.#isOpen) {
@@ -226,13 +225,22 @@ export class StreamGuard {
       if (held.channel === null) texts.add(held.piece.shown ?? '');
       else channels.set(held.channel, [...(channels.get(held.channel) ?? []), held]);
     }
-    const joined = new Map([...channels].map(([name, pieces]) => [name, pieces.map((one) => one.piece.shown).join('')]));
+    const joined = new Map(
+      [...channels].map(([name, pieces]) => [name, pieces.map((one) => one.piece.shown).join('')]),
+    );
     for (const text of joined.values()) texts.add(text);
     texts.delete('');
     const asked = [...texts];
     const replaced = new Map<string, string>();
     try {
-      const shown = asked.length === 0 ? [] : await guard.askHooks(asked.map((text) => ({ text, masks: true })), subject, counts);
+      const shown =
+        asked.length === 0
+          ? []
+          : await guard.askHooks(
+              asked.map((text) => ({ text, masks: true })),
+              subject,
+              counts,
+            );
       asked.forEach((text, at) => replaced.set(text, shown[at] ?? text));
     } catch (failure) {
       this.#failure = failure as CallFailure;

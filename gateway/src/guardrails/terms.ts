@@ -86,7 +86,13 @@ const ofWord = new Map<number, boolean>();
 
 /** Halves of characters outside the basic plane count as letters. */
 function isOfWord(unit: number): boolean {
-  if (unit < 128) return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39) || unit === 0x5f;
+  if (unit < 128)
+    return (
+      (unit >= 0x61 && unit <= 0x7a) ||
+      (unit >= 0x41 && unit <= 0x5a) ||
+      (unit >= 0x30 && unit <= 0x39) ||
+      unit === 0x5f
+    );
   let is = ofWord.get(unit);
   if (is === undefined) {
     is = (unit >= 0xd800 && unit <= 0xdfff) || WORD.test(String.fromCharCode(unit));

@@ -79,7 +79,8 @@ function asksForTokens(root: JsonNode): string | null {
     return 'generationConfig.responseLogprobs';
   }
   const include = member(root, 'include');
-  const asks = include !== undefined && elements(include).some((one) => stringValue(one)?.endsWith('.logprobs') === true);
+  const asks =
+    include !== undefined && elements(include).some((one) => stringValue(one)?.endsWith('.logprobs') === true);
   return asks ? 'include' : null;
 }
 

@@ -67,7 +67,12 @@ const TEXT_CHARS_MAX = 300;
 export function buildReason(call: Arrived, kind: FailureKind, hasBegun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
-  const { upstream, message = textOf(draft.message ?? null), param, ...tokens } = describeFailure(call, draft.kind, kind, failure);
+  const {
+    upstream,
+    message = textOf(draft.message ?? null),
+    param,
+    ...tokens
+  } = describeFailure(call, draft.kind, kind, failure);
   const { subject, rule, message: _, ...rest } = draft;
   const target = targetOf(call);
   const targets = hasBegun || !ABOUT_PROVIDERS.has(draft.kind) ? [] : call.unavailable;

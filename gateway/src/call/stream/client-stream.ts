@@ -7,7 +7,14 @@ import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { AnswerFacts, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { Outcome } from '../money/settle.ts';
-import { type AnswerEnd, type AnswerStream, type DirectController, type Outbox, type OutboxListener, streamBody } from './outbox.ts';
+import {
+  type AnswerEnd,
+  type AnswerStream,
+  type DirectController,
+  type Outbox,
+  type OutboxListener,
+  streamBody,
+} from './outbox.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
 const LINGER_MS = 2_000;
