@@ -62,7 +62,7 @@ describe.skipIf(!HAS_BROWSER)('guardrails (needs Chromium for Linux on x64)', ()
       await dialog().getByLabel('Terms').fill('Project Falcon\nunreleased');
     });
     await row('Block terms').getByText('Terms: 2').waitFor();
-    expect(await tryText('Tell me about project falcon.')).toContain('The request would be refused.');
+    expect(await tryText('Tell me about project falcon.')).toContain('The request would be blocked.');
 
     expect((await send('Good day.')).status).toBe(200);
     const refused = await send('Tell me about project falcon.');

@@ -6,7 +6,12 @@ import type { Store } from '../../src/store/ports/store.ts';
 const RULES: readonly (Partial<GuardrailRule> & Pick<GuardrailRule, 'id' | 'name'>)[] = [
   { id: 'grl_secrets', name: 'Mask secrets', check: 'secrets', items: [], side: 'request', action: 'mask' },
   {
-    ...{ id: 'grl_terms', name: 'Code names', check: 'terms', items: ['Project Falcon', 'Project Osprey', 'unreleased'] },
+    ...{
+      id: 'grl_terms',
+      name: 'Code names',
+      check: 'terms',
+      items: ['Project Falcon', 'Project Osprey', 'unreleased'],
+    },
     ...{ workspace: 'research', side: 'both', action: 'block' },
   },
   {

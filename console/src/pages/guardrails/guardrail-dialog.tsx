@@ -33,7 +33,7 @@ interface GuardrailDialogProps {
 const TOUCHES = ['GET /accounts/{account}/guardrails'] as const;
 const ALL_CHECKS = Object.keys(CHECKS) as readonly Check[];
 const FAILURES = [
-  ['closed', 'Refuse'],
+  ['closed', 'Block'],
   ['open', 'Let pass'],
 ] as const;
 
@@ -142,7 +142,10 @@ export function GuardrailDialog({ account, rule, detectors, onClose }: Guardrail
       )}
       <div className="flex flex-wrap gap-x-6 gap-y-4">
         {check !== 'hook' && (
-          <Choice label="Action" hint={draft.action === 'mask' ? 'Replaces what is found.' : 'Refuses the request.'}>
+          <Choice
+            label="Action"
+            hint={draft.action === 'mask' ? 'Replaces what is found.' : 'Stops the request or the answer.'}
+          >
             <Segmented
               label="Action"
               value={draft.action}

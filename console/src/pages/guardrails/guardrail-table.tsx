@@ -46,7 +46,7 @@ export function GuardrailTable({ account, rules, detectors, mayWrite, openId, on
       head: 'If it can’t run',
       wideOnly: true,
       width: 120,
-      cell: ({ fails_open }) => (fails_open ? 'Let pass' : 'Refuse'),
+      cell: ({ fails_open }) => (fails_open ? 'Let pass' : 'Block'),
     },
     {
       id: 'enabled',

@@ -95,7 +95,7 @@ export function draftOf(rule: Rule, detectors: readonly Detector[]): GuardrailDr
   };
 }
 
-export function namesOf(check: Check, detectors: readonly Detector[]): readonly string[] {
+function namesOf(check: Check, detectors: readonly Detector[]): readonly string[] {
   return detectors.filter((one) => one.check === check).map(({ name }) => name);
 }
 

@@ -147,7 +147,7 @@ function OutcomeView({ outcome: { steps, text }, side }: { readonly outcome: Out
       <p className="font-medium">
         {refused
           ? side === 'request'
-            ? 'The request would be refused.'
+            ? 'The request would be blocked.'
             : 'The answer would end here.'
           : isMasked
             ? `The ${what} would pass, masked.`

@@ -91,9 +91,9 @@ const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
   ['/app/keys', 'keys.write'],
   ['/app/workspaces', 'workspaces.write'],
   ['/app/limits', 'limits.write'],
-  ['/app/guardrails', 'guardrails.read'],
   ['/app/models', 'models.read'],
   ['/app/billing', 'operator.write'],
+  ['/app/guardrails', 'guardrails.read'],
   ['/app/providers', 'operator.read'],
 ];
 
