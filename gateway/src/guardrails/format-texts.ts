@@ -103,7 +103,7 @@ function readRoot(value: JsonNode, name: string, type: string | undefined, found
   }
 }
 
-/** A text of a record. `channel`: of which longer text it is a piece; null: it is whole. */
+/** A text of a record. `channel`: the longer text that it is a piece of; null: it is whole. */
 export interface RecordText {
   readonly text: JsonText;
   readonly channel: string | null;

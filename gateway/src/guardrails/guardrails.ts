@@ -77,7 +77,7 @@ export async function loadGuardrails(
   };
 }
 
-/** The key of an account's masks, so that nobody else can tell whose text has a mask. */
+/** The key of an account's masks, so that no other account can tell what a mask stands for. */
 function maskKeys(masterKey: Secret): (account: string) => Buffer {
   const master = Buffer.from(masterKey.reveal(), 'hex');
   return (account) => Buffer.from(hkdfSync('sha256', master, account, 'tollgate guardrail mask v1', 32));
@@ -101,7 +101,13 @@ function makeSide(rules: readonly GuardrailRule[], side: Side, maskKey: Buffer, 
     const matchers = matchersOf(rule);
     return matchers.length === 0 ? [] : [{ rule, matchers }];
   });
-  return new SideGuard({ side, rules, textRules, maskKey, hook });
+  const unknown = rules.find((rule) => !rule.failsOpen && !isKnown(rule)) ?? null;
+  return new SideGuard({ side, rules, textRules, unknown, maskKey, hook });
+}
+
+function isKnown({ check, items }: GuardrailRule): boolean {
+  if (check === 'terms' || check === 'hook') return true;
+  return items.every((item) => DETECTORS.some((one) => one.check === check && one.name === item));
 }
 
 function matchersOf({ check, items }: GuardrailRule): readonly Matcher[] {

@@ -26,7 +26,7 @@ export type HookAnswer =
   | { readonly action: 'allow' }
   | { readonly action: 'block'; readonly reason: string }
   | { readonly action: 'replace'; readonly texts: readonly string[] }
-  /** It could not be asked, or its answer is none. */
+  /** It could not be asked, or did not answer as it must. */
   | { readonly action: 'failed'; readonly why: string };
 
 const BODY_BYTES_MAX = 1024 * 1024;

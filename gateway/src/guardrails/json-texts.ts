@@ -121,9 +121,7 @@ function readObject(node: JsonNode, place: Place, within: WithinText | null, fou
     const name = memberName(value);
     const below = { ...place, isSigned, path: [...place.path, name] };
     if (!isContent) {
-      if (place.reading === 'free' || value.kind !== 'string' || name === 'description' || name === 'title') {
-        read(value, name, node, below, within, found);
-      }
+      read(value, name, node, below, within, found);
       continue;
     }
     if (SKIPPED.has(name)) continue;
@@ -167,6 +165,7 @@ function readString(
   found: FoundTexts,
 ): void {
   if (reading === 'content' && isOpaque(name, parent)) return;
+  if (reading === 'schema' && name !== 'description' && name !== 'title') return;
   const text = stringValue(node) ?? '';
   if (within === null && reading === 'content' && name === 'arguments') {
     const bytes = Buffer.from(text);

@@ -24,7 +24,7 @@ export interface Matcher {
   find(text: string, from: number, found: Match[]): void;
   /**
    * The first place at `from` or later where a match may begin that further text completes, prolongs or undoes; the
-   * length of the text if there is none. Matches that begin before it are final.
+   * length of the text without one. Matches that begin before it are final.
    */
   openFrom(text: string, from: number): number;
 }

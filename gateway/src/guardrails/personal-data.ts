@@ -15,7 +15,7 @@ interface Pattern {
   /** All characters of a match, and those that decide whether it ends. */
   readonly of: RegExp;
   readonly lengthMax: number;
-  /** The end of the match; -1: it is none. Absent: where the pattern ends. */
+  /** The end of the match; -1: there is no match. Absent: where the pattern ends. */
   readonly accept?: (text: string, start: number, end: number) => number;
 }
 

@@ -19,6 +19,8 @@ export interface SideParts {
   /** The rules of this side, in order. */
   readonly rules: readonly GuardrailRule[];
   readonly textRules: readonly TextRule[];
+  /** A rule with a detector that this version does not have; null: none has. */
+  readonly unknown: GuardrailRule | null;
   readonly maskKey: Buffer;
   readonly hook: HookParts;
 }
@@ -40,8 +42,9 @@ export class SideGuard {
   readonly blocking: TextRules;
   readonly hooks: readonly GuardrailRule[];
   readonly #hook: HookParts;
+  readonly #unknown: GuardrailRule | null;
 
-  constructor({ side, rules, textRules, maskKey, hook }: SideParts) {
+  constructor({ side, rules, textRules, unknown, maskKey, hook }: SideParts) {
     this.side = side;
     this.rules = rules;
     this.masking = new TextRules(textRules, maskKey);
@@ -51,6 +54,12 @@ export class SideGuard {
     );
     this.hooks = rules.filter(({ check }) => check === 'hook');
     this.#hook = hook;
+    this.#unknown = unknown;
+  }
+
+  /** Throws CallFailure where a rule that fails closed cannot run at all. */
+  requireKnown(): void {
+    if (this.#unknown !== null) throw unavailable(this.#unknown, this.side, 'this version has no detector of that name');
   }
 
   /** The rule that fails closed where something cannot be checked; null: all that there are let it pass. */
@@ -64,6 +73,7 @@ export class SideGuard {
     subject: HookSubject,
     counts: MaskCounts,
   ): Promise<readonly (readonly TextEdit[])[]> {
+    this.requireKnown();
     const edits: (readonly TextEdit[])[] = [];
     let sinceYield = 0;
     for (const { text, masks } of texts) {

@@ -241,7 +241,7 @@ export class StreamGuard {
               subject,
               counts,
             );
-      asked.forEach((text, at) => replaced.set(text, shown[at] ?? text));
+      for (const [at, text] of asked.entries()) replaced.set(text, shown[at] ?? text);
     } catch (failure) {
       this.#failure = failure as CallFailure;
       return this.#failure;
@@ -249,7 +249,8 @@ export class StreamGuard {
     for (const [name, pieces] of channels) {
       const before = joined.get(name) ?? '';
       const after = replaced.get(before) ?? before;
-      if (after !== before) pieces.forEach(({ piece }, at) => (piece.shown = at === 0 ? after : ''));
+      if (after === before) continue;
+      for (const [at, { piece }] of pieces.entries()) piece.shown = at === 0 ? after : '';
     }
     for (const { channel, masks, piece } of this.#held.flatMap((one) => one.texts)) {
       if (channel === null && masks) piece.shown = replaced.get(piece.shown ?? '') ?? piece.shown;

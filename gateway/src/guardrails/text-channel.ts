@@ -96,16 +96,3 @@ export class TextChannel {
     return shown + piece.text.slice(at - start);
   }
 }
-
-/** A whole text as the rules have it. */
-export function checkWhole(
-  rules: TextRules,
-  text: string,
-  onMasked: OnMasked,
-): { readonly shown: string; readonly blockedBy: Finding | null } {
-  const channel = new TextChannel(rules, onMasked);
-  const piece: Piece = { text, shown: null };
-  channel.add(piece);
-  const blockedBy = channel.decide(true);
-  return { shown: piece.shown ?? text, blockedBy };
-}

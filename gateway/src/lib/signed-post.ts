@@ -1,4 +1,4 @@
-/** Signs a request to somebody else's service, so that it can tell that it comes from this gateway, and when. */
+/** Signs a request to the service of a user, so that it can tell that it comes from this gateway, and when. */
 import { createHmac } from 'node:crypto';
 import type { Secret } from './secret.ts';
 

@@ -26,7 +26,7 @@ const WAYS = (['chat', 'messages', 'responses'] as const).flatMap((format) =>
   (['c', 'm', 'r'] as const).flatMap((side) => [false, true].map((stream) => [format, side, stream] as const)),
 );
 
-describe('what a rule masks', () => {
+describe('a text that a rule masks', () => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await tenantWith([{ check: 'personal_data', side: 'both', action: 'mask' }]);
@@ -75,7 +75,7 @@ function textOf(body: string, stream: boolean): string {
     .join('');
 }
 
-describe('what a rule blocks', () => {
+describe('a text that a rule blocks', () => {
   test.each(WAYS)('a request gets no provider: %s over %s, streamed: %p', async (format, side, stream) => {
     const tenant = await tenantWith([{ check: 'secrets', side: 'request', action: 'block' }]);
     const { path, body } = FORMATS[format];

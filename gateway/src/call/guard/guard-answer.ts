@@ -1,15 +1,14 @@
-/** Applies the rules of a workspace to what its client gets: whole answers here, streams as they leave. */
+/** Applies the rules of a workspace to whole answers. */
 import { textsOfAnswer } from '../../guardrails/format-texts.ts';
 import { cannotCheck } from '../../guardrails/guard-failures.ts';
 import { type JsonText, spliceTexts, type TextEdit } from '../../guardrails/json-texts.ts';
 import { applyEdits, type SideGuard } from '../../guardrails/side-guard.ts';
-import { emptied, StreamGuard } from '../../guardrails/stream-guard.ts';
-import { asObject, type JsonObject, parseObject } from '../../protocols/json.ts';
+import { emptied } from '../../guardrails/stream-guard.ts';
+import { parseObject } from '../../protocols/json.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import type { Reply } from '../attempt/read-answer.ts';
 import type { Held, Identified } from '../call.ts';
 import { scanBySteps } from '../request/read-body.ts';
-import { answerLimits } from '../stream/answer-limits.ts';
 import { findTexts, masksOf, subjectOf } from './guard-request.ts';
 
 /**
@@ -50,12 +49,6 @@ export async function guardBody(
   return splice(outline, texts, edits, emptied(logprobs));
 }
 
-/** The response in the last event of a stream. */
-function responseIn(record: Uint8Array): JsonObject | null {
-  const text = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
-  return asObject(parseObject(text.slice(text.indexOf('data:') + 'data:'.length))?.response) ?? null;
-}
-
 function splice(
   outline: JsonOutline,
   texts: readonly JsonText[],
@@ -70,22 +63,4 @@ function failOpen(side: SideGuard, body: Buffer | string, why: string): Buffer |
   const { closedRule } = side;
   if (closedRule === null) return body;
   throw cannotCheck(closedRule, 'answer', why);
-}
-
-/** A guard of the call's stream; null: no rule is for it. */
-export function openStreamGuard(call: Held): ((put: (bytes: Uint8Array) => void) => StreamGuard) | null {
-  const side = call.guard?.answer ?? null;
-  if (side === null || call.facts.binary !== undefined) return null;
-  return (put) =>
-    new StreamGuard({
-      guard: side,
-      protocol: call.protocol.name,
-      subject: subjectOf(call, call.facts.model),
-      counts: masksOf(call),
-      recordBytesMax: answerLimits(call).sseRecordBytesMax,
-      put,
-      onTerminal(record) {
-        if (call.ended !== null) call.ended = { ...call.ended, object: responseIn(record) ?? call.ended.object };
-      },
-    });
 }

@@ -53,6 +53,7 @@ export async function guardRequest(
 
 /** Refuses a request whose answer no rule could check. */
 function refuseUnchecked(side: SideGuard, { protocol }: Identified, { outline, facts }: ReadCall): void {
+  side.requireKnown();
   const { closedRule } = side;
   if (closedRule !== null && facts.binary !== undefined) {
     throw cannotCheck(closedRule, 'answer', 'it is sound, and no text');

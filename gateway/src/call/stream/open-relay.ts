@@ -21,7 +21,7 @@ import { withAgentStatus } from '../deliver/agent-stops.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { streamHeaders } from '../deliver/reply.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
-import { openStreamGuard } from '../guard/guard-answer.ts';
+import { openStreamGuard } from '../guard/guard-stream.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { buildReason } from '../reason/build-reason.ts';
