@@ -241,6 +241,7 @@ function buildRecord(
     usage_source: replayed === null ? charge.source : 'cache',
     usage_flags: flags,
     ...(call.cachedFrom !== null && { cached_from: call.cachedFrom }),
+    ...(call.masked !== null && call.masked.size > 0 && { masked: Object.fromEntries(call.masked) }),
     price_version: price_version ?? draft.price_version,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),

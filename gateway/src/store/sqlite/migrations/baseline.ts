@@ -136,7 +136,8 @@ const CALLS_AND_LEDGER = [
     block INTEGER,
     trace_id TEXT,
     ${REASON_COLUMNS.join(',\n    ')},
-    cached_from TEXT
+    cached_from TEXT,
+    masked TEXT
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',

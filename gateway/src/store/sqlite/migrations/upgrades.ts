@@ -283,6 +283,8 @@ export const UPGRADES: readonly Migration[] = [
       // Workspaces cache answers; a record names the request whose answer it got.
       'ALTER TABLE workspace ADD COLUMN cache TEXT',
       'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
+      // How often guardrails masked something, as JSON.
+      'ALTER TABLE call_record ADD COLUMN masked TEXT',
       ...SAVED_VIEWS,
       ...GUARDRAILS,
       // Columns of records are kept in chunks, for queries. Records of the journal follow by their blocks.
