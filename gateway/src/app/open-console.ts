@@ -239,13 +239,14 @@ interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
     | 'reconciliations'
     | 'alerts'
     | 'views'
+    | 'guardrails'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views, guardrails } = store;
   return {
     control,
     deps,
@@ -260,6 +261,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     reconciliations,
     alerts,
     views,
+    guardrails,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };
