@@ -78,6 +78,7 @@ function sourcesOf(
     credentials: () => [],
     retirements: () => [],
     troubles: () => [],
+    readReconciliations: async () => [],
   };
 }
 

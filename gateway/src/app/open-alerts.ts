@@ -22,7 +22,7 @@ const SWEEP_MS = 3_600_000;
 const KEPT_MS = 400 * 86_400_000;
 
 interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
-  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage'>;
+  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage' | 'reconciliations'>;
   readonly states: StateParts;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
@@ -40,6 +40,7 @@ export function startAlerts(parts: AlertParts): () => void {
   const observed = observeForAlerts({
     ...{ deps, states, troubles },
     usage: parts.store.usage,
+    reconciliations: parts.store.reconciliations,
     startedAtMs: nowMs(),
     zoneOf: (account) => zoneOf(deps, account),
   });

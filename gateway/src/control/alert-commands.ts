@@ -37,6 +37,7 @@ const THRESHOLDS: Readonly<
   credential_refused: null,
   model_retiring: DAYS,
   ledger_trouble: null,
+  reconciliation: { from: 1n, to: 100n, expected: 'a percentage from 1 to 100' },
 };
 
 const minuteOfDay = z

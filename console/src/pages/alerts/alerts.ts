@@ -64,6 +64,11 @@ export const EVENTS: Readonly<Record<Event, EventWords>> = {
     threshold: null,
     hint: 'Requests cannot be recorded, or the database takes no writes.',
   },
+  reconciliation: {
+    name: 'Invoice differs',
+    threshold: { label: 'Percent of the billed amount', usual: '1', unit: 'percent' },
+    hint: 'Once for each import, if a model differs from the records on a day.',
+  },
 };
 
 export const CHANNELS: readonly (readonly [channel: Channel, word: string])[] = [

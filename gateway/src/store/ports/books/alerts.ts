@@ -21,6 +21,8 @@ export const ALERT_EVENTS = [
   'model_retiring',
   /** The journal or the database takes no writes. */
   'ledger_trouble',
+  /** An invoice of a provider differs from the records by more than a percentage, on a day and model. */
+  'reconciliation',
 ] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 /** Only rules of the operator's account observe them. */
@@ -29,6 +31,7 @@ export const OPERATOR_EVENTS: ReadonlySet<AlertEvent> = new Set([
   'credential_refused',
   'model_retiring',
   'ledger_trouble',
+  'reconciliation',
 ]);
 
 /**
