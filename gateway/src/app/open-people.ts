@@ -4,12 +4,14 @@
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import type { ModelEvent } from '../console-api/models/model-deps.ts';
+import { createLinkMails } from '../console-api/people/link-mails.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
 import { ConsoleFailure } from '../errors/console-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { SendMail } from '../mail/mailer.ts';
 import { createInvitations } from '../people/members/invitations.ts';
 import { createMembers, createPersonNames } from '../people/members/members.ts';
 import { createPasswordResets, createResetLinks } from '../people/members/password-resets.ts';
@@ -42,6 +44,8 @@ interface OpenPeopleParts {
   readonly log: Log;
   readonly note: RecordEvent;
   config(): Config;
+  /** Gives up soon: somebody waits for it. */
+  readonly sendMail: SendMail;
   suggestModel(): string | null;
   nowMs(): number;
   /** Delays a refused sign-in, to hide timing differences. */
@@ -111,6 +115,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     members: createMembers(shared),
     invitations: createInvitations(shared),
     resets: createPasswordResets({ ...shared, links: createResetLinks(people, nowMs) }),
+    mails: createLinkMails({ sendMail: parts.sendMail, isOn: () => config().server.smtp !== null, nowMs }),
     describeGateway: () => ({
       providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind: kind.name })),
       model: parts.suggestModel() ?? '',

@@ -36,9 +36,9 @@ export const OPERATOR_EVENTS: ReadonlySet<AlertEvent> = new Set([
 
 /**
  * `inbox`: in the console only, where the alerts of the other channels appear too. `webhook`: signed JSON. `slack`: the
- * body of an incoming webhook of Slack, which others accept too.
+ * body of an incoming webhook of Slack, which others accept too. `email`: through the configured SMTP server.
  */
-export const ALERT_CHANNELS = ['inbox', 'webhook', 'slack'] as const;
+export const ALERT_CHANNELS = ['inbox', 'webhook', 'slack', 'email'] as const;
 export type AlertChannel = (typeof ALERT_CHANNELS)[number];
 
 export interface AlertRule {
@@ -49,7 +49,10 @@ export interface AlertRule {
   /** In the unit of the event; 0 where it has none. */
   readonly threshold: bigint;
   readonly channel: AlertChannel;
-  /** Of a webhook: the origin of its address, which may be a secret as a whole. Else empty. */
+  /**
+   * Of a webhook: the origin of its address, which may be a secret as a whole. Of email: the addresses, joined by `, `.
+   * Else empty.
+   */
   readonly receiver: string;
   /** The address and the signing secret, sealed for this rule and origin; base64. Null: not a webhook. */
   readonly sealed: string | null;
