@@ -31,7 +31,6 @@ import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
 import { createTurns } from '../lib/turns.ts';
-import { createMailer } from '../mail/mailer.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createMakerReader, OPERATOR_ACCOUNT } from '../people/roles.ts';
@@ -231,11 +230,6 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       choice: deps.choice,
       clocks: () => ({ steadyMs: performance.now(), unixMs: Date.now() }),
     };
-    const mailParts = {
-      smtp: () => deps.settings.config.server.smtp,
-      publicUrl: () => deps.settings.config.server.publicUrl,
-    };
-    const sendMail = createMailer(mailParts);
     const explainParts = { states: stateParts, deps: () => deps };
     const people = openPeople({
       people: store.people,
@@ -247,7 +241,6 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       log,
       note: (note) => store.audit.append([auditEntryOf(note)]),
       config: () => deps.settings.config,
-      sendMail: createMailer({ ...mailParts, timeoutMs: LINK_MAIL_MS }),
       suggestModel: () => suggestModel(deps.settings.routes, DEFAULT_PROTOCOL, Date.now()),
       nowMs: Date.now,
     });
@@ -269,17 +262,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const { readSpends } = policy;
     const { troubles } = watch;
     closers.push(
-      startAlerts({
-        store,
-        deps,
-        log,
-        baseUrl,
-        seal: models.deps.seal,
-        sendMail,
-        readSpends,
-        states: stateParts,
-        troubles,
-      }),
+      startAlerts({ store, deps, log, baseUrl, seal: models.deps.seal, readSpends, states: stateParts, troubles }),
     );
     closers.push(deps.detached.start());
     content.startSweeping(directory, () => deps.settings.config);
@@ -355,8 +338,6 @@ function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
   };
 }
 
-/** For an email that somebody in the console waits for. */
-const LINK_MAIL_MS = 8_000;
 const OVERLOADED = 'too much work: a part of the new requests is answered with 503; running ones go on';
 const RELIEVED = 'no request is refused for too much work any more';
 const NOT_SET_UP = `The console is not set up yet. Print a one-time link: ${DISTRIBUTION.command} setup-link`;

@@ -7,7 +7,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { bindingOf } from '../config/console-providers.ts';
 import type { StateParts } from '../console-api/models/routing-states.ts';
 import { ALERT_BINDING } from '../control/alert-commands.ts';
-import type { SendMail } from '../mail/mailer.ts';
+import { createMailer } from '../mail/mailer.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import type { CredentialSeal } from '../providers/credentials/credential-seal.ts';
 import type { BindingCaps, Subject } from '../store/ports/limits.ts';
@@ -27,7 +27,6 @@ interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
   readonly states: StateParts;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
-  readonly sendMail: SendMail;
   readonly log: Pick<ProcessLog['log'], 'warn'>;
   /** The prefix of the console's links. */
   baseUrl(): string;
@@ -35,7 +34,7 @@ interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
 
 /** Returns the function that ends it. */
 export function startAlerts(parts: AlertParts): () => void {
-  const { seal, deps, sendMail, baseUrl } = parts;
+  const { seal, deps, baseUrl } = parts;
   const { alerts } = parts.store;
   const nowMs = Date.now;
   const { states, troubles } = parts;
@@ -52,7 +51,7 @@ export function startAlerts(parts: AlertParts): () => void {
   const deliver = createDelivering({
     alerts,
     fetchFor: ({ account }) => (account === OPERATOR_ACCOUNT ? trustingFetch : publicFetch),
-    sendMail,
+    sendMail: createMailer(() => deps.settings.config.server),
     open({ id, receiver, sealed }) {
       if (sealed === null) return null;
       const { url, signing } = seal.open(bindingOf({ provider: ALERT_BINDING, name: id }, receiver), sealed) ?? {};

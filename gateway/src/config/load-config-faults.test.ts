@@ -82,8 +82,8 @@ describe('server and limits', () => {
       "f.yaml:3:17: server.smtp.host: found 'smtp://m', expected an address or host name such as smtp.example.com. Write it without scheme or port.",
     ],
     [
-      'server:\n  public_url: https://g\n  smtp: { host: m, from: "Gate <a@b.c>" }\n',
-      "f.yaml:3:26: server.smtp.from: found 'Gate <a@b.c>', expected an email address such as tollgate@example.com. Write the address only, without a name.",
+      'server:\n  public_url: https://g\n  smtp: { host: m, from: "Mail <a@b.c>" }\n',
+      "f.yaml:3:26: server.smtp.from: found 'Mail <a@b.c>', expected an email address such as tollgate@example.com. Write the address only, without a name.",
     ],
     [
       'server:\n  port: 80.5\n',

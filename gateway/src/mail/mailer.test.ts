@@ -28,8 +28,8 @@ async function rig(plan: FakeSmtpPlan, changes: Partial<SmtpConfig> = {}, ca: st
   stops.push(fake.stop);
   const { encryption = 'none' } = plan;
   const smtp = { host: 'localhost', port: fake.port, encryption, login: null, from: 'gate@example.com', ...changes };
-  const parts = { smtp: () => smtp, publicUrl: () => 'https://gate.test', timeoutMs: 500 };
-  return { ...fake, send: createMailer({ ...parts, ...(ca !== null && { ca }) }) };
+  const server = { smtp, publicUrl: 'https://gate.test' };
+  return { ...fake, send: createMailer(() => server, { timeoutMs: 500, ...(ca !== null && { ca }) }) };
 }
 const withLogin = { login: { user: 'gate', password: new Secret(PASSWORD) } };
 

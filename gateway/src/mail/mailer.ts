@@ -3,8 +3,7 @@
  * certificates of the system's authorities.
  */
 import { createTransport } from 'nodemailer';
-import type { SmtpConfig } from '../config/config.ts';
-import { renderMail } from './render-mail.ts';
+import type { ServerConfig, SmtpConfig } from '../config/config.ts';
 
 const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
@@ -34,22 +33,18 @@ export interface MailResult {
 /** Never rejects for what the server does. */
 export type SendMail = (mail: Mail) => Promise<MailResult>;
 
-export interface MailerParts {
-  /** As configured now; null: email is not configured. */
-  smtp(): SmtpConfig | null;
-  /** The gateway's public address. */
-  publicUrl(): string | null;
-  /** Authorities to trust instead of the system's, PEM; tests. */
-  readonly ca?: string;
-  /** Of a whole attempt. */
-  readonly timeoutMs?: number;
-}
+const NOT_CONFIGURED = 'Email is not configured: set server.smtp in the configuration file.';
 
-export const NOT_CONFIGURED = 'Email is not configured: set server.smtp in the configuration file.';
-
-export function createMailer({ smtp, publicUrl, ca, timeoutMs = TIMEOUT_MS }: MailerParts): SendMail {
+/**
+ * `server`: as configured now. `ca`: authorities to trust instead of the system's, PEM; for tests. `timeoutMs`: of a
+ * whole attempt.
+ */
+export function createMailer(
+  server: () => Pick<ServerConfig, 'smtp' | 'publicUrl'>,
+  { ca, timeoutMs = TIMEOUT_MS }: { readonly ca?: string; readonly timeoutMs?: number } = {},
+): SendMail {
   return async (mail) => {
-    const config = smtp();
+    const { smtp: config, publicUrl } = server();
     if (config === null) return { isSent: false, problem: NOT_CONFIGURED };
     const transport = createTransport({
       host: config.host,
@@ -63,7 +58,7 @@ export function createMailer({ smtp, publicUrl, ca, timeoutMs = TIMEOUT_MS }: Ma
         forceAuth: true,
       }),
       tls: { minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
-      name: URL.parse(publicUrl() ?? '')?.hostname ?? 'localhost',
+      name: URL.parse(publicUrl ?? '')?.hostname ?? 'localhost',
       connectionTimeout: CONNECT_MS,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
@@ -105,4 +100,32 @@ function shown({ host, login }: SmtpConfig, problem: string): string {
   const forms = [secret, btoa(secret), btoa(`\0${user}\0${secret}`)].filter((form) => form !== '');
   const plain = forms.reduce((text, form) => text.replaceAll(form, '[secret]'), problem);
   return `${host}: ${plain.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()}`.slice(0, PROBLEM_CHARACTERS_MAX);
+}
+
+/** Plain text, and HTML that contains no markup of others, no image and nothing remote. */
+function renderMail({ paragraphs, link, footer }: Pick<Mail, 'paragraphs' | 'link' | 'footer'>): {
+  readonly text: string;
+  readonly html: string;
+} {
+  const action = link === null ? [] : [`${link.label}:\n${link.url}`];
+  const button = link === null ? [] : [`<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.label)}</a></p>`];
+  return {
+    text: `${[...paragraphs, ...action, `-- \n${footer}`].join('\n\n')}\n`,
+    html: [
+      '<!doctype html><html><body style="font-family: sans-serif; font-size: 15px; line-height: 1.5">',
+      ...paragraphs.map((one) => `<p>${escapeHtml(one)}</p>`),
+      ...button,
+      `<p style="font-size: 13px; color: #666">${escapeHtml(footer)}</p>`,
+      '</body></html>',
+    ].join('\n'),
+  };
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

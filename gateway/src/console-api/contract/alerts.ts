@@ -69,7 +69,7 @@ export const alertRoutes = {
       ),
       /** Events that this account can observe. */
       events: z.array(z.enum(ALERT_EVENTS)),
-      /** Whom the caller's alerts reach by email. `none`: no mail server is configured. */
+      /** The recipients that the caller may choose for email. `none`: no mail server is configured. */
       email_to: z.enum(['none', 'members', 'anyone']),
     }),
   },
