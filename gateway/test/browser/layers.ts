@@ -81,6 +81,12 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/usage', 'Add filter', press('Filter')),
   layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
   layer('/app/logs', 'Add filter', press('Filter')),
+  layer('/app/logs', 'Saved views', press('Views')),
+  menu('/app/logs', 'Actions for Server errors', steps(press('Views'), press('Actions for Server errors'))),
+  layer('/app/logs', 'Save view', steps(press('Views'), press('Save this page as view…'))),
+  layer('/app/logs', 'Edit Server errors', steps(press('Views'), choose('Actions for Server errors', 'Edit…'))),
+  layer('/app/logs', 'Delete Server errors?', steps(press('Views'), choose('Actions for Server errors', 'Delete…'))),
+  layer('/app/logs', 'Columns', press('Columns')),
   layer(
     ({ request }) => `/app/logs/${request}`,
     /./,

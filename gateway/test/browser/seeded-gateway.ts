@@ -289,6 +289,8 @@ async function furnish(
       body: { email: 'linus@example.com', role: 'developer', workspaces: ['default'] },
     }),
   );
+  const search = { q: 'status:5xx', range: '7d', sort: '-duration' };
+  await must(owner.ask('POST /accounts/default/views', { body: { name: 'Server errors', shared: true, search } }));
   const caps = { ...NO_CAPS, rpm: 600, budget_usd: '250', budget_window: 'month' };
   await must(
     owner.ask('POST /accounts/default/workspaces', {
