@@ -120,7 +120,7 @@ export const QUERIES = `## Find requests
 
 The query bar of the logs page completes fields and the names in use while you type; Enter lists the requests. The address keeps
 the query, so a link to a page is a link to the same list. The console API takes the same text: \`GET /accounts/{account}/logs?q=\`,
-also for the CSV file and the list of reasons.
+also for the CSV file, the list of reasons and usage.
 
 \`\`\`text
 status:5xx duration>10s              failed after more than ten seconds
@@ -140,7 +140,26 @@ req_0193ab                           a request id or its beginning
 | numbers | \`cost\` (USD), \`tokens\`, \`input\`, \`output\`, \`cache\`, \`attempts\` (\`12k\`, \`1.5M\`), \`duration\`, \`ttft\` (\`250ms\`, \`10s\`, \`2m\`), \`tps\` |
 
 All terms must hold. A click on a column's head sorts all requests of the range by it (\`sort=-cost\` in the API); the second click
-turns the order around, the third returns to the newest first.`;
+turns the order around, the third returns to the newest first. Days and ranges such as *this week* follow the account's time zone,
+which the pages name.
+
+**Usage** takes the same queries, without text. Sums of requests that meet a query are exact: of all filters that the sums of usage
+know at any length, of other fields up to 50,000 matching requests, or 7 days.
+
+**The audit log** has the fields \`action\` (\`keys.create\`, \`keys.*\`), \`actor\` (name or id), \`target\` (id), \`workspace\` and
+\`date\` (\`date:2026-11-21\`, \`date:2026-11-01..2026-11-21\`).
+
+### Save views
+
+*Columns* chooses the columns of the table. *Views* saves the query with its filters, range, columns and order under a name, for
+yourself or, with the permission \`views.share\`, for everyone in the account; each reader sees the requests that they may see. A view
+that was changed since says *modified*: update it or undo the changes. One view can be pinned to Home. The palette (⌘K) finds views
+by name. The CSV file has the columns and the order of the list (\`columns=at,status,cost&sort=-cost\` in the API).
+
+### Follow requests
+
+*Live tail* adds new requests every two seconds and counts requests, errors and cost since the page was opened. *Pause* holds new
+rows and says how many wait. Rows never move under the pointer.`;
 
 export const CONTENT = `## Stored prompts and responses
 

@@ -1,6 +1,6 @@
 /** Tests when new calls are refused for an overload, and when none are again. */
 import { expect, test } from 'bun:test';
-import { Overload } from './overload.ts';
+import { Overload } from './capacity.ts';
 
 function noteMany(overload: Overload, times: number, delayMs: number, memoryPart = 0.1): Overload {
   for (let turn = 0; turn < times; turn++) overload.note(delayMs, memoryPart);

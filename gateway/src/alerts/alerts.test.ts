@@ -28,7 +28,12 @@ function receive(answer: (request: Request) => Response | Promise<Response>): st
   return `http://127.0.0.1:${server.port}`;
 }
 
-function deliveringTo(store: Store, addresses: Readonly<Record<string, string>>, minuteOf = () => 0) {
+function deliveringTo(
+  store: Store,
+  addresses: Readonly<Record<string, string>>,
+  minuteOf = () => 0,
+  nowMs: () => number = Date.now,
+) {
   const trusted = new Set(Object.values(addresses));
   return createDelivering({
     alerts: store.alerts,
@@ -36,7 +41,7 @@ function deliveringTo(store: Store, addresses: Readonly<Record<string, string>>,
     minuteOf,
     consoleUrl: () => 'https://gate.test',
     open: ({ id }: AlertRule) => ({ url: new Secret(`${addresses[id] ?? ''}/hook`), signing: SIGNING }),
-    nowMs: Date.now,
+    nowMs,
   });
 }
 
@@ -272,7 +277,7 @@ test('deliveries repeated after a lost result have the same id; a dead receiver 
   await store.close();
 });
 
-test('failed attempts back off up to an hour, and end after a day', async () => {
+test('failed attempts back off up to an hour, and end after a day and ten attempts', async () => {
   const fresh = {
     id: 'a',
     ...{ rule: 'one', account: 'default', event: 'a', text: '', remedy: null },
@@ -287,9 +292,37 @@ test('failed attempts back off up to an hour, and end after a day', async () => 
     status: 'pending',
   });
   expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', 0, 0).nextAtMs).toBe(3_600_000);
-  expect(afterAttempt({ ...fresh, attempts: 3 }, 'x', DAY_MS, 0).status).toBe('failed');
+  expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', DAY_MS - 1, 0).status).toBe('pending');
+  expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', DAY_MS, 0).status).toBe('failed');
+  expect(afterAttempt({ ...fresh, attempts: 8 }, 'x', 9 * DAY_MS, 0).status).toBe('pending');
+  expect(afterAttempt({ ...fresh, attempts: 9 }, 'x', 9 * DAY_MS, 0).status).toBe('failed');
   // Quiet hours do not count.
-  expect(afterAttempt({ ...fresh, attempts: 3 }, 'x', DAY_MS, 1).status).toBe('pending');
+  expect(afterAttempt({ ...fresh, attempts: 30 }, 'x', DAY_MS, 1).status).toBe('pending');
+});
+
+test('a delivery that waited for a day, such as while the server was stopped, is tried as often as others', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  const createdAtMs = Date.now() - DAY_MS;
+  let nowMs = Date.now();
+  let refusals = 9;
+  const address = receive(() => new Response(null, { status: refusals-- > 0 ? 503 : 204 }));
+  await store.alerts.createRule(sampleRule('one'), []);
+  await evaluateAlerts(sourcesOf(store, [budgetOf('a')], 80n), createdAtMs);
+  const deliver = deliveringTo(
+    store,
+    { one: address },
+    () => 0,
+    () => nowMs,
+  );
+  const read = async () => (await store.alerts.readDeliveries('one', 1))[0];
+  await deliver();
+  expect(await read()).toMatchObject({ status: 'pending', attempts: 1 });
+  for (let round = 0; round < 9; round += 1) {
+    nowMs += HOUR_MS;
+    await deliver();
+  }
+  expect(await read()).toMatchObject({ status: 'delivered', attempts: 10 });
+  await store.close();
 });
 
 test('a receiver at a private address, or without https, is not reached', async () => {

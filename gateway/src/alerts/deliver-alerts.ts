@@ -1,6 +1,6 @@
 /**
- * Sends due deliveries of alerts to their receivers, at least once, for up to a day. Each rule sends on its own, one
- * delivery after another, so that a dead receiver delays no other.
+ * Sends due deliveries of alerts to their receivers, at least once, for a day and at least ten times. Each rule sends on
+ * its own, one delivery after another, so that a dead receiver delays no other.
  */
 import type { Secret } from '../lib/secret.ts';
 import { signPost } from '../lib/signed-post.ts';
@@ -12,6 +12,8 @@ const BATCH = 50;
 const FIRST_PAUSE_MS = 5_000;
 const PAUSE_MS_MAX = 3_600_000;
 const GIVE_UP_AFTER_MS = 86_400_000;
+/** Over 40 minutes: while the server was stopped, or the rule muted, the day may have passed without an attempt. */
+const ATTEMPTS_MIN = 10;
 const TIMEOUT_MS = 10_000;
 const ERROR_CHARACTERS_MAX = 200;
 const DAY_MINUTES = 1_440;
@@ -78,8 +80,9 @@ export function afterAttempt(
 ): AlertDelivery {
   const attempts = delivery.attempts + 1;
   if (error === null) return { ...delivery, attempts, status: 'delivered', error: null };
-  const status = nowMs - delivery.createdAtMs >= GIVE_UP_AFTER_MS + quietMs ? 'failed' : 'pending';
+  const isOver = attempts >= ATTEMPTS_MIN && nowMs - delivery.createdAtMs >= GIVE_UP_AFTER_MS + quietMs;
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(delivery.attempts, 20), PAUSE_MS_MAX);
+  const status = isOver ? 'failed' : 'pending';
   return { ...delivery, attempts, status, nextAtMs: nowMs + pauseMs, error: error.slice(0, ERROR_CHARACTERS_MAX) };
 }
 

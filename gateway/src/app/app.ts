@@ -3,8 +3,13 @@
  * servers.
  */
 import manifest from '../../package.json' with { type: 'json' };
-import { boundCapacity, boundsOfDescriptors, type CapacityBounds, createCapacity } from '../admission/capacity.ts';
-import { startOverloadWatch } from '../admission/overload.ts';
+import {
+  boundCapacity,
+  boundsOfDescriptors,
+  type CapacityBounds,
+  createCapacity,
+  startOverloadWatch,
+} from '../admission/capacity.ts';
 import { probeProvider } from '../call/attempt/probe-provider.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { openPoller } from '../call/detached/open-poller.ts';

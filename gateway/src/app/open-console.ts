@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import manifest from '../../package.json';
 import type { BillingDeps } from '../call/money/billing-deps.ts';
-import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
+import type { BodyTimeLimits } from '../call/request/read-body.ts';
 import { createIdentify } from '../console-api/kernel/actor.ts';
 import { createConsoleApi } from '../console-api/kernel/console-api.ts';
 import { createContentOf } from '../console-api/logs/call-content.ts';
@@ -89,7 +89,7 @@ export function openConsole({
       ...invitationHandlers(people),
       ...resetHandlers(people),
       ...memberHandlers(people),
-      ...overviewHandlers(usageParts),
+      ...overviewHandlers({ ...usageParts, views: policy.views }),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),

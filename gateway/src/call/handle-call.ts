@@ -19,9 +19,9 @@ import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
 import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
-import { type ReadCall, readBody, readCall } from './request/read-body.ts';
+import { type ReadCall, readBody, readCall, takesForm } from './request/read-body.ts';
 import { leadToStored } from './stored/lead-to-stored.ts';
-import { readForm, takesForm } from './upload/read-form.ts';
+import { readForm } from './upload/read-form.ts';
 
 /** Answers one call, also if a step fails. */
 export async function handleCall(

@@ -6,7 +6,7 @@ import type { Server } from 'bun';
 import type { DescriptorBounds } from '../admission/capacity.ts';
 import { NO_SNIFF } from '../call/deliver/reply.ts';
 import type { CallDeps } from '../call/deps.ts';
-import { type ArrivingBody, arrivingBodies } from '../call/request/arriving-body.ts';
+import { type ArrivingBody, arrivingBodies } from '../call/request/read-body.ts';
 import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { countDescriptors, keepSpareDescriptors, lowestFreeDescriptor } from '../lib/open-files.ts';
 import { answerRequest, clientAddress, isForwardedHttps, type Origin, type ServerDeps } from './answer-request.ts';

@@ -6,6 +6,7 @@ import type { Payer } from '../billing/who-pays.ts';
 import type { CountRecord } from '../call/call-observer.ts';
 import { explainFallback, explainReason } from '../call/reason/explain-reason.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
+import type { LineWriter } from './line-writer.ts';
 
 /** What a line tells of. */
 export interface EndedRequest {
@@ -238,4 +239,38 @@ function member(name: string, text: string | null): string {
 
 function cut(text: string, charsMax = TEXT_CHARS_MAX): string {
   return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text;
+}
+
+const GATHER_MS = 100;
+
+/** Gathers the lines for at most 100 ms or 64 KiB, and writes them at once. */
+export class RequestLog {
+  readonly #writer: LineWriter;
+  readonly #lines = new RequestLines();
+  #count = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(writer: LineWriter) {
+    this.#writer = writer;
+    writer.holdBack(this.#write);
+  }
+
+  add(ended: EndedRequest): void {
+    this.#lines.add(ended);
+    this.#count += 1;
+    if (this.#lines.isFull) this.#write();
+    else this.#timer ??= setTimeout(this.#onTime, GATHER_MS);
+  }
+
+  /** The timer is not cleared where lines are written before its time: another would be set at once. */
+  readonly #onTime = (): void => {
+    this.#timer = null;
+    this.#write();
+  };
+
+  readonly #write = (): void => {
+    if (this.#count === 0) return;
+    this.#writer.append(this.#lines.take(), this.#count);
+    this.#count = 0;
+  };
 }

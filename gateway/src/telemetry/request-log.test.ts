@@ -7,8 +7,7 @@ import { sampleRecord } from '../store/testing/sample-record.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { LineWriter } from './line-writer.ts';
 import { createLog } from './log.ts';
-import { type EndedRequest, RequestLines } from './request-lines.ts';
-import { RequestLog } from './request-log.ts';
+import { type EndedRequest, RequestLines, RequestLog } from './request-lines.ts';
 
 const newFolder = temporaryFolders();
 

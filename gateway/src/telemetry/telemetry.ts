@@ -11,13 +11,13 @@ import type { OnCommit } from '../store/ports/store.ts';
 import type { LineWriter } from './line-writer.ts';
 import type { Log } from './log.ts';
 import { CallCounter, type NameVendor } from './metrics/call-counter.ts';
-import { countCommits, defineGatewayMetrics, type GatewayState } from './metrics/gateway-metrics.ts';
+import { defineGatewayMetrics, type GatewayState } from './metrics/gateway-metrics.ts';
 import { watchProcess } from './metrics/process-metrics.ts';
-import { counter, MetricRegistry } from './metrics/registry.ts';
+import { counter, histogram, MetricRegistry } from './metrics/registry.ts';
 import { CONTENT_TYPES, chooseFormat, renderMetrics } from './metrics/render-text.ts';
 import type { OtlpExport } from './otlp/otlp-export.ts';
 import type { PostBytes } from './otlp/otlp-sender.ts';
-import { RequestLog } from './request-log.ts';
+import { RequestLog } from './request-lines.ts';
 
 interface TelemetryParts {
   readonly config: TelemetryConfig;
@@ -99,6 +99,21 @@ const DROPPED_LINES = counter(
   '{line}',
   'Lines of the log that were dropped because their reader was too slow.',
 );
+
+const COMMITS = histogram(
+  'tollgate.journal_commit.duration',
+  's',
+  'Time in which the disk made a block of the journal durable.',
+  [],
+  [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+);
+
+/** Counts group commits from now on. */
+function countCommits(registry: MetricRegistry): OnCommit {
+  const family = registry.family(COMMITS);
+  const index = family.series();
+  return (durationMs) => family.observe(index, durationMs / 1_000);
+}
 
 /** Imported only here: the packages behind it take memory and time to start. */
 async function openOtlp(config: OtlpConfig, registry: MetricRegistry, parts: TelemetryParts): Promise<OtlpExport> {

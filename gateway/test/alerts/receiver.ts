@@ -9,10 +9,9 @@ export interface Receiver {
   stop(): void;
 }
 
-/** Answers each delivery at once, but one in `refusesEach` that it did not refuse before, which it answers with 503. */
+/** Answers each delivery at once, but one in `refusesEach`, which it answers with 503. */
 export function startReceiver(refusesEach: number): Receiver {
   const seen = new Map<string, { text: string; times: number }>();
-  const refused = new Set<string>();
   let arrivals = 0;
   let awaited: { readonly at: number; readonly act: () => void } | null = null;
   const server = Bun.serve({
@@ -22,11 +21,7 @@ export function startReceiver(refusesEach: number): Receiver {
       const { id, text } = (await request.json()) as { readonly id: string; readonly text: string };
       if (request.headers.get('tollgate-delivery') !== id) return new Response(null, { status: 400 });
       arrivals += 1;
-      // Once: two refusals a day apart end a delivery.
-      if (arrivals % refusesEach === 0 && !refused.has(id)) {
-        refused.add(id);
-        return new Response(null, { status: 503 });
-      }
+      if (arrivals % refusesEach === 0) return new Response(null, { status: 503 });
       seen.set(id, { text, times: (seen.get(id)?.times ?? 0) + 1 });
       if (awaited !== null && arrivals >= awaited.at) {
         const { act } = awaited;

@@ -39,7 +39,7 @@ const DAY_MS = 86_400_000;
 const BUDGET_USD = '0.0001';
 const REFUSES_EACH = 7;
 /** How often the gateway evaluates. */
-const TICK_MS = 5_000;
+const TICK_MS = 500;
 const DELIVERED_WITHIN_MS = 120_000;
 
 /** Throws an Error with the problems as sentences. */
@@ -63,6 +63,7 @@ export async function runCrossings({ crossings, kills, seed }: CrossingPlan): Pr
       environment: {
         BUN_OPTIONS: `--preload=${join(import.meta.dir, 'shifted-clock.ts')}`,
         TOLLGATE_TEST_CLOCK_SHIFT_MS: `${shiftMs}`,
+        TOLLGATE_TEST_TICK_MS: `${TICK_MS}`,
       },
     });
   let gateway = await start();

@@ -10,7 +10,7 @@ import { ROOT } from '../../scripts/package/bundle-program.ts';
 import { packForNpm } from '../../scripts/package/npm-package.ts';
 import { buildConsole } from '../../src/app/build-console.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
-import { consoleFiles, firstAnswer, startInstalled } from './installed.ts';
+import { consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
 
 const FIRST_ANSWER_MS_MAX = 60_000;
 const TEST_MS_MAX = 180_000;
@@ -57,6 +57,20 @@ describe('content', () => {
     for (const { ref, dependsOn } of dependencies) {
       expect(ref.startsWith('tollgate@') || refs.has(ref)).toBe(true);
       expect(dependsOn.filter((other: string) => !refs.has(other))).toEqual([]);
+    }
+    for (const { type, name, version, group, purl, licenses, hashes } of components) {
+      const full = group === undefined ? name : `${group}/${name}`;
+      expect({ full, type, purl, version }).toEqual({
+        full,
+        type: 'library',
+        purl: `pkg:npm/${full.replace('@', '%40')}@${version}`,
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      });
+      expect({ full, licensed: licenses?.length > 0, hashed: hashes?.length > 0 }).toEqual({
+        full,
+        licensed: true,
+        hashed: true,
+      });
     }
     const notices = read('THIRD-PARTY-NOTICES.txt');
     expect(notices).toContain('\nzod 4.');
@@ -134,10 +148,13 @@ describe('from an empty folder', () => {
       });
       try {
         expect(await firstAnswer(gateway)).toContain('You wrote: “Hello!”');
-        expect(elapsedMs()).toBeLessThan(FIRST_ANSWER_MS_MAX);
+        const firstAnswerMs = elapsedMs();
+        expect(firstAnswerMs).toBeLessThan(FIRST_ANSWER_MS_MAX);
+        process.stderr.write(`the first answer came after ${(firstAnswerMs / 1_000).toFixed(1)} s\n`);
         const files = await consoleFiles(gateway.url);
         expect(files.size).toBeGreaterThan(2);
         expect([...files.values()].every((status) => status === 200)).toBe(true);
+        expect(await docsTitles(gateway.url)).toEqual(DOCS_TITLES);
       } finally {
         await gateway.stop();
       }

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { useSlots } from '../../charts/series-colors.ts';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters } from '../../filters/filters.ts';
+import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { spanWords } from '../../filters/span-words.ts';
 import { addressOf } from '../../lib/api.ts';
@@ -12,7 +13,8 @@ import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
-import { useFilters } from '../../route/route.ts';
+import { Link } from '../../route/link.tsx';
+import { useFilters, useNavigate } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL, Segmented } from '../../ui/field.tsx';
@@ -54,7 +56,8 @@ function useEnd(isLive: boolean, range: string): number {
 
 export default function UsagePage() {
   const [search, change] = useFilters();
-  const { account } = useAccount();
+  const { account, may } = useAccount();
+  const navigate = useNavigate();
   const isLive = search.live === '1';
   const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`), useZone());
   const query = usageQuery(view, search);
@@ -81,6 +84,11 @@ export default function UsagePage() {
       }
       filters={
         <>
+          <QueryBar
+            placeholder="status:5xx duration>10s model:claude*"
+            range={view.range}
+            onFind={(id) => navigate({ to: '/app/logs/{-$request}', names: { request: id } })}
+          />
           <RangeChoice range={view.range} />
           <FilterChips
             labels={usage.data?.filter_labels ?? []}
@@ -112,6 +120,17 @@ export default function UsagePage() {
       }
     >
       {usage.error !== null && <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.error !== null && search.q !== undefined && may('logs.read') && (
+        <p>
+          <Link
+            to="/app/logs"
+            search={{ ...filtersOf(search), ...rangeSearch(search) }}
+            className="font-medium text-accent underline underline-offset-2"
+          >
+            Show in Logs
+          </Link>
+        </p>
+      )}
       <MetricTiles
         reply={usage.data ?? null}
         chosen={view.metric}
@@ -128,6 +147,11 @@ export default function UsagePage() {
       )}
     </Page>
   );
+}
+
+/** The range of the address, for a page whose usual range is another. */
+function rangeSearch({ range = '7d', from, to }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return from === undefined || to === undefined ? { range } : { from, to };
 }
 
 function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: Dimension) {
@@ -254,7 +278,7 @@ function NoUsage({ view, isFiltered }: { readonly view: UsageView; readonly isFi
       title={`No requests in ${span}`}
       action={
         isFiltered ? (
-          <Button kind="primary" onClick={() => change(clearFilters(DIMENSION_NAMES))}>
+          <Button kind="primary" onClick={() => change({ q: undefined, ...clearFilters(DIMENSION_NAMES) })}>
             Clear filters
           </Button>
         ) : (

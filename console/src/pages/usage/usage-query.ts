@@ -57,12 +57,13 @@ export function readUsageView(search: Search, nowMs: number, zone: string): Usag
   };
 }
 
-/** The filters of the address without the range. */
-export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | 'without', string>>> {
+/** The filters and the query of the address, without the range. */
+export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | 'without' | 'q', string>>> {
   const set = DIMENSION_NAMES.filter(
     (name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])),
   );
   return {
+    ...(search.q === undefined || search.q.trim() === '' ? {} : { q: search.q.trim() }),
     ...Object.fromEntries(set.map((name) => [name, search[name]])),
     ...withoutQuery(search, Object.keys(NONE_LABELS)),
   };

@@ -7,7 +7,7 @@ import { AttemptRow, type Routed } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer } from './collect-answer.ts';
-import { sendRequest } from './send-request.ts';
+import { sendRequest } from './running-attempt.ts';
 import { failureOf } from './upstream-outcome.ts';
 
 const FORMS_MAX = 3;

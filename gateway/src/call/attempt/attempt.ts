@@ -13,8 +13,7 @@ import type { FoldedStreamEnd } from '../stream/folded-stream.ts';
 import { CallStream, type StreamedCall } from '../stream/open-relay.ts';
 import { CallTargets, type NextRequest, type NoTarget } from './call-targets.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
-import { FirstByteWatch, firstByteDueMs, type WatchedAttempt } from './first-byte-watch.ts';
-import { type Hedge, hedgeAtMs, openHedge } from './hedge.ts';
+import { type FirstByteWatch, type Hedge, openHedge, type WatchedAttempt, watchFirstByte } from './late-attempt.ts';
 import { type LostRequest, loseRequest, riskOfWaiting } from './lost-request.ts';
 import { type NotAnswered, notAnswered, type ReadAnswer, type Reply, readFolded } from './read-answer.ts';
 import { RequestForms } from './request-forms.ts';
@@ -97,7 +96,7 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     call.firstByteMs = null;
     if (next !== this.#forms.plan) this.#forms = new RequestForms(call, next);
     this.#start(this.#targets.describeChoice(waitMs));
-    if (this.isSilent) this.#watchFirstByte();
+    if (this.isSilent) this.#watch = watchFirstByte(this.#watch, this.#call, this.#targets.plan, this);
   }
 
   /** Ends the call with the failure of the attempt that says most; none was made: with the reason. */
@@ -138,19 +137,6 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   openStream(): CallStream {
     this.#stream ??= new CallStream(this.#call, this);
     return this.#stream;
-  }
-
-  #watchFirstByte(): void {
-    const { plan } = this.#targets;
-    const nowMs = performance.now();
-    const lateAtMs = firstByteDueMs(plan, nowMs);
-    const slowAtMs = hedgeAtMs(this.#call, plan, nowMs);
-    if (Math.min(lateAtMs, slowAtMs) === Number.POSITIVE_INFINITY) {
-      this.#watch?.stop();
-      return;
-    }
-    this.#watch ??= new FirstByteWatch(plan, this);
-    this.#watch.start(lateAtMs, slowAtMs);
   }
 
   get isSilent(): boolean {

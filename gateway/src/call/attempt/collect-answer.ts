@@ -1,7 +1,9 @@
 /** Collects an upstream's non-streamed answer or error body within its limits, and reads the facts of an answer. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type {
   AnswerFacts,
   AnswerReading,
@@ -14,6 +16,35 @@ import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';
+
+type AnswerLimits = Pick<Limits, 'errorBodyBytesMax' | 'responseBytesMax' | 'sseRecordBytesMax' | 'slowReaderBytesMax'>;
+
+/** What the limits depend on. */
+interface AnsweredCall {
+  readonly protocol: Pick<ClientProtocol, 'answersImages'>;
+  readonly settings: { readonly config: { readonly limits: Limits } };
+}
+
+const IMAGE_RECORD_BYTES = 64 * 1024 * 1024;
+const IMAGE_ANSWER_BYTES = 512 * 1024 * 1024;
+
+const raised = new WeakMap<Limits, AnswerLimits>();
+
+/** The limits of the answers of a call: images, also within Responses, are larger than texts. Contract, 10.14. */
+export function answerLimits({ protocol, settings }: AnsweredCall): AnswerLimits {
+  const { limits } = settings.config;
+  if (protocol.answersImages !== true) return limits;
+  let found = raised.get(limits);
+  if (found === undefined) {
+    found = {
+      ...limits,
+      responseBytesMax: Math.max(limits.responseBytesMax, IMAGE_ANSWER_BYTES),
+      sseRecordBytesMax: Math.max(limits.sseRecordBytesMax, IMAGE_RECORD_BYTES),
+    };
+    raised.set(limits, found);
+  }
+  return found;
+}
 
 /** A complete answer. `cut`: an error body exceeded the limit; `body` is its beginning. */
 export interface CollectedAnswer {

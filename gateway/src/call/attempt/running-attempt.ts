@@ -2,19 +2,20 @@
  * Runs one attempt of a call: sends its request, reads what comes back in the way the call needs it, and tells the loop
  * of its answer, its first content or its failure. Decides nothing.
  */
-
 import type { CallFailure } from '../../errors/call-failure.ts';
+import { traceHeaders } from '../../lib/trace-context.ts';
+import type { Operation } from '../../providers/provider.ts';
+import type { AttemptPlan } from '../../routing/attempt-plan.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import type { AttemptRow, Held } from '../call.ts';
+import type { AttemptRow, Held, Routed } from '../call.ts';
+import { listenForContent } from '../content/content-draft.ts';
 import type { Folding, UpstreamCall } from '../plan/upstream-call.ts';
-import { answerLimits } from '../stream/answer-limits.ts';
 import { type FoldedStream, type FoldedStreamEnd, openFold } from '../stream/folded-stream.ts';
 import type { CallStream } from '../stream/open-relay.ts';
 import type { RelayListener, StreamRelay } from '../stream/stream-relay.ts';
-import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { AnswerCollector, answerLimits, type CollectedAnswer } from './collect-answer.ts';
 import { brokenStream, type NotAnswered, notAnswered, type ReadAnswer, readCollected } from './read-answer.ts';
-import { type SendingPlace, sendRequest } from './send-request.ts';
 import { failureOfSending } from './upstream-outcome.ts';
 
 /** Gets what becomes of an attempt: one of the last four, unless it is aborted before. */
@@ -162,4 +163,48 @@ export class RunningAttempt implements RelayListener {
     if (!this.#isAborted) this.#tap = tap;
     return tap;
   }
+}
+
+/** Where and until when an attempt runs, at the call's target. */
+export interface SendingPlace {
+  readonly plan: Pick<AttemptPlan, 'credential' | 'isFresh'>;
+  readonly laterEndMs: number | null;
+}
+
+/** The running exchange, whose marks the row gets. Throws if the target has no endpoint for the operation. */
+export function sendRequest(
+  call: Routed,
+  plan: UpstreamCall,
+  row: AttemptRow,
+  operation: Operation,
+  { plan: { credential, isFresh }, laterEndMs }: SendingPlace,
+  reader: ExchangeListener,
+): UpstreamTap {
+  const { protocol, body, form } = plan;
+  const listener = call.content === null ? reader : listenForContent(call.content, plan, reader);
+  const own = plan.translation === null ? protocol.passThrough : null;
+  if (protocol.name !== call.protocol.name) row.format = protocol.name;
+  const headers = own === null ? protocol.headers : own.forwardHeaders(call.request.headers, call.version);
+  const exchange = call.target.upstream.openExchange(
+    {
+      protocol: protocol.name,
+      operation,
+      below: plan.below,
+      headers: call.trace === null ? headers : [...headers, ...traceHeaders(call.trace, row.spanId)],
+      body,
+      form,
+      answers: call.facts.answers,
+      passes: own !== null,
+      requestId: call.requestId,
+      atMs: call.atMs,
+      strict: call.principal.strict,
+      endMs: laterEndMs,
+      fresh: isFresh,
+    },
+    credential,
+    answerLimits(call).responseBytesMax,
+    listener,
+  );
+  row.marks = exchange;
+  return exchange;
 }

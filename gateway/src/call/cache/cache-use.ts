@@ -8,7 +8,7 @@ import type { WorkspaceCache } from '../../identity/principal.ts';
 import type { BodyPolicy } from '../../store/ports/records.ts';
 import { member } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
-import { isToBeKept } from '../stored/keep-response.ts';
+import { isToBeKept } from '../stored/stored-by.ts';
 
 /** `refresh`: the answer is cached, but not taken from the cache. */
 const CHOICES = ['on', 'off', 'refresh'] as const;

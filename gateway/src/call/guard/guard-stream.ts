@@ -1,8 +1,8 @@
 /** Applies the rules of a workspace to the streams that its clients get. */
 import { StreamGuard } from '../../guardrails/stream-guard.ts';
 import { asObject, type JsonObject, parseObject } from '../../protocols/json.ts';
+import { answerLimits } from '../attempt/collect-answer.ts';
 import type { Held } from '../call.ts';
-import { answerLimits } from '../stream/answer-limits.ts';
 import { masksOf, subjectOf } from './guard-request.ts';
 
 /** A guard of the call's stream; null: no rule is for it. */

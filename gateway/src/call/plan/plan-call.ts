@@ -16,7 +16,7 @@ import { familyOf } from '../../tokens/token-families.ts';
 import type { RequestForm } from '../../upstream/request-form.ts';
 import { type JsonOutline, OutlineFull } from '../../wire/json-node.ts';
 import type { Routed } from '../call.ts';
-import { isToBeKept } from '../stored/keep-response.ts';
+import { isToBeKept } from '../stored/stored-by.ts';
 import { sendForm } from '../upload/sent-form.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';

@@ -11,9 +11,9 @@ import { elements, jsonText, member } from '../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
 import type { Identified } from '../call.ts';
 import { type ReadCall, readCall } from '../request/read-body.ts';
-import { inputOf } from './keep-response.ts';
 import type { Conversation } from './open-stored-state.ts';
 import { refuseReference } from './refuse-reference.ts';
+import { inputOf } from './stored-by.ts';
 
 /** A reference, and the row of what is kept here for it. */
 export interface KeptReference {

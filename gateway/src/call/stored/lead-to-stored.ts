@@ -13,9 +13,9 @@ import { type Identified, setFacts } from '../call.ts';
 import { chooseRoute } from '../request/identify.ts';
 import type { ReadCall } from '../request/read-body.ts';
 import { expandRequest, isExpandable } from './expand-request.ts';
-import { KEPT_HERE } from './keep-response.ts';
 import { readSafely } from './read-safely.ts';
 import { refuseReference } from './refuse-reference.ts';
+import { KEPT_HERE } from './stored-by.ts';
 
 /** The call with the tokens of what it continues, and the only target that it may go to. */
 export interface LedCall {

@@ -26,9 +26,9 @@ import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { listInput } from './answer-kept.ts';
 import { findPlace } from './find-place.ts';
-import { KEPT_HERE } from './keep-response.ts';
 import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
+import { KEPT_HERE } from './stored-by.ts';
 import { eventsOf, streamObject } from './stream-object.ts';
 
 /** Answers one request, also if a step fails. `rest`: the path after `/responses/`. */

@@ -13,6 +13,7 @@ import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,
+  answerLimits,
   type CollectedAnswer,
   type CollectLimits,
 } from '../attempt/collect-answer.ts';
@@ -20,7 +21,6 @@ import { scrubText } from '../attempt/scrub.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { Held } from '../call.ts';
 import type { Folding } from '../plan/upstream-call.ts';
-import { answerLimits } from './answer-limits.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
 import { openMeter } from './stream-meter.ts';
 

@@ -11,6 +11,7 @@ import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,
+  answerLimits,
   type CollectedAnswer,
   type CollectLimits,
 } from '../attempt/collect-answer.ts';
@@ -26,7 +27,6 @@ import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { withHint } from '../reason/caller-hint.ts';
-import { answerLimits } from './answer-limits.ts';
 import { ClientStream } from './client-stream.ts';
 import { GuardedOutbox } from './guarded-outbox.ts';
 import { MeteredBody } from './metered-body.ts';

@@ -11,13 +11,6 @@ import { ArrivingForm, readBoundary } from './receive-form.ts';
 import type { ReceivedForm } from './sent-form.ts';
 import { UploadBody, uploadTooLarge } from './upload-body.ts';
 
-/** Whether the body of the call is a form. */
-export function takesForm({ protocol, request }: Identified): boolean {
-  const { takesForms } = protocol;
-  if (takesForms === undefined) return false;
-  return takesForms === 'always' || isFormType(request.headers.get('content-type') ?? '');
-}
-
 /**
  * Reads the whole form. `call.form` owns its bytes, which are freed when the call is released. Rejects with CallFailure as
  * `ArrivingForm.receiveForm` does, and with `invalid_request` or `encoding_unsupported` for its headers.

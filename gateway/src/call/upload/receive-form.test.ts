@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { BodyBytes } from '../../admission/capacity.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import { BODY_TIME_LIMITS } from '../request/arriving-body.ts';
+import { BODY_TIME_LIMITS } from '../request/read-body.ts';
 import { ArrivingForm, readBoundary } from './receive-form.ts';
 import { UploadBody } from './upload-body.ts';
 

@@ -7,7 +7,7 @@ import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { MultipartError, MultipartReader } from '../../wire/multipart/multipart-reader.ts';
 import { boundaryOf } from '../../wire/multipart/part-head.ts';
 import type { CallOrigin } from '../call.ts';
-import { ArrivingBody } from '../request/arriving-body.ts';
+import { ArrivingBody } from '../request/read-body.ts';
 import type { ReceivedForm } from './sent-form.ts';
 
 export type UploadTimes = Pick<Limits, 'uploadStallTimeoutMs' | 'uploadBytesPerSecondMin'>;

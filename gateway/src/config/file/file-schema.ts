@@ -109,7 +109,10 @@ const serverSchema = z.strictObject({
     })
     .optional(),
   console: choice(['on', 'off'])
-    .meta({ description: 'Whether `/app` is served.', default: DEFAULT_CONSOLE })
+    .meta({
+      description: 'Whether the console at `/app` and the documentation at `/docs` are served.',
+      default: DEFAULT_CONSOLE,
+    })
     .optional(),
   websocket: choice(['on', 'off'])
     .meta({

@@ -44,7 +44,7 @@ const changed = rule.extend({ signing_secret: z.string().nullable() });
 
 export const guardrailRoutes = {
   'GET /accounts/{account}/guardrails': {
-    summary: 'Lists the guardrails of the account in the order in which they are applied, and what rules can detect.',
+    summary: 'Lists the guardrails of the account, oldest first, and what rules can detect.',
     access: 'guardrails.read',
     reply: z.object({
       rules: z.array(rule),

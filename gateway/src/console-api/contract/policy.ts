@@ -1,5 +1,6 @@
 /** Defines the routes about limits, workspaces, members, billing, audit and settings. */
 import { z } from 'zod';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import {
   caps,
   cursor,
@@ -34,6 +35,8 @@ const node = z.object({
   binds: z.boolean(),
   gauges: z.array(gauge),
 });
+
+const auditQuery = z.string().max(QUERY_CHARS_MAX).optional();
 
 const cacheMode = z.enum(['off', 'request', 'all']);
 
@@ -271,6 +274,8 @@ export const policyRoutes = {
     access: 'audit.read',
     query: z.object({
       before: cursor.optional(),
+      /** `action:keys.* actor:ada target:key_1 workspace:red date:2026-11-01..2026-11-21`; days of the account's zone. */
+      q: auditQuery,
       actor: id.optional(),
       act: z.string().max(64).optional(),
       subject: z.string().max(256).optional(),
@@ -298,7 +303,7 @@ export const policyRoutes = {
   'GET /accounts/{account}/audit.csv': {
     summary: 'Exports the audit trail as a file.',
     access: 'audit.read',
-    query: z.object({ from: time, to: time }),
+    query: z.object({ from: time, to: time, q: auditQuery }),
     reply: 'csv',
   },
   'GET /accounts/{account}/settings': {

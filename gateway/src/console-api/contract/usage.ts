@@ -5,7 +5,9 @@
 
 import { z } from 'zod';
 import { BILLED } from '../../store/ports/records.ts';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { viewSearch } from './saved-views.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = [
@@ -52,6 +54,8 @@ const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, un
 const filters = {
   from: time,
   to: time,
+  /** A query as in the list of requests, without text: `duration>10s status:5xx`. */
+  q: z.string().max(QUERY_CHARS_MAX).optional(),
   ...callFilters,
 };
 
@@ -111,6 +115,8 @@ export const usageRoutes = {
       ),
       /** The rule by which a provider counts as failing, in one sentence; the same on every page. */
       health_rule: z.string(),
+      /** The saved view that the caller pinned. Null: none, or the caller may not list requests. */
+      pinned_view: z.object({ id, name: z.string(), search: viewSearch }).nullable(),
       has_keys: z.boolean(),
       has_calls: z.boolean(),
     }),

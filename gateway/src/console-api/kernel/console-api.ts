@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/request/arriving-body.ts';
+import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/request/read-body.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';

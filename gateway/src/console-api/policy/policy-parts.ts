@@ -25,7 +25,7 @@ export interface PolicyParts {
   readonly deps: Pick<CallDeps, 'directory' | 'settings' | 'billing'>;
   readonly policies: Pick<PolicyReader, 'readLimitRules'>;
   readonly ledger: Pick<Ledger, 'readBalances'>;
-  readonly audit: Pick<AuditTrail, 'read'>;
+  readonly audit: Pick<AuditTrail, 'read' | 'readValues'>;
   /** As `BudgetSpends.readSpends`, with the names of the models served now. */
   readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
   readonly usage: Pick<UsageReader, 'readUsage' | 'readLogs'>;

@@ -66,7 +66,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     const faults: unknown[] = [];
     const api = createConsoleApi({
       handlers: withRest({
-        ...overviewHandlers(parts),
+        ...overviewHandlers({ ...parts, views: store.views }),
         ...usageHandlers(parts),
         ...logHandlers({ ...parts, content: store.content, contentOf: async () => NO_CONTENT }),
       }),

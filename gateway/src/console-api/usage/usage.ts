@@ -8,6 +8,8 @@ import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
+import { refuseWords } from '../logs/search-content.ts';
+import { readQuery, resolveQuery, withIdTerm } from '../query/resolve-query.ts';
 import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';
 import { labelOf, METRICS, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
@@ -132,7 +134,7 @@ async function understand(parts: UsageParts, tenancy: Tenancy, requested: Asked,
   const labels = await parts.labelsOf(account);
   const question: UsageQuestion = {
     tenant: tenantOf(tenancy),
-    condition: conditionOf(requested, labels.owners),
+    ...chooseQueried(requested, labels, tenancy),
     ...range,
     timeZone,
     by: requested.by,
@@ -143,6 +145,15 @@ async function understand(parts: UsageParts, tenancy: Tenancy, requested: Asked,
   return { step, labels, question };
 }
 
+/** The calls that the filters and the query choose. @throws ConsoleFailure that names what is wrong in `q` */
+function chooseQueried(requested: Asked, labels: UsageLabels, { workspaces }: Tenancy) {
+  const { terms, words } = readQuery(requested.q);
+  refuseWords(words, 'usage does not search text');
+  const condition = conditionOf(requested, labels.owners);
+  const { condition: narrowed, terms: left } = withIdTerm(resolveQuery(terms, condition, labels, workspaces));
+  return { condition: narrowed, terms: left };
+}
+
 /** The sums of the previous period of the same length. */
 function justBefore(question: UsageQuestion): UsageQuestion {
   const { fromMs: toMs } = question;
@@ -151,6 +162,7 @@ function justBefore(question: UsageQuestion): UsageQuestion {
 }
 
 const FILTERS = [
+  'q',
   'model',
   'provider',
   'key',

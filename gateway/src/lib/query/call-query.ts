@@ -3,7 +3,8 @@
  * query's text is parsed by `console-api/query/parse-query.ts`, in the gateway and in the console.
  */
 
-/** How the values of a field are written. Units: durations in ms, money in nano-USD, rates per second. */
+import type { QueryFieldRow } from './query-language.ts';
+
 export const QUERY_FIELDS = {
   key: { kind: 'text', about: 'API key, by name or id' },
   model: { kind: 'text', about: 'Requested model' },
@@ -34,11 +35,6 @@ export const QUERY_FIELDS = {
   id: { kind: 'text', about: 'Request id' },
 } as const satisfies Readonly<Record<string, QueryFieldRow>>;
 
-interface QueryFieldRow {
-  readonly kind: 'text' | 'choice' | 'status' | 'money' | 'count' | 'duration' | 'rate';
-  readonly about: string;
-}
-
 export type QueryField = keyof typeof QUERY_FIELDS;
 
 /** Null: the call has no value. `isPrefix`: the value begins with the text. */
@@ -59,8 +55,8 @@ export interface QueryWord {
 }
 
 /** Met by calls that meet any of the tests; `isNot`: by all others. */
-export interface QueryTerm {
-  readonly field: QueryField;
+export interface QueryTerm<Field extends string = QueryField> {
+  readonly field: Field;
   readonly isNot: boolean;
   readonly texts: readonly TextTest[];
   readonly ranges: readonly RangeTest[];

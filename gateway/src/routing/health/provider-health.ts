@@ -1,6 +1,5 @@
 /** Counts each provider's attempts, faults and times to the first byte over the last minutes, for people to read. */
-import { Durations } from './latency.ts';
-import { WindowCounts } from './window-counts.ts';
+import { Durations, WindowCounts } from './window-counts.ts';
 
 export type HealthState = 'healthy' | 'failing' | 'idle';
 

@@ -6,9 +6,8 @@ import type { Upstream } from '../../providers/provider.ts';
 import { Breaker, type Sent } from './breaker.ts';
 import type { CoolDown, CredentialHealth } from './credential-health.ts';
 import { FAILURES, type FailureClass } from './failure-table.ts';
-import { FirstBytes, PeakAverage } from './latency.ts';
 import type { ProviderStats } from './provider-health.ts';
-import { WindowCounts } from './window-counts.ts';
+import { FirstBytes, PeakAverage, WindowCounts } from './window-counts.ts';
 
 /**
  * What the state allows for a call with one credential of a target. `open`: only if nothing else can be used;

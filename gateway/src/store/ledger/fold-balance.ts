@@ -1,12 +1,11 @@
 /**
  * Applies ledger entries to an account's balance and refuses those that the account does not cover. The ledger, the
- * read model and the proofs share this fold.
+ * read model and the proofs share this fold. The ledger keeps its balances in a book.
  */
-
 import type { Frame } from '../ports/journal.ts';
-import type { AccountBalance, EntryKind } from '../ports/ledger.ts';
+import type { AccountBalance, AccountMode, EntryKind } from '../ports/ledger.ts';
 import type { CallRecord } from '../ports/records.ts';
-import { ConstraintViolation, InsufficientFunds } from '../ports/store-errors.ts';
+import { ConstraintViolation, InsufficientFunds, StoreError } from '../ports/store-errors.ts';
 
 /** Integer nano-USD. */
 type NanoUsd = bigint;
@@ -165,4 +164,77 @@ function fits({ available, held, charged, writtenOff, toppedUp, absorbedAttempts
 
 function inRange(amount: bigint): boolean {
   return BigInt.asIntN(64, amount) === amount;
+}
+
+export interface BookAccount {
+  readonly id: string;
+  prepaid: boolean;
+  balance: Balance;
+}
+
+type Taking = 'hold' | 'extend' | 'correct' | 'topup';
+
+/** Keeps the mode and the balance of every account in memory, exact at each moment. */
+export class BalanceBook {
+  readonly #accounts = new Map<string, BookAccount>();
+
+  constructor(balances: readonly AccountBalance[]) {
+    for (const { account, mode, ...balance } of balances)
+      this.#accounts.set(account, { id: account, prepaid: mode === 'prepaid', balance });
+  }
+
+  /** @throws ConstraintViolation `invalid` for an unknown account. */
+  find(id: string): BookAccount {
+    const found = this.#accounts.get(id);
+    if (found === undefined) throw new ConstraintViolation('invalid', `There is no account ${JSON.stringify(id)}.`);
+    return found;
+  }
+
+  /** Adds a new account, or changes the mode of a known one from now on. */
+  setMode(id: string, mode: AccountMode): void {
+    const prepaid = mode === 'prepaid';
+    const known = this.#accounts.get(id);
+    if (known === undefined) this.#accounts.set(id, { id, prepaid, balance: EMPTY_BALANCE });
+    else known.prepaid = prepaid;
+  }
+
+  /** All balances by account id, or that of one account. */
+  read(account?: string): readonly AccountBalance[] {
+    const found = account === undefined ? [...this.#accounts.values()] : [this.#accounts.get(account)];
+    return found
+      .filter((each) => each !== undefined)
+      .map(({ id, prepaid, balance }) => ({ account: id, mode: modeOf(prepaid), ...balance }))
+      .sort((one, other) => (one.account < other.account ? -1 : 1));
+  }
+}
+
+function modeOf(prepaid: boolean): AccountMode {
+  return prepaid ? 'prepaid' : 'postpaid';
+}
+
+/** Returns the balance after the transfer, or the error with the reason why it is refused. Changes nothing. */
+export function foldInto({ id, prepaid, balance }: BookAccount, kind: Taking, amount: bigint): Balance | StoreError {
+  return foldBalance(balance, { kind, account: id, prepaid, amount, released: 0n });
+}
+
+/** Applies the transfer, or returns the error with the reason why it is refused. */
+export function take(account: BookAccount, kind: Taking, amount: bigint): StoreError | null {
+  const folded = foldInto(account, kind, amount);
+  if (folded instanceof StoreError) return folded;
+  account.balance = folded;
+  return null;
+}
+
+/** Ends a hold of `posted + released`. With `posted` 0 it also takes back a hold that was not kept. */
+export function endHold(account: BookAccount, posted: bigint, released: bigint): void {
+  const { id, prepaid } = account;
+  const kind = posted > 0n ? 'post' : 'void';
+  account.balance = moveMoney(account.balance, { kind, account: id, prepaid, amount: posted, released });
+}
+
+/** Adds a cost that the operator pays; 0 adds nothing. */
+export function absorb(account: BookAccount, kind: 'absorb' | 'absorb_attempts', amount: bigint): void {
+  if (amount === 0n) return;
+  const { id, prepaid, balance } = account;
+  account.balance = moveMoney(balance, { kind, account: id, prepaid, amount, released: 0n });
 }

@@ -7,10 +7,9 @@ import type { Journal } from '../ports/journal.ts';
 import type { AccountBalance, AccountMode, Ledger, Movement, Settlement } from '../ports/ledger.ts';
 import type { CallRecord, CallRecorder } from '../ports/records.ts';
 import { ConstraintViolation, createStoreError, StoreError } from '../ports/store-errors.ts';
-import { absorb, BalanceBook, foldInto } from './balance-book.ts';
 import { checkMovement, checkUnheld } from './check-values.ts';
 import type { Recovered, UnendedCall } from './end-unended.ts';
-import { sumAttempts } from './fold-balance.ts';
+import { absorb, BalanceBook, foldInto, sumAttempts } from './fold-balance.ts';
 import { OpenCalls } from './open-calls.ts';
 
 type MovementKind = 'topup' | 'correct';

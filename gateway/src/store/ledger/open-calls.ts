@@ -7,10 +7,9 @@
 import type { FrameWaiter, Journal } from '../ports/journal.ts';
 import type { Checkpoint, DetachedCall, DetachedJob, Detachment, Hold, Settlement } from '../ports/ledger.ts';
 import { ConstraintViolation, createStoreError, type StoreError, Unavailable } from '../ports/store-errors.ts';
-import { absorb, type BalanceBook, type BookAccount, endHold, take } from './balance-book.ts';
 import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
 import { endUnended, type UnendedCall } from './end-unended.ts';
-import { sumAttempts } from './fold-balance.ts';
+import { absorb, type BalanceBook, type BookAccount, endHold, sumAttempts, take } from './fold-balance.ts';
 
 /** How long the hold of a call that does not stream waits for the call's end, to go into the same frame. */
 const LAZY_MS = 5;

@@ -75,6 +75,11 @@ export interface UsageSums {
 export interface UsageQuestion {
   readonly tenant: UsageTenant;
   readonly condition: CallCondition;
+  /**
+   * Terms that a call must meet in addition; their members are resolved to keys. Matching calls are summed one by one:
+   * refused as `too_wide` where too many match over a long range. Omitted: none.
+   */
+  readonly terms?: readonly QueryTerm[];
   /** Unix ms of arrival; `toMs` is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;

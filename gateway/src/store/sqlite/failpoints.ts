@@ -21,10 +21,12 @@ export type ReachFailpoint = (point: Failpoint) => void;
 /** On the global object: a preloaded file and the bundle of a program have modules of their own. */
 const armed = globalThis as { tollgateFailpoint?: ReachFailpoint };
 
-/** Called at the failpoints of the request thread. Those of the writer thread are given to `serveWriter`. */
-export const reachFailpoint: ReachFailpoint = (point) => armed.tollgateFailpoint?.(point);
+/** What to call at the failpoints of the request thread. Those of the writer thread are given to `serveWriter`. */
+export function armedFailpoints(): ReachFailpoint | undefined {
+  return armed.tollgateFailpoint;
+}
 
-/** For tests: what happens at the failpoints of this thread. */
+/** For tests, before the store is opened: what happens at the failpoints of this thread. */
 export function armFailpoints(reach: ReachFailpoint): void {
   armed.tollgateFailpoint = reach;
 }

@@ -26,7 +26,7 @@ import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
-import { reachFailpoint } from './failpoints.ts';
+import { armedFailpoints } from './failpoints.ts';
 import { createTailReader, findHoldAccount, withRecordsOf, withTransfersOf } from './journal-tail.ts';
 import { createCallReader } from './ledger/call-reader.ts';
 import { createIdempotencyStore } from './ledger/idempotency-store.ts';
@@ -137,6 +137,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
   closers.push(() => reading.close());
   const queries = createQueries(reading);
   const { stream, end, epoch, left } = writer.opened;
+  const reach = armedFailpoints();
   const journal = await openJournal({
     folder: journalFolder(path),
     stream,
@@ -144,7 +145,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     epoch: epoch + 1,
     onChange: (failure) => options.onWritableChange?.(failure),
     onProblem: onJournalProblem,
-    reach: reachFailpoint,
+    ...(reach && { reach }),
     ...(options.onCommit && { onCommit: options.onCommit }),
     ...(options.files && { file: options.files }),
   });
@@ -158,9 +159,9 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     findMovement: (kind, id) => readMovement(queries, kind, id),
     caughtUp: catchUp.caughtUp,
   });
-  reachFailpoint('recovery-appended');
+  reach?.('recovery-appended');
   await catchUp.caughtUp();
-  reachFailpoint('recovery-ingested');
+  reach?.('recovery-ingested');
   const policies = createPolicyStore(queries, writer);
   async function readModes(): Promise<void> {
     for (const { id, mode } of await policies.readAccounts()) book.setAccount(id, mode);

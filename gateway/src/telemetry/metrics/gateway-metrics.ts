@@ -1,6 +1,6 @@
 /** Reports the gateway's capacity, readiness, protocol violations, journal and tables, read where each is kept. */
-import type { OnCommit, StoreHealth } from '../../store/ports/store.ts';
-import { type AddSample, counter, gauge, histogram, type MetricRegistry, type MetricSpec } from './registry.ts';
+import type { StoreHealth } from '../../store/ports/store.ts';
+import { type AddSample, counter, gauge, type MetricRegistry, type MetricSpec } from './registry.ts';
 import { ROUTING_METRICS, type RoutingView } from './routing-metrics.ts';
 
 /** An amount with its bound; not finite: no bound. */
@@ -83,14 +83,6 @@ const METRICS: readonly (readonly [MetricSpec, Read])[] = [
   ],
 ];
 
-const COMMITS = histogram(
-  'tollgate.journal_commit.duration',
-  's',
-  'Time in which the disk made a block of the journal durable.',
-  [],
-  [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-);
-
 /** `read` is called once per scrape. */
 export function defineGatewayMetrics(registry: MetricRegistry, read: () => GatewayState): void {
   let state: GatewayState | null = null;
@@ -107,13 +99,6 @@ export function defineGatewayMetrics(registry: MetricRegistry, read: () => Gatew
       if (state !== null) of(state.routing, add);
     });
   }
-}
-
-/** Counts group commits from now on. */
-export function countCommits(registry: MetricRegistry): OnCommit {
-  const family = registry.family(COMMITS);
-  const index = family.series();
-  return (durationMs) => family.observe(index, durationMs / 1_000);
 }
 
 function addFinite(value: number, add: (value: number) => void): void {

@@ -5,10 +5,10 @@ import { agentBody, chatBody } from '../../../../bench/wire/bodies.ts';
 import { buildScanner, SCANNER_MODULE } from '../../../scripts/build-scanner.ts';
 import { SEED } from '../../../test/harness/exhaustive.ts';
 import { DEFAULT_JSON_SCAN_LIMITS } from '../json-limits.ts';
+import { scanAtOnce } from '../json-scan.ts';
 import { compareScans } from '../testing/compare-scans.ts';
 import { JsonTexts } from '../testing/json-texts.ts';
 import { recordedBodies } from '../testing/recorded-bodies.ts';
-import { scanAtOnce } from './scan-at-once.ts';
 
 const TEXTS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 150_000 : 12_000;
 const MIB = 1024 * 1024;
@@ -114,7 +114,7 @@ test(`${TEXTS} generated texts get the same verdict, tape and problem by both wa
 
 test('without SIMD the scan by steps does all', async () => {
   const scan = `
-    import { scanAtOnce } from './scan-at-once.ts';
+    import { scanAtOnce } from '../json-scan.ts';
     import { scanJson } from '../json-scan.ts';
     import { DEFAULT_JSON_SCAN_LIMITS } from '../json-limits.ts';
     const bytes = Buffer.from('{"a":1}');

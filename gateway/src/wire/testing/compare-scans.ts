@@ -3,8 +3,7 @@ import { type JsonTape, readNode } from '../json-key-set.ts';
 import type { JsonScanLimits } from '../json-limits.ts';
 import type { JsonOutline } from '../json-node.ts';
 import type { JsonProblem } from '../json-problem.ts';
-import { scanJson, startJsonScan } from '../json-scan.ts';
-import { scanAtOnce } from '../simd/scan-at-once.ts';
+import { scanAtOnce, scanJson, startJsonScan } from '../json-scan.ts';
 import type { GeneratedText } from './json-texts.ts';
 
 /** Accepted at once; valid, but left to the scan by steps; or invalid. */

@@ -56,7 +56,7 @@ interface ReasonTableProps {
   readonly onOpen: (group: ReasonGroup) => void;
 }
 
-export default function ReasonTable({ account, query: { trace_id: _, ...query }, onOpen }: ReasonTableProps) {
+export default function ReasonTable({ account, query, onOpen }: ReasonTableProps) {
   const zone = useZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/reasons', { path: { account }, query });
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;

@@ -82,7 +82,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
   guardrails
     .command('list')
-    .description('list all guardrails, in the order in which they are applied')
+    .description('list all guardrails, the oldest first')
     .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { readonly json?: true }) => {
       const found = z.array(ruleView).parse(await administer(environment, 'guardrails.list', {}));

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
+import { scanQueried } from '../query/read-queried-usage.ts';
 import type { RankedSum } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { kindFor, recordCondition } from './conditions.ts';
@@ -23,7 +24,12 @@ export function readUsage(
   deadline: Deadline,
   unfolded: Unfolded = openUnfolded(database),
 ): UsageAnswer {
-  const { tenant, condition, by } = question;
+  const { tenant, condition, by, terms = [] } = question;
+  if (terms.length > 0) {
+    const queried = new UsageGather(question);
+    scanQueried(database, question, deadline, (record) => queried.takeRecord(record));
+    return queried.answer(chooseGroups(queried.ranked()));
+  }
   const kind = kindFor(condition, by.map(columnOf));
   const account = readUsageAccount(database, tenant.account);
   const kept = account ?? { timeZone: question.timeZone, sinceMs: 0 };

@@ -1,8 +1,11 @@
 /**
- * Makes a second attempt of a call beside a late first one, at another target: the first content wins. The call is in the
- * state of one of the two at a time. Source: routing design, section 9.
+ * Says what follows when an attempt is late. A target that is overdue by how long it usually takes counts as failing, and
+ * its calls move on once it is switched off. Before that, a second attempt may run beside the first, at another target:
+ * the first content wins. Source: routing design, sections 4 and 9.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
+import type { AttemptPlan } from '../../routing/attempt-plan.ts';
 import type { HedgedCall } from '../../routing/choose/hedging.ts';
 import type { Target } from '../../routing/route.ts';
 import { AttemptRow, type Held, setPriced, setTarget } from '../call.ts';
@@ -13,6 +16,94 @@ import { adaptTarget } from '../plan/refused-members.ts';
 import { CallTargets } from './call-targets.ts';
 import { type LostRequest, noteBeaten, riskOfWaiting } from './lost-request.ts';
 import { type AttemptListener, RunningAttempt } from './running-attempt.ts';
+import { AttemptFailure } from './upstream-outcome.ts';
+
+type WatchedPlan = Pick<AttemptPlan, 'begunMs' | 'isLimp' | 'limpFirstByteMs' | 'overdueAtMs' | 'overdue'>;
+
+/** The attempt that is watched. */
+export interface WatchedAttempt {
+  /** No byte of an answer has come yet. */
+  readonly isSilent: boolean;
+  /** What its provider may bill of it, in nano-USD; null: nothing. */
+  readonly atRisk: bigint | null;
+  /** It takes longer than most: another target may be faster. */
+  onSlow(): void;
+  /** It is to end. */
+  onLate(failure: CallFailure): void;
+}
+
+/** When an attempt that was just sent is late, on the `performance.now()` clock; Infinity: never. */
+function firstByteDueMs(plan: WatchedPlan, nowMs: number): number {
+  const limpMs = plan.limpFirstByteMs(nowMs);
+  return limpMs === null ? plan.overdueAtMs(nowMs) : plan.begunMs + limpMs;
+}
+
+/** Watches an attempt for its first byte. */
+export class FirstByteWatch implements Deadline {
+  dueMs = Number.POSITIVE_INFINITY;
+  slot = UNWATCHED;
+  readonly #plan: WatchedPlan;
+  readonly #attempt: WatchedAttempt;
+  #lateAtMs = Number.POSITIVE_INFINITY;
+  #slowAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(plan: WatchedPlan, attempt: WatchedAttempt) {
+    this.#plan = plan;
+    this.#attempt = attempt;
+  }
+
+  /** Starts with an attempt that was just sent. `lateAtMs`: by `firstByteDueMs`; `slowAtMs`: Infinity: never. */
+  start(lateAtMs: number, slowAtMs: number): void {
+    this.#lateAtMs = lateAtMs;
+    this.#slowAtMs = slowAtMs;
+    this.dueMs = Math.min(lateAtMs, slowAtMs);
+    if (this.slot === UNWATCHED) watchDeadline(this);
+  }
+
+  stop(): void {
+    if (this.slot !== UNWATCHED) unwatchDeadline(this);
+  }
+
+  onDue(nowMs: number): void {
+    if (!this.#attempt.isSilent) {
+      this.stop();
+      return;
+    }
+    if (nowMs >= this.#slowAtMs) {
+      this.#slowAtMs = Number.POSITIVE_INFINITY;
+      this.dueMs = this.#lateAtMs;
+      if (this.dueMs === Number.POSITIVE_INFINITY) this.stop();
+      this.#attempt.onSlow();
+      return;
+    }
+    const againMs = this.#plan.isLimp ? null : this.#plan.overdue(this.#attempt.atRisk, nowMs);
+    if (againMs === null) {
+      this.stop();
+      const message = 'the model provider did not begin to answer in time';
+      this.#attempt.onLate(new AttemptFailure('upstream_timeout', 'timeout', message));
+    } else if (againMs === Number.POSITIVE_INFINITY) this.stop();
+    else this.dueMs = againMs;
+  }
+}
+
+/** Watches an attempt that was just sent. Returns the watch of the call, for its next attempt; null: nothing is watched. */
+export function watchFirstByte(
+  known: FirstByteWatch | null,
+  call: Held,
+  plan: AttemptPlan,
+  attempt: WatchedAttempt,
+): FirstByteWatch | null {
+  const nowMs = performance.now();
+  const lateAtMs = firstByteDueMs(plan, nowMs);
+  const slowAtMs = hedgeAtMs(call, plan, nowMs);
+  if (Math.min(lateAtMs, slowAtMs) === Number.POSITIVE_INFINITY) {
+    known?.stop();
+    return known;
+  }
+  const watch = known ?? new FirstByteWatch(plan, attempt);
+  watch.start(lateAtMs, slowAtMs);
+  return watch;
+}
 
 /** What a call has of its present attempt. */
 interface Lane {
@@ -42,6 +133,7 @@ function takeLane(call: Held, { target, priced, credential, hold, why, dropped, 
   call.firstByteMs = firstByteMs;
 }
 
+/** The second attempt of a call, which is in the state of one of the two at a time. */
 export class Hedge {
   readonly attempt: RunningAttempt;
   readonly targets: CallTargets<LostRequest>;
@@ -79,7 +171,7 @@ export class Hedge {
 }
 
 /** When another target may get the request too, on the `performance.now()` clock; Infinity: never. */
-export function hedgeAtMs(call: Held, { made }: Pick<CallTargets<LostRequest>['plan'], 'made'>, nowMs: number): number {
+function hedgeAtMs(call: Held, { made }: Pick<CallTargets<LostRequest>['plan'], 'made'>, nowMs: number): number {
   // What goes on in the background cannot be ended by leaving it.
   if (!call.route.routing.hedge || made !== 1 || call.facts.background === true) return Number.POSITIVE_INFINITY;
   const { choice, routing } = call.deps;
