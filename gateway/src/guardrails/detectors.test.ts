@@ -16,13 +16,16 @@ function find(text: string, matchers = MATCHERS): string[] {
   return found.map(({ start, end, name }) => `${name}: ${text.slice(start, end)}`);
 }
 
-test.each(DETECTORS.map(({ name, sample }) => [name, sample]))('%s finds its sample anywhere in a text', (name, sample) => {
-  // Of the address of a database, what its password is in.
-  const whole = name === 'database_password' ? sample.slice(0, sample.indexOf('@') + 1) : sample;
-  for (const text of [sample, `see ${sample}, ok`, `x:"${sample}"\n`, `(${sample}).`]) {
-    expect(find(text)).toContain(`${name}: ${whole}`);
-  }
-});
+test.each(DETECTORS.map(({ name, sample }) => [name, sample]))(
+  '%s finds its sample anywhere in a text',
+  (name, sample) => {
+    // Of the address of a database, what its password is in.
+    const whole = name === 'database_password' ? sample.slice(0, sample.indexOf('@') + 1) : sample;
+    for (const text of [sample, `see ${sample}, ok`, `x:"${sample}"\n`, `(${sample}).`]) {
+      expect(find(text)).toContain(`${name}: ${whole}`);
+    }
+  },
+);
 
 test.each([
   'card 4111 1111 1111 1112',

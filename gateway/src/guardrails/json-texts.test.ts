@@ -17,7 +17,11 @@ function replaceIn(protocol: Parameters<typeof textsOfRequest>[0], json: string,
   const outline = outlineOf(json);
   const edits = new Map<JsonText, TextEdit[]>();
   for (const text of textsOfRequest(protocol, outline.root)) {
-    const found = [...text.text.matchAll(match)].map((one) => ({ start: one.index, end: one.index + one[0].length, to }));
+    const found = [...text.text.matchAll(match)].map((one) => ({
+      start: one.index,
+      end: one.index + one[0].length,
+      to,
+    }));
     if (found.length > 0) edits.set(text, found);
   }
   return Buffer.from(spliceTexts(outline, edits)).toString();
@@ -49,7 +53,14 @@ test('a mask in tool arguments keeps both JSON texts valid', () => {
 });
 
 const UNTOUCHED: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[] = [
-  ['chat', { model: 'S', user: 'S', messages: [{ role: 'S', name: 'S', content: [{ type: 'image_url', image_url: { url: 'S' } }] }] }],
+  [
+    'chat',
+    {
+      model: 'S',
+      user: 'S',
+      messages: [{ role: 'S', name: 'S', content: [{ type: 'image_url', image_url: { url: 'S' } }] }],
+    },
+  ],
   ['chat', { tools: [{ function: { name: 'S', parameters: { properties: { S: { type: 'S', enum: ['S'] } } } } }] }],
   [
     'messages',
@@ -67,9 +78,33 @@ const UNTOUCHED: readonly (readonly [Parameters<typeof textsOfRequest>[0], objec
       ],
     },
   ],
-  ['responses', { previous_response_id: 'S', input: [{ type: 'reasoning', id: 'S', summary: [{ text: 'S' }], encrypted_content: 'S' }] }],
-  ['responses', { input: [{ type: 'function_call', call_id: 'S', name: 'S', arguments: '{}' }, { type: 'input_file', file_data: 'S' }] }],
-  ['gemini', { contents: [{ role: 'S', parts: [{ thought: true, text: 'S', thoughtSignature: 'S' }, { inlineData: { mimeType: 'S', data: 'S' } }] }] }],
+  [
+    'responses',
+    {
+      previous_response_id: 'S',
+      input: [{ type: 'reasoning', id: 'S', summary: [{ text: 'S' }], encrypted_content: 'S' }],
+    },
+  ],
+  [
+    'responses',
+    {
+      input: [
+        { type: 'function_call', call_id: 'S', name: 'S', arguments: '{}' },
+        { type: 'input_file', file_data: 'S' },
+      ],
+    },
+  ],
+  [
+    'gemini',
+    {
+      contents: [
+        {
+          role: 'S',
+          parts: [{ thought: true, text: 'S', thoughtSignature: 'S' }, { inlineData: { mimeType: 'S', data: 'S' } }],
+        },
+      ],
+    },
+  ],
 ];
 
 test.each(UNTOUCHED)('identifiers, signatures, media and words of %s stay: %j', (protocol, body) => {
@@ -78,7 +113,13 @@ test.each(UNTOUCHED)('identifiers, signatures, media and words of %s stay: %j', 
 });
 
 const READ: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[] = [
-  ['chat', { messages: [{ role: 'tool', content: 'S' }, { content: [{ type: 'text', text: 'S' }] }], tools: [{ function: { description: 'S' } }] }],
+  [
+    'chat',
+    {
+      messages: [{ role: 'tool', content: 'S' }, { content: [{ type: 'text', text: 'S' }] }],
+      tools: [{ function: { description: 'S' } }],
+    },
+  ],
   [
     'messages',
     {
@@ -97,7 +138,10 @@ const READ: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[]
       tools: [{ name: 'a', description: 'S', input_schema: { properties: { type: { description: 'S' } } } }],
     },
   ],
-  ['responses', { instructions: 'S', input: [{ type: 'function_call_output', output: 'S' }, { content: [{ text: 'S' }] }] }],
+  [
+    'responses',
+    { instructions: 'S', input: [{ type: 'function_call_output', output: 'S' }, { content: [{ text: 'S' }] }] },
+  ],
   ['responses', { input: 'S', text: { format: { schema: { description: 'S' } } } }],
   [
     'gemini',

@@ -59,7 +59,8 @@ export class SideGuard {
 
   /** Throws CallFailure where a rule that fails closed cannot run at all. */
   requireKnown(): void {
-    if (this.#unknown !== null) throw unavailable(this.#unknown, this.side, 'this version has no detector of that name');
+    if (this.#unknown !== null)
+      throw unavailable(this.#unknown, this.side, 'this version has no detector of that name');
   }
 
   /** The rule that fails closed where something cannot be checked; null: all that there are let it pass. */

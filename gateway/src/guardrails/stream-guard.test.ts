@@ -89,7 +89,10 @@ const STREAMS: { readonly [name in ClientProtocolName]?: Streamed } = {
     textOf: (record: any) => record.choices[0]?.delta.content ?? '',
   },
   completions: {
-    records: (deltas) => [...deltas.map((text) => sse({ choices: [{ index: 0, text, finish_reason: null }] })), 'data: [DONE]\n\n'],
+    records: (deltas) => [
+      ...deltas.map((text) => sse({ choices: [{ index: 0, text, finish_reason: null }] })),
+      'data: [DONE]\n\n',
+    ],
     textOf: (record: any) => record.choices[0].text,
   },
   messages: {
@@ -154,7 +157,9 @@ function run(side: SideGuard, protocol: ClientProtocolName, chunks: readonly Uin
 
 function cut(text: string, size: number): string[] {
   const units = [...text];
-  return Array.from({ length: Math.ceil(units.length / size) }, (_, at) => units.slice(at * size, at * size + size).join(''));
+  return Array.from({ length: Math.ceil(units.length / size) }, (_, at) =>
+    units.slice(at * size, at * size + size).join(''),
+  );
 }
 
 describe.each(Object.entries(STREAMS))('a stream of %s', (name, { records, textOf }) => {
@@ -184,7 +189,13 @@ describe.each(Object.entries(STREAMS))('a stream of %s', (name, { records, textO
     for (let at = 0; at < sent.length; at++) {
       expect(run(side, protocol, [sent.subarray(0, at), sent.subarray(at)]).text).toBe(text);
     }
-    expect(run(side, protocol, [...sent].map((byte) => Uint8Array.of(byte))).text).toBe(text);
+    expect(
+      run(
+        side,
+        protocol,
+        [...sent].map((byte) => Uint8Array.of(byte)),
+      ).text,
+    ).toBe(text);
   });
 
   test('is the provider’s bytes where nothing is found', async () => {
@@ -207,7 +218,9 @@ test('a secret that is longer than a match may be fails closed, or passes where 
   const long = `sk-${'a'.repeat(5_000)}`;
   for (const failsOpen of [false, true]) {
     const side = await sideOf([{ check: 'secrets', failsOpen }]);
-    const { text, failure } = run(side, 'chat', [Buffer.from((STREAMS.chat as Streamed).records(cut(long, 100)).join(''))]);
+    const { text, failure } = run(side, 'chat', [
+      Buffer.from((STREAMS.chat as Streamed).records(cut(long, 100)).join('')),
+    ]);
     expect((await failure)?.message).toBe(
       failsOpen
         ? undefined
@@ -225,7 +238,10 @@ test('tool arguments and signed reasoning are never masked, only blocked', async
     sse({ type: 'content_block_delta', index: 0, delta: thought }),
     sse({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'ada@example.com' } }),
   ].join('');
-  for (const [protocol, sent] of [['chat', chat], ['messages', messages]] as const) {
+  for (const [protocol, sent] of [
+    ['chat', chat],
+    ['messages', messages],
+  ] as const) {
     expect(run(await sideOf(ALL), protocol, [Buffer.from(sent)]).text).toBe(sent);
     const { failure } = run(await sideOf([{ check: 'personal_data', action: 'block' }]), protocol, [Buffer.from(sent)]);
     expect((await failure)?.kind).toBe('guardrail_blocked');

@@ -48,9 +48,9 @@ describe('a text that a rule masks', () => {
       expect(shown.replace(/_[0-9a-f]{8}\]/g, ']')).toBe('Write to [EMAIL], or call [PHONE] today.');
       expect(got.text).not.toContain('ada@');
       expect(got.text).not.toContain('555');
-    const [record] = await pair.gateway.calls('--request-id', got.requestId);
-    // One in the request, two in the answer.
-    expect(Object.values((record as { masked?: Record<string, number> }).masked ?? {})).toEqual([3]);
+      const [record] = await pair.gateway.calls('--request-id', got.requestId);
+      // One in the request, two in the answer.
+      expect(Object.values((record as { masked?: Record<string, number> }).masked ?? {})).toEqual([3]);
     },
   );
 });

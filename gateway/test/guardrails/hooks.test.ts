@@ -1,6 +1,7 @@
 /** Tests hooks of guardrails end to end: what they get and may answer, and what happens where they fail. */
-import { createHmac } from 'node:crypto';
+
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
 import { ask, FORMATS, newTenant, startCachePair, type Tenant } from '../cache/cache-rig.ts';
 import { type Pair, sentTexts } from '../harness/start-pair.ts';
 import { control } from '../http-contract/make-key.ts';
@@ -54,30 +55,34 @@ function send(format: keyof typeof FORMATS, stream: boolean, text: string) {
   return ask(tenant, path, { ...body('c-think', text), stream });
 }
 
-test.each(WAYS)('gets the texts of both sides, signed, and may replace them: %s, streamed: %p', async (format, stream) => {
-  reply = ({ texts }) => Response.json({ action: 'replace', texts: texts.map((text) => text.toUpperCase()) });
-  got.length = 0;
-  const answer = await send(format, stream, 'a quiet question');
-  expect(answer.status).toBe(200);
-  expect(sentTexts(pair, 'c-think').at(-1)).toContain('A QUIET QUESTION');
-  expect(answer.text).toContain('THE ANSWER IS FORTY-TWO');
-  expect(answer.text).not.toContain('forty');
-  const [request, response] = got.map(({ body }) => JSON.parse(body));
-  expect(request).toMatchObject({
-    ...{ rule: rule.id, account: 'default', workspace: tenant.workspace, key: tenant.keyId, side: 'request' },
-    ...{ model: 'c-think', texts: ['a quiet question'] },
-  });
-  expect(response).toMatchObject({ side: 'answer', texts: ['the answer is forty-two'] });
-  for (const { headers, body } of got) {
-    const timestamp = headers.get('tollgate-timestamp');
-    const signature = createHmac('sha256', rule.secret).update(`${timestamp}.${body}`).digest('hex');
-    expect(headers.get('tollgate-signature')).toBe(`sha256=${signature}`);
-  }
-});
+test.each(WAYS)(
+  'gets the texts of both sides, signed, and may replace them: %s, streamed: %p',
+  async (format, stream) => {
+    reply = ({ texts }) => Response.json({ action: 'replace', texts: texts.map((text) => text.toUpperCase()) });
+    got.length = 0;
+    const answer = await send(format, stream, 'a quiet question');
+    expect(answer.status).toBe(200);
+    expect(sentTexts(pair, 'c-think').at(-1)).toContain('A QUIET QUESTION');
+    expect(answer.text).toContain('THE ANSWER IS FORTY-TWO');
+    expect(answer.text).not.toContain('forty');
+    const [request, response] = got.map(({ body }) => JSON.parse(body));
+    expect(request).toMatchObject({
+      ...{ rule: rule.id, account: 'default', workspace: tenant.workspace, key: tenant.keyId, side: 'request' },
+      ...{ model: 'c-think', texts: ['a quiet question'] },
+    });
+    expect(response).toMatchObject({ side: 'answer', texts: ['the answer is forty-two'] });
+    for (const { headers, body } of got) {
+      const timestamp = headers.get('tollgate-timestamp');
+      const signature = createHmac('sha256', rule.secret).update(`${timestamp}.${body}`).digest('hex');
+      expect(headers.get('tollgate-signature')).toBe(`sha256=${signature}`);
+    }
+  },
+);
 
 test.each(WAYS)('may block either side: %s, streamed: %p', async (format, stream) => {
   for (const side of ['request', 'answer']) {
-    reply = (asked) => Response.json(asked.side === side ? { action: 'block', reason: 'too quiet' } : { action: 'allow' });
+    reply = (asked) =>
+      Response.json(asked.side === side ? { action: 'block', reason: 'too quiet' } : { action: 'allow' });
     const answer = await send(format, stream, 'a question');
     expect(answer.status).toBe(stream && side === 'answer' ? 200 : 400);
     expect(answer.text).toContain(`blocks this ${side}: too quiet`);

@@ -83,7 +83,8 @@ async function answer(call: Identified, asked: AskedObject) {
 
 /** Files and conversations are kept at a provider, where no rule of the workspace is applied to them. */
 function refuseUnreadObject(call: Identified, { act, object }: AskedObject): void {
-  if (act === 'create' || act === 'change') refuseUnread(call, 'request', `it writes to ${object.collection} of a provider`);
+  if (act === 'create' || act === 'change')
+    refuseUnread(call, 'request', `it writes to ${object.collection} of a provider`);
   const isRead = act === 'content' || (object.collection === 'conversations' && object.method !== 'DELETE');
   if (isRead) refuseUnread(call, 'answer', `it reads from ${object.collection} of a provider`);
 }

@@ -44,7 +44,16 @@ export const CALL_RECORD_COLUMNS = [
 ] as const;
 
 /** What only records of the journal have. From `held` to `ended_ms` null: the call held nothing. */
-const JOURNAL_COLUMNS = ['trace_id', 'cached_from', 'masked', 'held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
+const JOURNAL_COLUMNS = [
+  'trace_id',
+  'cached_from',
+  'masked',
+  'held',
+  'posted',
+  'written_off',
+  'ended_ms',
+  'block',
+] as const;
 
 const INSERTED = [...CALL_RECORD_COLUMNS, ...JOURNAL_COLUMNS];
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
