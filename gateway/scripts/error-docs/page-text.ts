@@ -67,6 +67,22 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'Allow the model for the key (`bin/tollgate keys set ID --models …`) or its workspace, or use a model that `GET /v1/models` lists for this key.',
     example: 'this API key may not use the model "claude-opus-4-6". GET /v1/models lists what it may use',
   },
+  guardrail_blocked: {
+    cause:
+      'A [guardrail](guardrails.md) of the workspace found something in the request or the answer that it blocks, or it could not check it: a form with a file, sound, text that is longer than any rule finds.',
+    retry: ONCE_CHANGED,
+    remedy:
+      'Remove what the guardrail finds. The message names the guardrail; *Show rule* in the request’s sheet opens it, and its *Try* panel shows what it finds in a text. With `--fails-open`, what it cannot check passes.',
+    example: 'the guardrail "Block secrets" blocks this request: an AWS access key ID',
+  },
+  guardrail_unavailable: {
+    cause: 'The service of a [guardrail](guardrails.md) did not answer in time, or its answer was not valid.',
+    retry: SHORTLY,
+    remedy:
+      'Repair the service, raise its time limit, or let requests pass while it fails: `bin/tollgate guardrails set ID --fails-open`. `bin/tollgate guardrails test ID TEXT` asks it and shows the answer.',
+    example:
+      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
+  },
   model_wrong_protocol: {
     cause:
       'The model is not served at this endpoint: its `protocols` leave the format out, or it is a model for something else, such as embeddings.',
