@@ -30,7 +30,7 @@ const FONTS: Readonly<Record<string, Font>> = {
     weights: 400,
   },
 };
-/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last character of each range. */
+/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … › ↑ ↓ −. First and last character of each range. */
 const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x20, 0x7e],
   [0xa0, 0xa0],
@@ -41,6 +41,7 @@ const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x2018, 0x2019],
   [0x201c, 0x201d],
   [0x2026, 0x2026],
+  [0x203a, 0x203a],
   [0x2191, 0x2191],
   [0x2193, 0x2193],
   [0x2212, 0x2212],
@@ -49,10 +50,11 @@ const FOLDER = join(import.meta.dirname, 'fonts');
 
 /** Writes `fonts/` before the build: `fonts.css` and its font files. */
 export function subsetFonts(): Plugin {
-  return { name: 'subset-fonts', buildStart: () => writeFonts() };
+  return { name: 'subset-fonts', buildStart: async () => void (await writeFonts()) };
 }
 
-async function writeFonts(): Promise<void> {
+/** Returns the folder that it wrote. */
+export async function writeFonts(): Promise<string> {
   const text = SIGNS.map(([first, last]) => {
     const codes = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
     return String.fromCodePoint(...codes);
@@ -71,6 +73,7 @@ async function writeFonts(): Promise<void> {
     }),
   );
   await writeWhole('fonts.css', rules.join(''));
+  return FOLDER;
 }
 
 /** Writes atomically: another build may read the file. */

@@ -1,13 +1,17 @@
-/** Configures the console's build: hashed files below `/app/assets`, one chunk per page, no remote addresses. */
+/**
+ * Configures the console's build: hashed files below `/app/assets`, one chunk per page, no remote addresses; and the
+ * documentation site.
+ */
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { docsSite } from './docs-site/plugin.ts';
 import { pagePreloads } from './page-preloads.ts';
 import { subsetFonts } from './subset-fonts.ts';
 
 export default defineConfig({
   base: '/app/',
-  plugins: [subsetFonts(), react(), tailwind(), pagePreloads()],
+  plugins: [subsetFonts(), react(), tailwind(), pagePreloads(), docsSite()],
   build: {
     // Inlined files would be `data:` addresses, which the content security policy refuses.
     assetsInlineLimit: 0,

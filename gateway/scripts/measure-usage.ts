@@ -11,7 +11,7 @@ import { windowAt } from '../src/admission/window.ts';
 import { parseQuery } from '../src/console-api/query/parse-query.ts';
 import { SORTS } from '../src/lib/query/call-order.ts';
 import type { Store } from '../src/store/ports/store.ts';
-import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
+import { type CallCondition, type LogQuestion, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
 import { databasePath } from '../src/store/sqlite/database/connection.ts';
 import { openStore } from '../src/store/sqlite/open-store.ts';
 import { fillCalls } from '../src/store/sqlite/testing/fill-calls.ts';
@@ -143,7 +143,7 @@ async function measure({ usage }: Store): Promise<void> {
         ...changes,
       },
     });
-  const list = (changes: Partial<CallCondition>, more = {}) =>
+  const list = (changes: Partial<CallCondition>, more: Partial<LogQuestion> = {}) =>
     usage.readLogs({
       tenant,
       condition: { ...ANY, ...changes },

@@ -3,13 +3,24 @@
  * begins to type.
  */
 import {
-  parseQuery,
-  QUERY_CHOICES,
+  CALL_LANGUAGE,
+  parseTerms,
   QueryError,
   renderValue,
   splitQuery,
 } from '../../../gateway/src/console-api/query/parse-query.ts';
-import { QUERY_FIELDS, type QueryField } from '../../../gateway/src/lib/query/call-query.ts';
+import { AUDIT_LANGUAGE } from '../../../gateway/src/lib/query/audit-query.ts';
+import type { QueryFieldRow, QueryLanguage } from '../../../gateway/src/lib/query/query-language.ts';
+
+/** The languages of query bars: over requests, and over the audit log. */
+export type LanguageName = 'calls' | 'audit';
+const LANGUAGES: Readonly<Record<LanguageName, QueryLanguage<string>>> = {
+  calls: CALL_LANGUAGE,
+  audit: AUDIT_LANGUAGE,
+};
+
+/** A known value, and what is shown beside it: the number of requests with it, or its name. */
+export type KnownValue = readonly [value: string, hint: string];
 
 /** What the text at the caret is: a part of a field's name, or of a value. */
 export interface QueryPlace {
@@ -18,7 +29,7 @@ export interface QueryPlace {
   readonly to: number;
   readonly typed: string;
   /** Null: a field is typed. */
-  readonly field: QueryField | null;
+  readonly field: string | null;
 }
 
 export interface Completion {
@@ -32,9 +43,9 @@ export interface Completion {
 const COMPLETIONS_MAX = 12;
 
 /** Null: the query is valid. */
-export function problemOf(text: string): string | null {
+export function problemOf(text: string, language: LanguageName): string | null {
   try {
-    parseQuery(text);
+    parseTerms(text, LANGUAGES[language]);
     return null;
   } catch (fault) {
     if (fault instanceof QueryError) return fault.message;
@@ -42,7 +53,7 @@ export function problemOf(text: string): string | null {
   }
 }
 
-export function placeAt(text: string, caret: number): QueryPlace {
+export function placeAt(text: string, caret: number, language: LanguageName): QueryPlace {
   const part = splitQuery(text).find(({ at, text: word }) => at <= caret && caret <= at + word.length);
   if (part === undefined) return { from: caret, to: caret, typed: '', field: null };
   const word = part.text.slice(0, caret - part.at);
@@ -60,7 +71,7 @@ export function placeAt(text: string, caret: number): QueryPlace {
     from: part.at + start,
     to: end,
     typed,
-    field: Object.hasOwn(QUERY_FIELDS, field) ? (field as QueryField) : null,
+    field: Object.hasOwn(LANGUAGES[language].fields, field) ? field : null,
   };
 }
 
@@ -75,36 +86,36 @@ function lastComma(word: string): number {
   return last;
 }
 
-/** `known`: the values of the range with their number of requests, most first; null: they are not known. */
-export function completions(place: QueryPlace, known: readonly (readonly [value: string, requests: number])[] | null) {
-  return (place.field === null ? fieldsLike(place.typed) : valuesLike(place.field, place.typed, known)).slice(
-    0,
-    COMPLETIONS_MAX,
-  );
+/** `known`: the field's values, most frequent first; null: they are not known. */
+export function completions(
+  { field, typed }: QueryPlace,
+  name: LanguageName,
+  known: readonly KnownValue[] | null,
+): readonly Completion[] {
+  const language = LANGUAGES[name];
+  const found = field === null ? fieldsLike(typed, language) : valuesLike({ field, typed, known }, language);
+  return found.slice(0, COMPLETIONS_MAX);
 }
 
-function fieldsLike(typed: string): readonly Completion[] {
+function fieldsLike(typed: string, { fields }: QueryLanguage<string>): readonly Completion[] {
   const plain = typed.toLowerCase();
-  const all = Object.entries(QUERY_FIELDS).filter(([name]) => name.startsWith(plain));
+  const all = Object.entries<QueryFieldRow>(fields).filter(([name]) => name.startsWith(plain));
   return all.map(([name, { kind, about }]) => {
-    const isRange = kind !== 'text' && kind !== 'choice' && kind !== 'status';
-    return { text: `${name}${isRange ? '>' : ':'}`, label: name, hint: about };
+    const isRange = kind !== 'text' && kind !== 'choice' && kind !== 'status' && kind !== 'date';
+    // The name of the tag follows.
+    const operator = name === 'tag' ? '.' : isRange ? '>' : ':';
+    return { text: `${name}${operator}`, label: name, hint: about };
   });
 }
 
 function valuesLike(
-  field: QueryField,
-  typed: string,
-  known: readonly (readonly [value: string, requests: number])[] | null,
+  { field, typed, known }: { field: string; typed: string; known: readonly KnownValue[] | null },
+  { fields, choices }: QueryLanguage<string>,
 ): readonly Completion[] {
   const plain = typed.toLowerCase();
-  const choices = QUERY_CHOICES[field] ?? (field === 'status' ? ['2xx', '4xx', '429', '5xx'] : []);
-  const values = known ?? choices.map((choice) => [choice, null] as const);
+  const fixed = choices[field] ?? (fields[field]?.kind === 'status' ? ['2xx', '4xx', '429', '5xx'] : []);
+  const values = known ?? fixed.map((choice): KnownValue => [choice, '']);
   return values
-    .filter(([value]) => value.toLowerCase().includes(plain) && value !== typed)
-    .map(([value, requests]) => ({
-      text: `${renderValue(value)} `,
-      label: value,
-      hint: requests === null ? '' : requests.toLocaleString('en'),
-    }));
+    .filter(([value, hint]) => `${value} ${hint}`.toLowerCase().includes(plain) && value !== typed)
+    .map(([value, hint]) => ({ text: `${renderValue(value)} `, label: value, hint }));
 }

@@ -4,20 +4,28 @@ import { type KeyboardEvent, Suspense, useEffect, useId, useRef, useState } from
 import { part } from '../lib/part.ts';
 import { useFilters } from '../route/route.ts';
 import { CONTROL } from '../ui/field.tsx';
-import type { TakeKey } from './query-completions.tsx';
+import type { LanguageName } from './complete-query.ts';
+import type { KnownValues, TakeKey } from './query-completions.tsx';
 import type { TimeRange } from './time-range.ts';
 
 const QueryCompletions = part(() => import('./query-completions.tsx'));
 
 interface QueryBarProps {
-  readonly range: TimeRange;
+  readonly placeholder: string;
+  /** Default: that of requests. */
+  readonly language?: LanguageName;
+  /** Completes the values of requests in this range. Left out: only those that the page knows. */
+  readonly range?: TimeRange;
+  readonly known?: KnownValues;
   /** Opens a request by its complete id. */
-  readonly onFind: (id: string) => void;
+  readonly onFind?: (id: string) => void;
 }
+
+const NONE_KNOWN: KnownValues = {};
 
 const COMPLETE_ID = /^req_[0-9a-f]{32}$/;
 
-export function QueryBar({ range, onFind }: QueryBarProps) {
+export function QueryBar({ placeholder, language = 'calls', range, known = NONE_KNOWN, onFind }: QueryBarProps) {
   const [search, change] = useFilters();
   const asked = search.q ?? '';
   const [text, setText] = useState(asked);
@@ -39,13 +47,13 @@ export function QueryBar({ range, onFind }: QueryBarProps) {
   }
   function submit(entered: string): void {
     close();
-    if (COMPLETE_ID.test(entered)) {
+    if (onFind !== undefined && COMPLETE_ID.test(entered)) {
       onFind(entered);
       return;
     }
     // Where the language can't be loaded, the gateway checks the query.
     import('./complete-query.ts')
-      .then(({ problemOf }) => problemOf(entered))
+      .then(({ problemOf }) => problemOf(entered, language))
       .catch(() => null)
       .then((found) => {
         setProblem(found);
@@ -76,7 +84,7 @@ export function QueryBar({ range, onFind }: QueryBarProps) {
         aria-activedescendant={active ?? undefined}
         aria-describedby={problem === null ? undefined : problemId}
         aria-invalid={problem === null ? undefined : true}
-        placeholder="status:5xx duration>10s model:claude*, a request ID, or text"
+        placeholder={placeholder}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
@@ -103,7 +111,9 @@ export function QueryBar({ range, onFind }: QueryBarProps) {
             id={list}
             text={text}
             caret={caret}
-            range={range}
+            language={language}
+            range={range ?? null}
+            known={known}
             takeKey={takeKey}
             onActive={setActive}
             onTake={(next, end) => {

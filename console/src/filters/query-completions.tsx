@@ -1,12 +1,21 @@
 /** Renders the completions of the query bar and takes its keys. Loaded when a user begins to type. */
 import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import type { Query } from '../../../gateway/src/console-api/contract/contract.ts';
-import type { QueryField } from '../../../gateway/src/lib/query/call-query.ts';
 import { useReply } from '../lib/queries.ts';
 import { useAccount } from '../lib/session.ts';
 import { classNames } from '../ui/class-names.ts';
-import { type Completion, completions, placeAt, type QueryPlace } from './complete-query.ts';
+import {
+  type Completion,
+  completions,
+  type KnownValue,
+  type LanguageName,
+  placeAt,
+  type QueryPlace,
+} from './complete-query.ts';
 import type { TimeRange } from './time-range.ts';
+
+/** The values of fields that the page knows itself. */
+export type KnownValues = Readonly<Record<string, readonly KnownValue[]>>;
 
 /** Returns whether it used the key. */
 export type TakeKey = (event: KeyboardEvent) => boolean;
@@ -15,18 +24,32 @@ interface QueryCompletionsProps {
   readonly id: string;
   readonly text: string;
   readonly caret: number;
-  readonly range: TimeRange;
+  readonly language: LanguageName;
+  /** Values are those of requests in this range; null: `known` has them. */
+  readonly range: TimeRange | null;
+  readonly known: KnownValues;
   readonly takeKey: RefObject<TakeKey | null>;
   /** The id of the chosen completion; null: no choice yet; undefined: no completions. */
   readonly onActive: (option: string | null | undefined) => void;
   readonly onTake: (text: string, caret: number) => void;
 }
 
-export default function QueryCompletions({ id, text, caret, range, takeKey, onActive, onTake }: QueryCompletionsProps) {
+export default function QueryCompletions({
+  id,
+  text,
+  caret,
+  language,
+  range,
+  known,
+  takeKey,
+  onActive,
+  onTake,
+}: QueryCompletionsProps) {
   /** Null: Enter asks; a number: it takes the completion. */
   const [at, setAt] = useState<number | null>(null);
-  const place = placeAt(text, caret);
-  const found = completions(place, useValues(place.field, range));
+  const place = placeAt(text, caret, language);
+  const counted = useValues(place.field, range);
+  const found = completions(place, language, known[place.field ?? ''] ?? counted);
   const chosen = at === null ? undefined : found[at];
   const active = found.length === 0 ? undefined : chosen === undefined ? null : `${id}-${at}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another text has other completions
@@ -90,7 +113,7 @@ function insert(text: string, { from, to }: QueryPlace, completion: Completion) 
 
 type Dimension = 'model' | 'provider' | 'key' | 'member' | 'workspace' | 'end_user' | 'session' | 'protocol';
 
-const DIMENSIONS: Readonly<Partial<Record<QueryField, Dimension>>> = {
+const DIMENSIONS: Readonly<Record<string, Dimension>> = {
   model: 'model',
   provider: 'provider',
   key: 'key',
@@ -102,9 +125,10 @@ const DIMENSIONS: Readonly<Partial<Record<QueryField, Dimension>>> = {
 };
 
 /** The field's values in the range with their number of requests, most first; null: not known, or not yet. */
-function useValues(field: QueryField | null, { from, to }: TimeRange) {
+function useValues(field: string | null, range: TimeRange | null): readonly KnownValue[] | null {
   const { account } = useAccount();
-  const by = field === null ? undefined : DIMENSIONS[field];
+  const by = field === null || range === null ? undefined : DIMENSIONS[field];
+  const { from, to } = range ?? { from: '', to: '' };
   const query: Query<'GET /accounts/{account}/usage'> = { from, to, by: by ?? 'model', metric: 'requests' };
   const { data } = useReply(
     'GET /accounts/{account}/usage',
@@ -113,6 +137,6 @@ function useValues(field: QueryField | null, { from, to }: TimeRange) {
   );
   if (by === undefined || data === undefined) return null;
   return data.groups.flatMap(({ values: [value], labels: [label], sums }) =>
-    value === null || value === undefined ? [] : [[label ?? value, sums.requests] as const],
+    value === null || value === undefined ? [] : [[label ?? value, sums.requests.toLocaleString('en')]],
   );
 }

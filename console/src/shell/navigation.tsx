@@ -1,6 +1,6 @@
 /** Renders the navigation sidebar: account, pages, user menu. */
 
-import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
+import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceCase } from '../lib/format.ts';
 import { useAction } from '../lib/queries.ts';
@@ -149,6 +149,9 @@ function PersonMenu({ session }: { readonly session: Session }) {
       <MenuLabel>{session.person?.email}</MenuLabel>
       <MenuItem icon={<UserRound size={14} />} onSelect={() => navigate({ to: '/app/me' })}>
         Profile
+      </MenuItem>
+      <MenuItem icon={<BookOpen size={14} />} onSelect={() => void window.open('/docs', '_blank', 'noreferrer')}>
+        Documentation
       </MenuItem>
       <MenuLine />
       {THEMES.map(([choice, word, Icon]) => (

@@ -1,5 +1,5 @@
 /**
- * Shows the palette's results: pages, actions, accounts, models, members, keys and requests by name. Prefetched;
+ * Shows the palette's results: pages, actions, saved views, accounts, models, members, keys and requests by name. Prefetched;
  * `palette-dialog.tsx` renders the dialog.
  */
 
@@ -38,6 +38,7 @@ export default function Palette({ typed, onClose }: PaletteProps) {
   const keys = useReply('GET /accounts/{account}/keys', { path }, { enabled: may('keys.read') && isSearch });
   const models = useReply('GET /accounts/{account}/models', { path }, { enabled: may('models.read') && isSearch });
   const people = useReply('GET /accounts/{account}/members', { path }, { enabled: may('members.read') && isSearch });
+  const views = useReply('GET /accounts/{account}/views', { path }, { enabled: may('logs.read') && isSearch });
   useLayoutEffect(() => {
     const field = ref.current;
     field?.focus();
@@ -79,6 +80,20 @@ export default function Palette({ typed, onClose }: PaletteProps) {
                 label={page.name}
                 detail={<kbd className="text-ink-3">g {page.key}</kbd>}
                 onSelect={() => open(page.path)}
+              />
+            ))}
+        </Results>
+        <Results heading="Views">
+          {(views.data?.views ?? [])
+            .filter(({ name }) => isNamed(name))
+            .slice(0, SHOWN_MAX)
+            .map((view) => (
+              <Result
+                key={view.id}
+                value={`view ${view.name} ${view.id}`}
+                label={view.name}
+                detail={<span className="text-ink-3">{view.shared ? 'Shared view' : 'View'}</span>}
+                onSelect={() => open('/app/logs', { ...view.search, saved: view.id })}
               />
             ))}
         </Results>

@@ -18,20 +18,28 @@ const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 export async function packForNpm(folder: string, console: string): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), 'tollgate-npm-'));
   try {
-    const parts = listParts(await bundleProgram(join(stage, 'src'), { command: 'npx tollgate', console }));
+    const inputs = await bundleProgram(join(stage, 'src'), { command: 'npx tollgate', console });
+    await describeParts(stage, inputs);
     cpSync(join(ROOT, LAUNCHER), join(stage, 'bin'), { recursive: true });
     for (const name of TEXTS) cpSync(join(ROOT, name), join(stage, name));
-    writeFileSync(join(stage, NOTICES), renderNotices(parts));
-    writeFileSync(
-      join(stage, BILL_OF_MATERIALS),
-      await renderBillOfMaterials(manifest.version, manifest.dependencies.bun, parts),
-    );
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(describePackage(), null, 2)}\n`);
     mkdirSync(folder, { recursive: true });
     return await pack(stage, folder);
   } finally {
     rmSync(stage, { recursive: true });
   }
+}
+
+/**
+ * Writes the bill of materials and the notices of licenses to the folder; returns their paths. `inputs`: the source files
+ * of the bundle.
+ */
+export async function describeParts(folder: string, inputs: readonly string[]): Promise<readonly string[]> {
+  const parts = listParts(inputs);
+  const bill = await renderBillOfMaterials(manifest.version, manifest.dependencies.bun, parts);
+  writeFileSync(join(folder, BILL_OF_MATERIALS), bill);
+  writeFileSync(join(folder, NOTICES), renderNotices(parts));
+  return [join(folder, BILL_OF_MATERIALS), join(folder, NOTICES)];
 }
 
 function describePackage(): object {

@@ -12,7 +12,7 @@ export interface Part {
 }
 
 /** Dependencies of the console that build it, and leave nothing of theirs in it. */
-const BUILD_TOOLS = new Set(['@tailwindcss/vite', '@vitejs/plugin-react', 'subset-font', 'vite']);
+const BUILD_TOOLS = new Set(['@tailwindcss/vite', '@vitejs/plugin-react', 'marked', 'subset-font', 'vite']);
 
 interface Manifest {
   readonly name: string;

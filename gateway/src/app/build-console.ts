@@ -1,22 +1,28 @@
 /**
- * Builds the console at server start, in a separate process, if its sources changed or no build exists. Serves nothing.
+ * Builds the console and the documentation site at server start, in a separate process, if their sources changed or no
+ * build exists. Serves nothing.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const CONSOLE = fileURLToPath(new URL('../../../console', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const CONSOLE = join(ROOT, 'console');
 /** Holds one folder per built state of the sources, named by its hash. */
 const BUILDS = join(CONSOLE, 'dist');
-/** Build inputs outside `src`. */
+/** Folders of build inputs. The documentation carries files of `deploy`. */
+const SOURCE_FOLDERS = ['console/src', 'console/docs-site', 'docs', 'deploy'];
+/** Build inputs outside of these. */
 const LOOSE_SOURCES = [
-  'index.html',
-  'package.json',
-  'page-preloads.ts',
-  'subset-fonts.ts',
-  'tsconfig.json',
-  'vite.config.ts',
+  'console/index.html',
+  'console/package.json',
+  'console/page-preloads.ts',
+  'console/subset-fonts.ts',
+  'console/tsconfig.json',
+  'console/vite.config.ts',
+  'README.md',
+  'CHANGELOG.md',
 ];
 
 /**
@@ -79,12 +85,13 @@ function removeFormer(builds: string, built: string): void {
 
 function hashSources(): string {
   const hash = new Bun.CryptoHasher('sha256');
-  const sources = readdirSync(join(CONSOLE, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  for (const path of [...sources, ...LOOSE_SOURCES.map((name) => join(CONSOLE, name))]) {
-    hash.update(path.slice(CONSOLE.length));
+  const sources = SOURCE_FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  for (const path of [...sources.sort(), ...LOOSE_SOURCES.map((name) => join(ROOT, name))]) {
+    hash.update(path.slice(ROOT.length));
     hash.update(readFileSync(path));
   }
   return hash.digest('hex');

@@ -31,7 +31,7 @@ import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usa
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
 import { type Files, readFolder, unpackFiles } from '../lib/package/packed-files.ts';
-import { createPersonNames, type PersonNames } from '../people/members/members.ts';
+import { createMemberAddresses, createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { ContentStore } from '../store/ports/content.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
@@ -90,7 +90,7 @@ export function openConsole({
       ...invitationHandlers(people),
       ...resetHandlers(people),
       ...memberHandlers(people),
-      ...overviewHandlers(usageParts),
+      ...overviewHandlers({ ...usageParts, views: policy.views }),
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
@@ -152,6 +152,15 @@ export async function usageLabels(
     memberName: (memberId) => memberNames.get(memberId) ?? null,
     namesOfIds: (query, workspaces) => namesToChoose(workspaces).filter(({ filter, value }) => query[filter] === value),
     namesToChoose,
+    tagged: (tag, workspaces) =>
+      new Map(
+        own.filter(isIn(workspaces)).flatMap(({ id, tags = {} }) => {
+          const value = Object.hasOwn(tags, tag) ? tags[tag] : undefined;
+          return value === undefined ? [] : [[id, value]];
+        }),
+      ),
+    tagNames: (workspaces) =>
+      [...new Set(own.filter(isIn(workspaces)).flatMap(({ tags = {} }) => Object.keys(tags)))].sort(),
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
 }
@@ -230,13 +239,14 @@ interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
     | 'reconciliations'
     | 'alerts'
     | 'views'
+    | 'guardrails'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views, guardrails } = store;
   return {
     control,
     deps,
@@ -250,7 +260,9 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     personNames: createPersonNames(people),
     reconciliations,
     alerts,
+    readMemberAddresses: createMemberAddresses(people),
     views,
+    guardrails,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

@@ -324,6 +324,8 @@ const ROUTES: readonly RouteRow[] = [
   page(READ, ['/app', '/app/'], consolePage('/app/')),
   below(READ, ['/app'], consolePage('/app/')),
   page(READ, ['/status'], consolePage('/status')),
+  page(READ, ['/docs', '/docs/'], consolePage('/docs')),
+  below(READ, ['/docs'], consolePage('/docs/')),
 ];
 
 /** A row, and the rest of the path (percent-decoded; empty: none). */

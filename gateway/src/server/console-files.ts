@@ -1,6 +1,7 @@
 /**
- * Serves the console's built files: hashed files cached indefinitely, the page never cached and with preloads for its
- * address, each file compressed once, all under a strict policy. app/build-console.ts builds them.
+ * Serves the built files of the console and of the documentation: hashed files cached indefinitely, pages never cached
+ * and the console's with preloads for its address, each file compressed once, all under a strict policy.
+ * app/build-console.ts builds them.
  */
 import { extname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -25,8 +26,8 @@ const CONSOLE_CONTENT_SECURITY_POLICY = [
 
 export interface ConsoleFiles {
   /**
-   * The file at a path below `/app/`, else the page, which routes the path itself. Null: a hashed file that does not
-   * exist.
+   * The file at a path below `/app/`, else the page, which routes the path itself; below `/docs` the document of its
+   * address. Null: a hashed file that does not exist.
    */
   reply(path: string, acceptEncoding: string | null): Response | null;
 }
@@ -45,14 +46,21 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  '.png': 'image/png',
 };
+const TEXT = 'text/plain; charset=utf-8';
 const ROOT = '/app/';
 const PAGE = 'index.html';
+/** Where the documentation is served, and its folder in the build. Written by `console/docs-site`. */
+const DOCS = '/docs';
+const DOCS_NOT_FOUND = 'docs/404.html';
+/** Files that readers of the documentation download. */
+const DOCS_FILES = 'docs/files/';
 /** Written by `console/page-preloads.ts`. */
 const PRELOADS = 'preloads.json';
-const HASHED = 'assets/';
-/** Fonts are already compressed. */
-const PACKABLE = new Set(['.html', '.js', '.css', '.svg']);
+const HASHED = /^(docs\/)?assets\//;
+/** Fonts and pictures are already compressed. */
+const UNPACKABLE = new Set(['font/woff2', 'image/png']);
 
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONSOLE_CONTENT_SECURITY_POLICY,
@@ -74,19 +82,29 @@ interface PagePreloads {
 export function readConsoleFiles(built: Files): ConsoleFiles {
   const files = new Map<string, BuiltFile>();
   for (const [name, plain] of built) {
-    const type = TYPES[extname(name)];
+    const type = TYPES[extname(name)] ?? (name.startsWith(DOCS_FILES) ? TEXT : undefined);
     if (type === undefined) continue;
-    files.set(name, { type, plain, isHashed: name.startsWith(HASHED), packed: new Map() });
+    files.set(name, { type, plain, isHashed: HASHED.test(name), packed: new Map() });
   }
   const page = files.get(PAGE);
   if (page === undefined) throw new Error(`the built console holds no ${PAGE}`);
   const preloads: readonly PagePreloads[] = JSON.parse(built.get(PRELOADS)?.toString() ?? '[]');
   const pages = preloads.map((one) => ({ path: new RegExp(one.path), page: withPreloads(page, one.files) }));
+  /** `/docs/install` is `docs/install.html`; files of the site have their own names. */
+  function docsReply(path: string, acceptEncoding: string | null): Response | null {
+    const name = path.slice(DOCS.length + 1) || 'index';
+    const file = files.get(`docs/${name}.html`) ?? files.get(`docs/${name}`);
+    if (file !== undefined) return fileReply(file, acceptEncoding);
+    const missing = files.get(DOCS_NOT_FOUND);
+    if (missing === undefined || HASHED.test(`docs/${name}`)) return null;
+    return fileReply(missing, acceptEncoding, 404);
+  }
   return {
     reply(path, acceptEncoding) {
+      if (path === DOCS || path.startsWith(`${DOCS}/`)) return docsReply(path, acceptEncoding);
       const name = path.startsWith(ROOT) ? path.slice(ROOT.length) : '';
       const file = files.get(name);
-      if (file === undefined && name.startsWith(HASHED)) return null;
+      if (file === undefined && HASHED.test(name)) return null;
       return fileReply(file ?? pages.find((one) => one.path.test(path))?.page ?? page, acceptEncoding);
     },
   };
@@ -105,22 +123,14 @@ function withPreloads(page: BuiltFile, files: readonly string[]): BuiltFile {
   };
 }
 
-function fileReply(file: BuiltFile, acceptEncoding: string | null): Response {
+function fileReply(file: BuiltFile, acceptEncoding: string | null, status = 200): Response {
   const { type, isHashed, plain } = file;
-  const encoding = PACKABLE.has(`.${extensionOf(type)}`) ? chooseEncoding(acceptEncoding) : null;
+  const encoding = UNPACKABLE.has(type) ? null : chooseEncoding(acceptEncoding);
   const headers = new Headers(HEADERS);
   headers.set('content-type', type);
   headers.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (encoding !== null) headers.set('content-encoding', encoding);
-  return new Response(encoding === null ? plain : packed(file, encoding), { headers });
-}
-
-function extensionOf(type: string): string {
-  return (
-    Object.entries(TYPES)
-      .find(([, known]) => known === type)?.[0]
-      .slice(1) ?? ''
-  );
+  return new Response(encoding === null ? plain : packed(file, encoding), { status, headers });
 }
 
 function chooseEncoding(acceptEncoding: string | null): 'br' | 'gzip' | null {
@@ -180,7 +190,7 @@ export function createConsoleServer(
         );
       }
       const page = ready.reply(path, request.headers.get('accept-encoding'));
-      return page ?? plainReply(404, 'This file does not exist. The console was updated; reload the page.\n');
+      return page ?? plainReply(404, 'This file does not exist. Tollgate was updated; reload the page.\n');
     },
   };
 }
@@ -189,7 +199,7 @@ function plainReply(status: number, text: string): Response {
   return new Response(text, {
     status,
     headers: {
-      'content-type': 'text/plain; charset=utf-8',
+      'content-type': TEXT,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
     },

@@ -28,7 +28,15 @@ export interface Tree {
 export type Violation = string;
 export type Rule = (tree: Tree) => Violation[];
 
-const FOLDERS = ['gateway/src', 'gateway/test', 'gateway/scripts', 'gateway/bin', 'console/src', 'bench'];
+const FOLDERS = [
+  'gateway/src',
+  'gateway/test',
+  'gateway/scripts',
+  'gateway/bin',
+  'console/src',
+  'console/docs-site',
+  'bench',
+];
 /**
  * `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and a worker's `new URL('x', import.meta.url)`.
  */

@@ -29,6 +29,11 @@ function choose(trigger: string, item: string): Step {
   };
 }
 
+/** Chooses the row with this name for an act. */
+function select(name: string): Step {
+  return (page) => page.getByLabel(`Select ${name}`, { exact: true }).click();
+}
+
 /** Clicks the beginning of the row: its middle may be a link. */
 function openRow(table: string, name: string | RegExp): Step {
   return (page) => {
@@ -82,6 +87,12 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/usage', 'Add filter', press('Filter')),
   layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
   layer('/app/logs', 'Add filter', press('Filter')),
+  layer('/app/logs', 'Saved views', press('Views')),
+  menu('/app/logs', 'Actions for Server errors', steps(press('Views'), press('Actions for Server errors'))),
+  layer('/app/logs', 'Save view', steps(press('Views'), press('Save this page as view…'))),
+  layer('/app/logs', 'Edit Server errors', steps(press('Views'), choose('Actions for Server errors', 'Edit…'))),
+  layer('/app/logs', 'Delete Server errors?', steps(press('Views'), choose('Actions for Server errors', 'Delete…'))),
+  layer('/app/logs', 'Columns', press('Columns')),
   layer(
     ({ request }) => `/app/logs/${request}`,
     /./,
@@ -106,6 +117,8 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/keys', `Edit ${KEY}`, choose(OF_KEY, 'Edit…')),
   layer('/app/keys', `Rotate ${KEY}`, choose(OF_KEY, 'Rotate…')),
   layer('/app/keys', `Duplicate ${KEY}`, choose(OF_KEY, 'Duplicate…')),
+  layer('/app/keys', 'Edit 1 key', steps(select(KEY), press('Edit…'))),
+  layer('/app/keys', 'Disable 1 key?', steps(select(KEY), press('Disable…'))),
   layer('/app/keys', `Revoke ${KEY}?`, choose(OF_KEY, 'Revoke…')),
   layer('/app/limits', /^Limits for/, openRow('Account, workspace and API key limits', KEY)),
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
@@ -151,6 +164,10 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/billing', 'Create account', press('Create account')),
   layer('/app/billing', 'default', openRow('Accounts', 'default')),
   layer('/app/reconciliation', 'Missing call', openRow('Findings', /Missing call/)),
+  layer('/app/guardrails', 'Create guardrail', press('Create guardrail')),
+  layer('/app/guardrails', 'Edit Code names', openRow('Guardrails', /Code names/)),
+  menu('/app/guardrails', 'Actions for Code names'),
+  layer('/app/guardrails', 'Delete Code names?', choose('Actions for Code names', 'Delete…')),
   layer('/app/alerts', 'Create alert', press('Create alert')),
   layer('/app/alerts', 'Budgets to #platform', openRow('Alert rules', /Budgets to #platform/)),
   menu('/app/alerts', 'Actions for Budgets to #platform'),

@@ -65,6 +65,40 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
     await page.getByRole('table', { name: 'Requests, newest first' }).waitFor();
   });
 
+  test('the same query narrows usage, and leads to its requests', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/usage?range=30d&by=key`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('key:"nightly evaluation" duration>1s');
+    await bar.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'key:"nightly evaluation" duration>1s');
+    const table = page.getByRole('table').last();
+    await table.getByRole('row', { name: /billing-api/ }).waitFor({ state: 'detached' });
+    expect(await table.getByRole('row', { name: /nightly evaluation/ }).count()).toBe(1);
+    await bar.fill('"no such text"');
+    await bar.press('Enter');
+    await page.getByText('usage does not search text').waitFor();
+    await page.getByRole('link', { name: 'Show in Logs' }).click();
+    await page.getByText(/^The text (is|was) searched in /).waitFor();
+  });
+
+  test('the audit log has its own fields, and names a value that no entry has', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/audit`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('action:keys.creat');
+    await page.getByRole('option', { name: /^keys\.create\b/ }).click();
+    await bar.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'action:keys.create');
+    const rows = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr[data-row]');
+    await page.getByRole('button', { name: 'Clear filters' }).waitFor();
+    await rows.filter({ hasNotText: 'Created key' }).first().waitFor({ state: 'detached' });
+    expect(await rows.count()).toBeGreaterThan(3);
+    await bar.fill('action:keys.creatd');
+    await bar.press('Enter');
+    await page.getByText('which no entry has; expected keys.create?').waitFor();
+  });
+
   test('a click on a column sorts all requests of the range by it', async () => {
     const { page } = visitor;
     await openPage(page, `${seeded.gateway.url}/app/logs?range=30d&q=${encodeURIComponent('duration>1s')}`);

@@ -28,6 +28,7 @@ function queryOf(route: ConsoleRoute, request: string): string {
     model: 'ok',
     other_model: 'ok',
     patterns: '*',
+    keys: 'key_none',
     session: 'run-1',
     request,
     previous: request,

@@ -61,3 +61,13 @@ export async function consoleFiles(url: string): Promise<ReadonlyMap<string, num
   const statuses = await Promise.all(names.map(async (name) => [name, (await fetch(url + name)).status] as const));
   return new Map(statuses);
 }
+
+/** The titles of two pages of the documentation, one of them of an error. */
+export async function docsTitles(url: string): Promise<readonly string[]> {
+  const pages = ['/docs', '/docs/errors/rate_limited'].map(async (path) => {
+    const page = await (await fetch(url + path)).text();
+    return /<title>(.*?)<\/title>/.exec(page)?.[1] ?? page.slice(0, 200);
+  });
+  return await Promise.all(pages);
+}
+export const DOCS_TITLES = ['Tollgate documentation', 'rate_limited · Tollgate'];

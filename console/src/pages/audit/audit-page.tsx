@@ -1,15 +1,15 @@
 /** Renders the audit page: who changed what, newest first, with the difference. */
-import { useEffect, useId, useState } from 'react';
+import { useMemo } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
+import { QueryBar } from '../../filters/query-bar.tsx';
+import type { KnownValues } from '../../filters/query-completions.tsx';
 import { addressOf } from '../../lib/api.ts';
 import { usePages } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useDebounced } from '../../lib/timers.ts';
 import { useFilters } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ACTIONS, type AuditEntry, actionName, actorName, changesOf, fieldName, targetKind } from './audit-labels.ts';
@@ -69,19 +69,16 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 export default function AuditPage() {
   const { account } = useAccount();
   const [filters, setFilters] = useFilters();
-  const { actor, act, subject } = filters;
-  const pages = usePages('GET /accounts/{account}/audit', { account, actor, act, subject }, (before) => ({
+  const { q } = filters;
+  const asked = q === undefined ? {} : { q };
+  const pages = usePages('GET /accounts/{account}/audit', { account, q }, (before) => ({
     path: { account },
-    query: {
-      ...(before === undefined ? {} : { before }),
-      ...(actor === undefined ? {} : { actor }),
-      ...(act === undefined ? {} : { act }),
-      ...(subject === undefined ? {} : { subject }),
-    },
+    query: { ...asked, ...(before === undefined ? {} : { before }) },
   }));
   const entries = pages.data?.pages.flatMap((page) => page.entries) ?? [];
   const open = entries.find(({ seq }) => String(seq) === filters.open);
-  const isFiltered = actor !== undefined || act !== undefined || subject !== undefined;
+  const known = useMemo(() => valuesOf(pages.data?.pages.flatMap((page) => page.entries) ?? []), [pages.data]);
+  const isFiltered = q !== undefined;
   return (
     <Page
       title="Audit log"
@@ -90,43 +87,17 @@ export default function AuditPage() {
       action={
         <RangeDownload
           name="Audit log CSV"
-          lead="Every action in the selected days, with values before and after."
-          urlOf={(range) => addressOf('GET /accounts/{account}/audit.csv', { path: { account }, query: range }).url}
+          lead={`${isFiltered ? 'The actions that meet the query' : 'Every action'} in the selected days, with values before and after.`}
+          urlOf={(range) =>
+            addressOf('GET /accounts/{account}/audit.csv', { path: { account }, query: { ...range, ...asked } }).url
+          }
         />
       }
       filters={
         <>
-          <select
-            data-filter
-            aria-label="Action"
-            className={`${CONTROL} sm:w-52`}
-            value={act ?? ''}
-            onChange={({ target }) => setFilters({ act: target.value })}
-          >
-            <option value="">All actions</option>
-            {Object.entries(ACTIONS).map(([code, name]) => (
-              <option key={code} value={code}>
-                {name}
-              </option>
-            ))}
-            {act !== undefined && ACTIONS[act] === undefined && <option value={act}>{act}</option>}
-          </select>
-          <TextFilter
-            label="Actor ID"
-            placeholder="Actor ID"
-            value={actor ?? ''}
-            choices={[...new Set(entries.map((entry) => entry.actor.id))]}
-            onChange={(text) => setFilters({ actor: text })}
-          />
-          <TextFilter
-            label="Target ID"
-            placeholder="Target ID"
-            value={subject ?? ''}
-            choices={[...new Set(entries.map((entry) => entry.subject.id))]}
-            onChange={(text) => setFilters({ subject: text })}
-          />
+          <QueryBar language="audit" placeholder="action:keys.* actor:ada date:2026-11-01..2026-11-21" known={known} />
           {isFiltered && (
-            <Button kind="quiet" onClick={() => setFilters({ actor: undefined, act: undefined, subject: undefined })}>
+            <Button kind="quiet" onClick={() => setFilters({ q: undefined })}>
               Clear filters
             </Button>
           )}
@@ -164,9 +135,7 @@ export default function AuditPage() {
         <AuditSheet
           key={open.seq}
           entry={open}
-          onFilter={(filter) =>
-            setFilters({ actor: undefined, act: undefined, subject: undefined, open: undefined, ...filter })
-          }
+          onFilter={(query) => setFilters({ q: query, open: undefined })}
           onClose={() => setFilters({ open: undefined })}
         />
       )}
@@ -174,48 +143,12 @@ export default function AuditPage() {
   );
 }
 
-interface TextFilterProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string;
-  /** Suggestions while typing. */
-  readonly choices: readonly string[];
-  readonly onChange: (text: string) => void;
-}
-
-/** Applied once typing pauses. */
-function TextFilter({ label, placeholder, value, choices, onChange }: TextFilterProps) {
-  const list = useId();
-  const [text, setText] = useState(value);
-  const [applied, setApplied] = useState(value);
-  const rested = useDebounced(text);
-  // The address changed from elsewhere: show its value.
-  if (applied !== value) {
-    setApplied(value);
-    setText(value);
-  }
-  useEffect(() => {
-    if (rested === text && rested.trim() !== value) onChange(rested.trim());
-  });
-  return (
-    <>
-      <input
-        type="search"
-        data-filter
-        list={list}
-        aria-label={label}
-        placeholder={placeholder}
-        autoComplete="off"
-        spellCheck={false}
-        className={`${CONTROL} sm:w-52`}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-      />
-      <datalist id={list}>
-        {choices.map((choice) => (
-          <option key={choice} value={choice} />
-        ))}
-      </datalist>
-    </>
-  );
+/** What the bar completes: all actions, and the actors, targets and workspaces of the entries read so far. */
+function valuesOf(entries: readonly AuditEntry[]): KnownValues {
+  const unique = (pairs: readonly (readonly [value: string, hint: string])[]) => [...new Map(pairs)];
+  return {
+    action: Object.entries(ACTIONS),
+    actor: unique(entries.map(({ actor: { id, name } }) => [name, id])),
+    target: unique(entries.map(({ subject: { id, kind } }) => [id, targetKind(kind)])),
+  };
 }

@@ -1,4 +1,5 @@
 /** Renders the details of an audit entry: actor, action, target, origin and difference. */
+import { renderValue } from '../../../../gateway/src/console-api/query/parse-query.ts';
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
@@ -15,8 +16,8 @@ import {
 
 interface AuditSheetProps {
   readonly entry: AuditEntry;
-  /** Filters the list by actor or by subject. */
-  readonly onFilter: (filter: { actor?: string; subject?: string }) => void;
+  /** Lists what meets a query. */
+  readonly onFilter: (query: string) => void;
   readonly onClose: () => void;
 }
 
@@ -29,8 +30,10 @@ export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
       onClose={onClose}
       footer={
         <>
-          <Button onClick={() => onFilter({ actor: entry.actor.id })}>Show all by {entry.actor.name}</Button>
-          <Button onClick={() => onFilter({ subject: entry.subject.id })}>
+          <Button onClick={() => onFilter(`actor:${renderValue(entry.actor.id)}`)}>
+            Show all by {entry.actor.name}
+          </Button>
+          <Button onClick={() => onFilter(`target:${renderValue(entry.subject.id)}`)}>
             Show all for this {targetKind(entry.subject.kind, false)}
           </Button>
         </>

@@ -1,17 +1,21 @@
 /** Renders the home page: an overview of the account. Before the first call it shows the setup steps instead. */
 import { useState } from 'react';
 import { seriesColors, useModelSlots } from '../../charts/series-colors.ts';
+import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { type CurrentAccount, useAccount } from '../../lib/session.ts';
 import { useFilters } from '../../route/route.ts';
+import { PanelPart } from '../../shell/page-fault.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
-import { Page, Panel, SkeletonPanel } from '../../ui/page.tsx';
+import { Page, Panel, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { FigureCards } from './figure-cards.tsx';
 import { FirstRun } from './first-run.tsx';
 import { type Metric, type Overview, RANGES, readMetric, readRange } from './overview.ts';
 import { MoneyPanel, ProviderPanel, Ranking } from './panels.tsx';
 import { TrendChart } from './trend-chart.tsx';
+
+const PinnedView = part(() => import('./pinned-view.tsx'));
 
 const REFRESH_MS = 30_000;
 
@@ -100,6 +104,11 @@ function Content({ overview, account, metric, rangeLabel, onMetric }: ContentPro
           <ProviderPanel providers={providers} rule={overview.health_rule} isLinked={account.may('operator.read')} />
         </div>
       </div>
+      {overview.pinned_view !== null && (
+        <PanelPart fallback={<SkeletonRows rows={6} />}>
+          <PinnedView key={overview.pinned_view.id} account={account.account} view={overview.pinned_view} />
+        </PanelPart>
+      )}
       <div className="grid min-w-0 items-start gap-3 lg:grid-cols-2">
         <Ranking
           title="Top models by spend"

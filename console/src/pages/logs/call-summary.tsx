@@ -127,7 +127,15 @@ function FailureNote({ call, explanation }: CallSummaryProps) {
       <div className="min-w-0 flex-1 basis-60">
         <p className="break-words font-medium">{explanation?.sentence ?? 'The request failed.'}</p>
         <p className="text-sm text-ink-2">
-          Status {call.status}, error code <code>{call.error}</code>
+          Status {call.status}, error code{' '}
+          <a
+            className="underline underline-offset-2"
+            href={`/docs/errors/${call.error}`}
+            target="_blank"
+            rel="noreferrer"
+          >
+            <code>{call.error}</code>
+          </a>
         </p>
       </div>
       {explanation?.remedy != null && <RemedyLink remedy={explanation.remedy} />}

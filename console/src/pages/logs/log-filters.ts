@@ -1,6 +1,7 @@
 /** Reads the filters of the logs page from its address. */
 
 import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { isCallColumn } from '../../../../gateway/src/lib/query/call-columns.ts';
 import { SORTS } from '../../../../gateway/src/lib/query/call-order.ts';
 import { readWithout, withoutQuery } from '../../filters/filters.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
@@ -28,7 +29,7 @@ export const LOG_FILTERS = [
 
 const CAN_BE_NONE = LOG_FILTERS.flatMap((filter) => ('none' in filter ? [filter.name] : []));
 
-export type LogQuery = Query<'GET /accounts/{account}/logs.csv'>;
+export type LogQuery = Query<'GET /accounts/{account}/reasons'>;
 type Search = Readonly<Record<string, string>>;
 
 /** Unknown filters are dropped. A preset range has no end, so that it includes future calls. */
@@ -51,10 +52,15 @@ export function logQuery(search: Search, range: TimeRange): LogQuery {
 
 export type ListQuery = LogQuery & Pick<Query<'GET /accounts/{account}/logs'>, 'sort'>;
 
-/** The list's order is no filter: a file keeps that of arrival. */
 export function listQuery(search: Search, query: LogQuery): ListQuery {
   const sorting = sortingOf(search.sort);
   return sorting === null ? query : { ...query, sort: sortText(sorting) as NonNullable<ListQuery['sort']> };
+}
+
+/** A file has the columns and the order of the list; without columns in the address, all that a record has. */
+export function csvQuery({ columns }: Search, query: ListQuery): Query<'GET /accounts/{account}/logs.csv'> {
+  const known = columns?.split(',').filter(isCallColumn) ?? [];
+  return known.length === 0 ? query : { ...query, columns: known.join(',') };
 }
 
 /** Null: newest first. */

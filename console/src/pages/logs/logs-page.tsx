@@ -1,7 +1,7 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
-import { Radio, Scale } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { Bookmark, Columns3, Radio, Scale } from 'lucide-react';
+import { Suspense, useMemo, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
@@ -17,8 +17,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
 import { Page, Panel, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallTable } from './call-table.tsx';
-import { LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
+import { csvQuery, LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
 import { useCallList } from './use-call-list.ts';
+import { columnsOf } from './views/call-columns.tsx';
 
 const CallSheet = part(() => import('./call-sheet.tsx'));
 const LogHistogram = part(() => import('./log-histogram.tsx'));
@@ -26,6 +27,10 @@ const ReasonTable = part(() => import('./reasons/reason-table.tsx'));
 const ReasonChip = part(() => import('./reasons/reason-chip.tsx'));
 const WhatIfSheet = part(() => import('./what-if/what-if-sheet.tsx'));
 const NoRequests = part(() => import('./no-requests.tsx'));
+const LiveBar = part(() => import('./live-bar.tsx'));
+const ViewsDialog = part(() => import('./views/views-dialog.tsx'));
+const ActiveView = part(() => import('./views/active-view.tsx'));
+const ColumnsDialog = part(() => import('./views/columns-dialog.tsx'));
 
 export default function LogsPage() {
   const [search, change] = useFilters();
@@ -36,10 +41,13 @@ export default function LogsPage() {
   // Fixed when the page opens: the start of the range must not move every minute while the list is paged.
   const [openedMs] = useState(() => Date.now());
   const [holds, setHolds] = useState(false);
+  const [pauses, setPauses] = useState(false);
+  const [layer, setLayer] = useState<'views' | 'columns' | null>(null);
   const isLive = search.live === '1';
-  // Who opens the address of a request reads that request first: the chart behind it is loaded when the sheet closes.
-  const [showsHistogram, showHistogram] = useState(request === undefined);
-  if (!showsHistogram && request === undefined) showHistogram(true);
+  const isPaused = isLive && pauses;
+  // Who opens the address of a request reads that request first: the list behind it is loaded when the sheet closes.
+  const [showsList, showList] = useState(request === undefined);
+  if (!showsList && request === undefined) showList(true);
   const byReason = search.view === 'reasons';
   const zone = useZone();
   const range = readRange(search, '24h', openedMs, zone);
@@ -47,12 +55,15 @@ export default function LogsPage() {
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,
     listQuery(search, query),
-    isLive,
-    holds,
+    { isLive, holds: holds || isPaused, isShown: showsList },
   );
   const open = (id: string) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search });
   const close = () => returnTo({ to: '/app/logs/{-$request}', search });
-  const csv = addressOf('GET /accounts/{account}/logs.csv', { path: { account }, query }).url;
+  const csv = addressOf('GET /accounts/{account}/logs.csv', {
+    path: { account },
+    query: csvQuery(search, listQuery(search, query)),
+  }).url;
+  const columns = useMemo(() => columnsOf(search.columns), [search.columns]);
   return (
     <Page
       title="Logs"
@@ -65,12 +76,16 @@ export default function LogsPage() {
             icon={<Radio size={14} aria-hidden="true" />}
             className="aria-pressed:border-accent aria-pressed:text-accent-strong"
             disabled={list !== null && list.searched !== null}
-            onClick={() =>
+            onPointerEnter={LiveBar.prefetch}
+            onFocus={LiveBar.prefetch}
+            onClick={() => {
+              setPauses(false);
               change({
                 live: isLive ? undefined : '1',
+                sort: undefined,
                 ...(range.preset === null ? { from: undefined, to: undefined, range: undefined } : {}),
-              })
-            }
+              });
+            }}
           >
             Live tail
           </Button>
@@ -87,7 +102,11 @@ export default function LogsPage() {
       }
       filters={
         <>
-          <QueryBar range={range} onFind={open} />
+          <QueryBar
+            placeholder="status:5xx duration>10s model:claude*, a request ID, or text"
+            range={range}
+            onFind={open}
+          />
           <RangeChoice range={range} />
           <Segmented
             label="Show"
@@ -95,7 +114,30 @@ export default function LogsPage() {
             choices={VIEWS}
             onChoose={(view) => change({ view: view === 'reasons' ? view : undefined, live: undefined })}
           />
+          <Button
+            icon={<Bookmark size={14} aria-hidden="true" />}
+            onPointerEnter={ViewsDialog.prefetch}
+            onFocus={ViewsDialog.prefetch}
+            onClick={() => setLayer('views')}
+          >
+            Views
+          </Button>
+          {!byReason && (
+            <Button
+              icon={<Columns3 size={14} aria-hidden="true" />}
+              onPointerEnter={ColumnsDialog.prefetch}
+              onFocus={ColumnsDialog.prefetch}
+              onClick={() => setLayer('columns')}
+            >
+              Columns
+            </Button>
+          )}
           <FilterChips kinds={LOG_FILTERS} labels={filterLabels} />
+          {search.saved !== undefined && (
+            <PanelPart>
+              <ActiveView />
+            </PanelPart>
+          )}
           {search.reason !== undefined && (
             <Suspense fallback={null}>
               <ReasonChip reason={search.reason} onRemove={() => change({ reason: undefined })} />
@@ -114,17 +156,18 @@ export default function LogsPage() {
           />
         </Suspense>
       )}
-      {!byReason &&
-        histogram !== null &&
-        histogram.bars.length > 0 &&
-        (showsHistogram ? (
-          <PanelPart fallback={<SkeletonPanel heightPx={HISTOGRAM_PX} />}>
-            <LogHistogram histogram={histogram} />
-          </PanelPart>
-        ) : (
-          <Panel className="h-40">{null}</Panel>
-        ))}
-      {!byReason && list === null && error === null && <Waiting />}
+      {!byReason && histogram !== null && histogram.bars.length > 0 && (
+        <PanelPart fallback={<SkeletonPanel heightPx={HISTOGRAM_PX} />}>
+          <LogHistogram histogram={histogram} />
+        </PanelPart>
+      )}
+      {!showsList && <Panel className="h-160">{null}</Panel>}
+      {!byReason && isLive && list !== null && (
+        <PanelPart fallback={<div className="min-h-8" />}>
+          <LiveBar list={list} isPaused={isPaused} onPause={setPauses} />
+        </PanelPart>
+      )}
+      {!byReason && showsList && list === null && error === null && <Waiting />}
       {!byReason && list !== null && list.calls.length === 0 && (
         <Suspense fallback={null}>
           <NoRequests
@@ -140,7 +183,10 @@ export default function LogsPage() {
       {!byReason && list !== null && list.calls.length > 0 && (
         <CallTable
           calls={list.calls}
+          columns={columns}
+          hasOwnColumns={search.columns !== undefined}
           waiting={list.waiting.length}
+          offersWaiting={!isPaused}
           sorting={sortingOf(search.sort)}
           onSort={(sorting) => change({ sort: sortText(sorting), live: undefined })}
           openKey={request ?? null}
@@ -170,6 +216,12 @@ export default function LogsPage() {
             onChoose={(model) => change({ other_model: model })}
             onClose={() => change({ other_model: undefined })}
           />
+        </DialogPart>
+      )}
+      {layer !== null && (
+        <DialogPart onClose={() => setLayer(null)}>
+          {layer === 'views' && <ViewsDialog onClose={() => setLayer(null)} />}
+          {layer === 'columns' && <ColumnsDialog onClose={() => setLayer(null)} />}
         </DialogPart>
       )}
       {request !== undefined && (

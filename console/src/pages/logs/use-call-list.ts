@@ -27,8 +27,15 @@ interface CallListState {
   readonly showNew: () => void;
 }
 
-/** `holds`: new calls wait, so that nothing moves under the pointer. */
-export function useCallList(account: string, filters: ListQuery, isLive: boolean, holds: boolean): CallListState {
+interface ListMode {
+  readonly isLive: boolean;
+  /** New calls wait, so that nothing moves under the pointer. */
+  readonly holds: boolean;
+  /** False: the list is not visible yet, and not fetched. */
+  readonly isShown: boolean;
+}
+
+export function useCallList(account: string, filters: ListQuery, { isLive, holds, isShown }: ListMode): CallListState {
   const key = JSON.stringify([account, filters]);
   const [kept, setKept] = useState<{ readonly key: string; readonly list: CallList } | null>(null);
   const [older, setOlder] = useState<{ readonly isFetching: boolean; readonly error: ApiError | null }>({
@@ -41,7 +48,10 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
   const first = useReply(
     'GET /accounts/{account}/logs',
     { path, query: filters },
-    { everyMs: isLive && !isSearch(list) ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
+    {
+      everyMs: isLive && !isSearch(list) ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false,
+      enabled: isShown,
+    },
   );
   const [tailError, setTailError] = useState<ApiError | null>(null);
 
@@ -128,13 +138,22 @@ export function useCallList(account: string, filters: ListQuery, isLive: boolean
 export type LogsReply = Reply<'GET /accounts/{account}/logs'>;
 export type CallView = LogsReply['calls'][number];
 
-interface CallList {
+/** Counts of the live tail since the list began. */
+interface Arrived {
+  readonly requests: number;
+  /** Failed requests, without those that the client canceled. */
+  readonly errors: number;
+  readonly costNanoUsd: bigint;
+}
+
+export interface CallList {
   /** Newest first. */
   readonly calls: readonly CallView[];
   /** The first page and those of older calls. */
   readonly pages: number;
   /** Newer than `calls`, not shown yet. */
   readonly waiting: readonly CallView[];
+  readonly arrived: Arrived;
   /** Cursor for older calls; null at the end of the list. */
   readonly next: string | null;
   /** Cursor for newer calls; null when there was no call yet. */
@@ -155,7 +174,8 @@ const LIVE_MAX = 2_000;
 
 export function startList(page: LogsReply): CallList {
   const { calls, next, newest, searched } = page;
-  return { calls, pages: 1, waiting: [], next, newest, isCut: false, searched };
+  const arrived = { requests: 0, errors: 0, costNanoUsd: 0n };
+  return { calls, pages: 1, waiting: [], arrived, next, newest, isCut: false, searched };
 }
 
 /** Appends the next page of older calls. */
@@ -165,11 +185,24 @@ export function addOlder(list: CallList, page: LogsReply): CallList {
   return { ...list, calls, pages: list.pages + 1, next: page.next, searched };
 }
 
+/** The error of a request that its client left. */
+const CANCELED = 'client_left';
+
 /** Adds a page of calls newer than `newest`. `holds`: they wait, so that the shown rows do not move. */
 export function addNewer(list: CallList, page: LogsReply, holds: boolean): CallList {
-  const waiting = [...newTo(list, page.calls), ...list.waiting];
-  const next = { ...list, waiting, newest: page.newest ?? list.newest };
+  const fresh = newTo(list, page.calls);
+  const arrived = fresh.reduce(countCall, list.arrived);
+  const next = { ...list, waiting: [...fresh, ...list.waiting], arrived, newest: page.newest ?? list.newest };
   return holds ? next : showWaiting(next);
+}
+
+function countCall({ requests, errors, costNanoUsd }: Arrived, call: CallView): Arrived {
+  const isError = call.error !== null ? call.error !== CANCELED : call.status >= 400;
+  return {
+    requests: requests + 1,
+    errors: errors + (isError ? 1 : 0),
+    costNanoUsd: costNanoUsd + BigInt(call.cost_nano_usd ?? 0),
+  };
 }
 
 export function showWaiting(list: CallList): CallList {

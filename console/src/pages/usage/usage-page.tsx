@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { useSlots } from '../../charts/series-colors.ts';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { clearFilters } from '../../filters/filters.ts';
+import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { spanWords } from '../../filters/span-words.ts';
 import { addressOf } from '../../lib/api.ts';
@@ -12,7 +13,8 @@ import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
-import { useFilters } from '../../route/route.ts';
+import { Link } from '../../route/link.tsx';
+import { useFilters, useNavigate } from '../../route/route.ts';
 import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL, Segmented } from '../../ui/field.tsx';
@@ -26,11 +28,15 @@ import {
   DIMENSION_NAMES,
   type Dimension,
   filtersOf,
+  type GroupBy,
+  groupByLabel,
+  isTag,
   NONE_LABELS,
   pickedFilters,
   readMetric,
   readUsageView,
   shownView,
+  tagQuery,
   type UsageView,
   usageQuery,
 } from './usage-query.ts';
@@ -54,7 +60,8 @@ function useEnd(isLive: boolean, range: string): number {
 
 export default function UsagePage() {
   const [search, change] = useFilters();
-  const { account } = useAccount();
+  const { account, may } = useAccount();
+  const navigate = useNavigate();
   const isLive = search.live === '1';
   const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`), useZone());
   const query = usageQuery(view, search);
@@ -67,7 +74,11 @@ export default function UsagePage() {
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
   const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;
-  const pick = (group: UsageGroup) => change(pickedFilters(search, view.by, group));
+  const pick = (group: UsageGroup) => {
+    const q = tagQuery(view.by, group);
+    if (q === null) change(pickedFilters(search, view.by, group));
+    else navigate({ to: '/app/logs', search: { ...filtersOf(search), from: view.range.from, to: view.range.to, q } });
+  };
   return (
     <Page
       title="Usage"
@@ -81,6 +92,11 @@ export default function UsagePage() {
       }
       filters={
         <>
+          <QueryBar
+            placeholder="status:5xx duration>10s model:claude*"
+            range={view.range}
+            onFind={(id) => navigate({ to: '/app/logs/{-$request}', names: { request: id } })}
+          />
           <RangeChoice range={view.range} />
           <FilterChips
             labels={usage.data?.filter_labels ?? []}
@@ -112,13 +128,24 @@ export default function UsagePage() {
       }
     >
       {usage.error !== null && <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.error !== null && search.q !== undefined && may('logs.read') && (
+        <p>
+          <Link
+            to="/app/logs"
+            search={{ ...filtersOf(search), ...rangeSearch(search) }}
+            className="font-medium text-accent underline underline-offset-2"
+          >
+            Show in Logs
+          </Link>
+        </p>
+      )}
       <MetricTiles
         reply={usage.data ?? null}
         chosen={view.metric}
         percentile={view.percentile}
         onChoose={(metric) => change({ metric: metric === 'cost' ? undefined : metric })}
       />
-      <ChartControls view={view} />
+      <ChartControls view={view} tags={usage.data?.tags ?? []} />
       {usage.data === undefined ? (
         usage.error === null && <Waiting />
       ) : usage.data.total.requests === 0 ? (
@@ -130,6 +157,11 @@ export default function UsagePage() {
   );
 }
 
+/** The range of the address, for a page whose usual range is another. */
+function rangeSearch({ range = '7d', from, to }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return from === undefined || to === undefined ? { range } : { from, to };
+}
+
 function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: Dimension) {
   const at = by.indexOf(name as never);
   if (reply === undefined || at === -1) return [];
@@ -137,10 +169,13 @@ function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: D
   return [...new Map(known).entries()].filter((one): one is [string, string | null] => one[0] !== null);
 }
 
-function ChartControls({ view }: { readonly view: UsageView }) {
+function ChartControls({ view, tags }: { readonly view: UsageView; readonly tags: readonly string[] }) {
   const [, change] = useFilters();
   const [first, second] = view.by;
   const isTimed = view.metric === 'latency' || view.metric === 'ttft';
+  // Those of the address may be gone, or not loaded yet.
+  const tagNames = [...new Set([...tags.map((tag) => `tag.${tag}` as const), ...view.by.filter(isTag)])].sort();
+  const names: readonly GroupBy[] = [...DIMENSION_NAMES, ...tagNames];
   return (
     <div className="flex flex-wrap items-center gap-2">
       <label className="flex items-center gap-2">
@@ -152,9 +187,9 @@ function ChartControls({ view }: { readonly view: UsageView }) {
             change({ by: event.target.value, ...(event.target.value === second ? { and: undefined } : {}) })
           }
         >
-          {DIMENSION_NAMES.map((name) => (
+          {names.map((name) => (
             <option key={name} value={name}>
-              {DIMENSION_LABELS[name]}
+              {groupByLabel(name)}
             </option>
           ))}
         </select>
@@ -167,11 +202,13 @@ function ChartControls({ view }: { readonly view: UsageView }) {
           onChange={(event) => change({ and: event.target.value })}
         >
           <option value="">None</option>
-          {DIMENSION_NAMES.filter((name) => name !== first).map((name) => (
-            <option key={name} value={name}>
-              {DIMENSION_LABELS[name]}
-            </option>
-          ))}
+          {names
+            .filter((name) => name !== first)
+            .map((name) => (
+              <option key={name} value={name}>
+                {groupByLabel(name)}
+              </option>
+            ))}
         </select>
       </label>
       {isTimed && (
@@ -190,7 +227,7 @@ function ChartControls({ view }: { readonly view: UsageView }) {
           label="Split by"
           value={view.isByKind ? 'kinds' : 'groups'}
           choices={[
-            ['groups', DIMENSION_LABELS[first]],
+            ['groups', groupByLabel(first)],
             ['kinds', 'Token type'],
           ]}
           onChoose={(part) => change({ kinds: part === 'kinds' ? '1' : undefined })}
@@ -254,7 +291,7 @@ function NoUsage({ view, isFiltered }: { readonly view: UsageView; readonly isFi
       title={`No requests in ${span}`}
       action={
         isFiltered ? (
-          <Button kind="primary" onClick={() => change(clearFilters(DIMENSION_NAMES))}>
+          <Button kind="primary" onClick={() => change({ q: undefined, ...clearFilters(DIMENSION_NAMES) })}>
             Clear filters
           </Button>
         ) : (

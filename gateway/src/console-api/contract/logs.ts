@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { UNITS } from '../../billing/unit-prices.ts';
+import { chooseNearName } from '../../errors/near-name.ts';
 import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS, TARGET_STATES } from '../../errors/reason.ts';
+import { COLUMN_NAMES, isCallColumn } from '../../lib/query/call-columns.ts';
 import { SORTS } from '../../lib/query/call-order.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 import { ATTEMPT_PHASES, BILLED } from '../../store/ports/records.ts';
@@ -171,6 +173,8 @@ export const callView = z.object({
     .optional(),
   /** The request whose answer was given from the cache. Absent: the request was not answered from it. */
   cached_from: id.optional(),
+  /** How often each guardrail masked something, by its rule's id. Absent: nothing was masked. */
+  masked: z.record(z.string(), z.int()).optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
   /** Kinds of tools whose requests are not in the cost, because the price had no fee for them. Absent: none. */
@@ -212,6 +216,23 @@ export const filters = {
     .optional(),
 };
 
+/** `cost` or `-cost`, the highest first. Default: newest first. */
+const order = z.enum(SORTS.flatMap((field) => [field, `-${field}` as const])).optional();
+
+/** Names of columns of the list of requests, as text. */
+export const callColumns = z
+  .string()
+  .max(1_024)
+  .superRefine((text, context) => {
+    const unknown = text.split(',').find((name) => !isCallColumn(name));
+    if (unknown === undefined) return;
+    const near = chooseNearName(unknown, COLUMN_NAMES);
+    context.addIssue({
+      code: 'custom',
+      message: `found the column ${JSON.stringify(unknown.slice(0, 60))}, expected ${near === null ? `one of ${COLUMN_NAMES.join(', ')}` : `${near}?`}`,
+    });
+  });
+
 /** A part of a conversation. JSON is displayed as text. */
 const part = z.object({
   kind: z.enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'other']),
@@ -227,8 +248,7 @@ export const logRoutes = {
     query: z.object({
       ...filters,
       before: cursor.optional(),
-      /** `cost` or `-cost`, the highest first. Default: newest first. */
-      sort: z.enum(SORTS.flatMap((field) => [field, `-${field}` as const])).optional(),
+      sort: order,
       /**
        * For the live tail: the last `newest`. Returns the calls that ended since, and may repeat some of the previous
        * reply.
@@ -251,9 +271,14 @@ export const logRoutes = {
     }),
   },
   'GET /accounts/{account}/logs.csv': {
-    summary: 'Exports the requests as a file, newest first.',
+    summary: 'Exports the requests as a file, newest first or in another order.',
     access: 'logs.read',
-    query: z.object(filters),
+    query: z.object({
+      ...filters,
+      sort: order,
+      /** Names of columns, separated by commas, such as `at,status,model`. Default: all members of a record. */
+      columns: callColumns.optional(),
+    }),
     reply: 'csv',
   },
   'GET /accounts/{account}/reasons': {

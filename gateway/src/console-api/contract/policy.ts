@@ -1,5 +1,6 @@
 /** Defines the routes about limits, workspaces, members, billing, audit and settings. */
 import { z } from 'zod';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import {
   caps,
   cursor,
@@ -34,6 +35,8 @@ const node = z.object({
   binds: z.boolean(),
   gauges: z.array(gauge),
 });
+
+const auditQuery = z.string().max(QUERY_CHARS_MAX).optional();
 
 const cacheMode = z.enum(['off', 'request', 'all']);
 
@@ -119,6 +122,11 @@ const entry = z.object({
 });
 const note = z.string().max(500).nullable();
 
+/** False: the link is not sent to its recipient by email, although a mail server is configured. */
+const send = z.boolean().optional();
+/** Null: it was not sent by email. `problem`: why the mail server did not take it. */
+const sent = z.object({ ok: z.boolean(), problem: z.string().nullable() }).nullable();
+
 export const policyRoutes = {
   'GET /accounts/{account}/limits': {
     summary: 'Returns all limits of the account as a tree, with what remains of each.',
@@ -175,13 +183,18 @@ export const policyRoutes = {
     summary:
       'Lists the members and open invitations of the account; members restricted to workspaces see those of their workspaces.',
     access: 'members.read',
-    reply: z.object({ members: z.array(member), invitations: z.array(invitation) }),
+    reply: z.object({
+      members: z.array(member),
+      invitations: z.array(invitation),
+      /** Whether a mail server is configured. */
+      sends_email: z.boolean(),
+    }),
   },
   'POST /accounts/{account}/invitations': {
     summary: 'Invites a member. Only this response contains the link.',
     access: 'members.write',
-    body: z.strictObject({ email, ...memberGiven }),
-    reply: z.object({ invitation, link: z.string() }),
+    body: z.strictObject({ email, ...memberGiven, send }),
+    reply: z.object({ invitation, link: z.string(), sent }),
     peopleOnly: true,
   },
   'DELETE /accounts/{account}/invitations/{invitation}': {
@@ -206,8 +219,8 @@ export const policyRoutes = {
   'POST /accounts/{account}/members/{person}/reset-link': {
     summary: 'Creates a one-time password reset link for a member. Only this response contains the link.',
     access: 'members.write',
-    body: nothing,
-    reply: z.object({ link: z.string(), expires_at: time }),
+    body: z.strictObject({ send }),
+    reply: z.object({ link: z.string(), expires_at: time, sent }),
     peopleOnly: true,
   },
   'GET /accounts/{account}/billing': {
@@ -271,6 +284,8 @@ export const policyRoutes = {
     access: 'audit.read',
     query: z.object({
       before: cursor.optional(),
+      /** `action:keys.* actor:ada target:key_1 workspace:red date:2026-11-01..2026-11-21`; days of the account's zone. */
+      q: auditQuery,
       actor: id.optional(),
       act: z.string().max(64).optional(),
       subject: z.string().max(256).optional(),
@@ -298,7 +313,7 @@ export const policyRoutes = {
   'GET /accounts/{account}/audit.csv': {
     summary: 'Exports the audit trail as a file.',
     access: 'audit.read',
-    query: z.object({ from: time, to: time }),
+    query: z.object({ from: time, to: time, q: auditQuery }),
     reply: 'csv',
   },
   'GET /accounts/{account}/settings': {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SORTS } from '../../lib/query/call-order.ts';
 import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
+import { callColumns } from './logs.ts';
 import { givenName, id, nothing, type RouteTable, time } from './row.ts';
 
 const value = z.string().min(1).max(1_024);
@@ -14,10 +15,7 @@ export const viewSearch = z.strictObject({
   to: time.optional(),
   sort: z.enum(SORTS.flatMap((field) => [field, `-${field}` as const])).optional(),
   /** Names of columns, separated by commas. */
-  columns: z
-    .string()
-    .regex(/^[a-z_]{1,20}(,[a-z_]{1,20}){0,29}$/, 'names of columns, separated by commas')
-    .optional(),
+  columns: callColumns.optional(),
   view: z.literal('reasons').optional(),
   reason: value.optional(),
   model: value.optional(),

@@ -5,7 +5,9 @@
 
 import { z } from 'zod';
 import { BILLED } from '../../store/ports/records.ts';
+import { QUERY_CHARS_MAX } from '../query/parse-query.ts';
 import { callFilters, filterLabels, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { viewSearch } from './saved-views.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = [
@@ -52,15 +54,28 @@ const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, un
 const filters = {
   from: time,
   to: time,
+  /** A query as in the list of requests, without text: `duration>10s status:5xx`. */
+  q: z.string().max(QUERY_CHARS_MAX).optional(),
   ...callFilters,
 };
+
+/** `tag.team`: the values of this tag that the keys have now. */
+const tagDimension = z
+  .string()
+  .regex(/^tag\.[a-z0-9][a-z0-9_.-]{0,39}$/)
+  .transform((text) => text as `tag.${string}`);
 
 /** One or two dimensions, separated by commas. */
 const by = z
   .string()
   .default('model')
   .transform((text) => text.split(','))
-  .pipe(z.array(dimension).min(1).max(2));
+  .pipe(
+    z
+      .array(z.union([dimension, tagDimension]))
+      .min(1)
+      .max(2),
+  );
 
 /**
  * Values of the requested metric in the order of `buckets`: nano-USD as text, else a number. Null: no call has a value.
@@ -111,6 +126,8 @@ export const usageRoutes = {
       ),
       /** The rule by which a provider counts as failing, in one sentence; the same on every page. */
       health_rule: z.string(),
+      /** The saved view that the caller pinned. Null: none, or the caller may not list requests. */
+      pinned_view: z.object({ id, name: z.string(), search: viewSearch }).nullable(),
       has_keys: z.boolean(),
       has_calls: z.boolean(),
     }),
@@ -134,6 +151,8 @@ export const usageRoutes = {
       metric: z.enum(METRICS),
       buckets: z.array(time),
       filter_labels: filterLabels,
+      /** The names of the keys’ tags, each a dimension `tag.<name>`. */
+      tags: z.array(z.string()),
       groups: z.array(group),
       /** The sum of all groups after the first hundred; null: no further groups. */
       rest: sums.nullable(),

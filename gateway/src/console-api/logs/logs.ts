@@ -8,6 +8,8 @@ import { renderCallRecord } from '../../billing/render-call-record.ts';
 import { NO_UNITS, pricedUnits, UNIT_OF } from '../../billing/unit-prices.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { EXTRA_COUNTERS, EXTRA_PARTS, UNIT_COUNTERS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import { CALL_COLUMNS, isCallColumn } from '../../lib/query/call-columns.ts';
+import type { CallOrder } from '../../lib/query/call-order.ts';
 import { csvLine } from '../../lib/tables/csv-line.ts';
 import type { ContentStore } from '../../store/ports/content.ts';
 import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
@@ -32,7 +34,8 @@ import type { ContentOf } from './call-content.ts';
 import { refuseWords, searchContent } from './search-content.ts';
 import { explainCall, showCall } from './show-call.ts';
 
-type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
+type Asked = ReadQuery<'GET /accounts/{account}/reasons'> &
+  Pick<ReadQuery<'GET /accounts/{account}/logs.csv'>, 'trace_id'>;
 
 export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZoneOf'> {
   readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
@@ -122,7 +125,8 @@ export function logHandlers(parts: LogParts) {
       const { choice, words } = await chooseCalls(parts, tenancy, query);
       refuseWords(words, 'a file does not search text');
       const asked = { tenant: tenantOf(tenancy), ...choice, ...rangeOf(query, parts.nowMs()), timeMsMax: PAGE_MS_MAX };
-      return { name: 'calls.csv', lines: callLines(usage, asked) };
+      const lines = callLines(usage, asked, { order: readOrder(query.sort), members: membersOf(query.columns) });
+      return { name: 'calls.csv', lines };
     },
     'GET /accounts/{account}/logs/{request}': async ({ tenancy, path }) => {
       const found = await orRefuse(usage.readCall(tenantOf(tenancy), path.request));
@@ -301,28 +305,41 @@ const COLUMNS = Object.keys(callView.shape)
   .concat('reason');
 const PAGE_CALLS = 1_000;
 
+/** Members of the file for columns such as `at,status`; undefined: all. */
+function membersOf(columns: string | undefined): readonly string[] {
+  if (columns === undefined) return COLUMNS;
+  return [...new Set(columns.split(',').flatMap((name) => (isCallColumn(name) ? CALL_COLUMNS[name] : [])))];
+}
+
+interface FileShape {
+  /** Undefined: newest first. */
+  readonly order: CallOrder | undefined;
+  readonly members: readonly string[];
+}
+
 /**
- * The header, then the calls, newest first. Holds at most one page in memory; a failed read throws, so that the file
- * ends in an error.
+ * The header, then the calls. Holds at most one page in memory; a failed read throws, so that the file ends in an error.
  */
 export async function* callLines(
   usage: Pick<UsageReader, 'readLogs'>,
   question: Omit<LogQuestion, 'beforeId' | 'limit' | 'withHistogram'>,
+  { order, members }: FileShape = { order: undefined, members: COLUMNS },
 ): AsyncGenerator<string> {
-  yield csvLine(COLUMNS);
-  for (let beforeId: string | null = null; ; ) {
-    const requested: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
-    const page: LogPage = await orRefuse(usage.readLogs(requested));
-    yield page.calls.map(renderLine).join('');
-    if (page.next === null) return;
-    beforeId = page.next;
+  yield csvLine(members);
+  for (let place: string | undefined; ; ) {
+    const requested = { ...question, beforeId: null, ...readPlace(place, order), limit: PAGE_CALLS };
+    const page: LogPage = await orRefuse(usage.readLogs({ ...requested, withHistogram: false }));
+    yield page.calls.map((call) => renderLine(call, members)).join('');
+    const next = page.nextPlace ? renderPlace(page.nextPlace) : page.next;
+    if (next === null) return;
+    place = next;
   }
 }
 
-function renderLine(call: LogPage['calls'][number]): string {
+function renderLine(call: LogPage['calls'][number], members: readonly string[]): string {
   const { usage, reason, attempts, ...rest } = renderCallRecord(call);
   const cells = new Map<string, unknown>(
     Object.entries({ ...rest, ...usage, attempts: attempts.length, reason: reason?.kind ?? null }),
   );
-  return csvLine(COLUMNS.map((column) => cells.get(column) as Parameters<typeof csvLine>[0][number]));
+  return csvLine(members.map((column) => cells.get(column) as Parameters<typeof csvLine>[0][number]));
 }

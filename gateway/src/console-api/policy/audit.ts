@@ -4,6 +4,7 @@ import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { readCursor, readRange, renderCursor } from '../kernel/time-range.ts';
+import { checkValues, readAuditQuery } from '../query/read-audit-query.ts';
 import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
 
@@ -23,23 +24,29 @@ const COLUMNS = [
   'after',
 ];
 
-export function auditHandlers({ audit }: Pick<PolicyParts, 'audit'>) {
+export function auditHandlers({ audit, deps }: Pick<PolicyParts, 'audit' | 'deps'>) {
   return {
     'GET /accounts/{account}/audit': async ({ tenancy, query }) => {
+      const terms = readAuditQuery(query.q, deps.billing.timeZoneOf(tenancy.account));
       const entries = await audit.read({
         ...everythingOf(tenancy),
         beforeSeq: readCursor(query.before),
         actor: query.actor ?? null,
         act: query.act ?? null,
         subject: query.subject ?? null,
+        terms,
         limit: PAGE_ENTRIES,
       });
+      if (entries.length === 0 && query.before === undefined) {
+        await checkValues(terms, (field) => audit.readValues(field, tenancy));
+      }
       const last = entries.length < PAGE_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
       return { entries: entries.map(showEntry), next: renderCursor(last) };
     },
     'GET /accounts/{account}/audit.csv': async ({ tenancy, query }) => {
       const [fromMs, toMs] = readRange(query);
-      const filter = { ...everythingOf(tenancy), fromMs, toMs, limit: FILE_PAGE_ENTRIES };
+      const terms = readAuditQuery(query.q, deps.billing.timeZoneOf(tenancy.account));
+      const filter = { ...everythingOf(tenancy), fromMs, toMs, terms, limit: FILE_PAGE_ENTRIES };
       return { name: `tollgate-audit-${tenancy.account}.csv`, lines: renderEntries(audit, filter) };
     },
   } satisfies Partial<Handlers>;

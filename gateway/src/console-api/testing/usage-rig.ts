@@ -56,6 +56,8 @@ export async function openUsageRig(dataDir: string, count: number) {
       memberName: () => 'Ann',
       namesOfIds: () => [],
       namesToChoose: () => [],
+      tagged: (tag) => new Map(tag === 'team' ? [['key_default_1', 'web']] : []),
+      tagNames: () => ['team'],
       hasKeys: () => true,
     }),
     readBudget: async (id) =>
@@ -67,7 +69,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     const faults: unknown[] = [];
     const api = createConsoleApi({
       handlers: withRest({
-        ...overviewHandlers(parts),
+        ...overviewHandlers({ ...parts, views: store.views }),
         ...usageHandlers(parts),
         ...sessionListHandlers({ ...parts, usage: store.usage, content: store.content, onUnreadable: () => undefined }),
         ...logHandlers({ ...parts, content: store.content, contentOf: async () => NO_CONTENT }),

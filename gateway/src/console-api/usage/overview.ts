@@ -1,8 +1,10 @@
 /** Serves the overview of an account's cost and traffic in one request. */
 import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../routing/health/provider-health.ts';
+import type { SavedViewStore } from '../../store/ports/calls/saved-views.ts';
 import type { UsageSums } from '../../store/ports/usage.ts';
 import type { Reply } from '../contract/contract.ts';
-import type { Tenancy } from '../kernel/actor.ts';
+import { viewSearch } from '../contract/saved-views.ts';
+import type { Actor, Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { EVERY_LOG } from '../logs/call-condition.ts';
 import { askerOf, tenantOf } from './usage.ts';
@@ -20,13 +22,17 @@ const RANGES = {
 } as const;
 const TOP = 5;
 
-export function overviewHandlers(parts: UsageParts) {
+interface OverviewParts extends UsageParts {
+  readonly views: Pick<SavedViewStore, 'readViews' | 'readPinned'>;
+}
+
+export function overviewHandlers(parts: OverviewParts) {
   return {
     'GET /accounts/{account}/filter-names': async ({ tenancy: { account, workspaces } }) => {
       const labels = await parts.labelsOf(account);
       return { names: labels.namesToChoose(workspaces) };
     },
-    'GET /accounts/{account}/home': async ({ tenancy, query }) => {
+    'GET /accounts/{account}/home': async ({ tenancy, actor, query }) => {
       const { account, workspaces } = tenancy;
       const { lengthMs, step } = RANGES[query.range];
       const nowMs = parts.nowMs();
@@ -36,7 +42,7 @@ export function overviewHandlers(parts: UsageParts) {
       const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
       const ask = askerOf(parts, tenancy);
       const isWhole = workspaces === null;
-      const [labels, { all, before, models, keys, providers, lately }, budget, balance] = await Promise.all([
+      const [labels, { all, before, models, keys, providers, lately }, budget, balance, pinned] = await Promise.all([
         parts.labelsOf(account),
         orRefuse(
           parts.usage.readUsage({
@@ -50,6 +56,7 @@ export function overviewHandlers(parts: UsageParts) {
         ),
         isWhole ? parts.readBudget(account) : null,
         isWhole ? parts.readBalance(account) : null,
+        readPinnedView(parts.views, tenancy, actor),
       ]);
       return {
         sums: renderGlance(all.total),
@@ -85,11 +92,25 @@ export function overviewHandlers(parts: UsageParts) {
             : [],
         ),
         health_rule: HEALTH_RULE,
+        pinned_view: pinned,
         has_keys: labels.hasKeys(workspaces),
         has_calls: all.total.requests > 0 || before.total.requests > 0 || (await hasCalls(parts, tenancy)),
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Null: none, the caller is a key, or may not list requests. */
+async function readPinnedView(
+  views: OverviewParts['views'],
+  { account, may }: Tenancy,
+  actor: Actor,
+): Promise<HomeReply['pinned_view']> {
+  if (actor.kind !== 'person' || !may('logs.read')) return null;
+  const id = await views.readPinned(account, actor.id);
+  if (id === null) return null;
+  const view = (await views.readViews(account, actor.id)).find((one) => one.id === id);
+  return view === undefined ? null : { id, name: view.name, search: viewSearch.parse(view.search) };
 }
 
 /** The state covers the provider's requests of all accounts; the counts cover this account over the same time. */

@@ -8,6 +8,8 @@ import type { ReadQuery, Reply } from '../contract/contract.ts';
 import type { Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
+import { refuseWords } from '../logs/search-content.ts';
+import { readQuery, resolveQuery, withIdTerm } from '../query/resolve-query.ts';
 import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';
 import { labelOf, METRICS, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
@@ -53,7 +55,7 @@ export function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => Us
 export function usageHandlers(parts: UsageParts) {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
-      const { by, metric } = query;
+      const { metric } = query;
       const { rankedBy, latencies } = METRICS[metric];
       const { step, labels, question } = await understand(parts, tenancy, query, { rankedBy, latencies, drawn: DRAWN });
       const month = thisMonth(parts, tenancy, query);
@@ -73,7 +75,8 @@ export function usageHandlers(parts: UsageParts) {
         metric,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
         filter_labels: labels.namesOfIds(query, tenancy.workspaces),
-        groups: answer.groups.map((group) => renderGroup(group, { by, metric, labels })),
+        tags: [...labels.tagNames(tenancy.workspaces)],
+        groups: answer.groups.map((group) => renderGroup(group, { by: question.by, metric, labels })),
         rest: answer.rest === null ? null : renderSums(answer.rest),
         others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
         total: renderSums(answer.total),
@@ -88,7 +91,7 @@ export function usageHandlers(parts: UsageParts) {
       const { answer } = await orRefuse(parts.usage.readUsage({ answer: question }));
       return {
         name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
-        lines: csvOf(question, answer, labels),
+        lines: csvOf(query.by, question, answer, labels),
       };
     },
     'GET /attempt-costs': async ({ query }) => {
@@ -132,15 +135,33 @@ async function understand(parts: UsageParts, tenancy: Tenancy, requested: Asked,
   const labels = await parts.labelsOf(account);
   const question: UsageQuestion = {
     tenant: tenantOf(tenancy),
-    condition: conditionOf(requested, labels.owners),
+    ...chooseQueried(requested, labels, tenancy),
     ...range,
     timeZone,
-    by: requested.by,
+    by: requested.by.map((name) => (isTag(name) ? 'tag' : name)),
     owners: requested.by.includes('member') ? Object.fromEntries(labels.owners) : null,
+    ...(requested.by.some(isTag) && {
+      tagged: requested.by.map((name) =>
+        isTag(name) ? Object.fromEntries(labels.tagged(name.slice('tag.'.length), tenancy.workspaces)) : null,
+      ),
+    }),
     ...shown,
     timeMsMax: PAGE_MS_MAX,
   };
   return { step, labels, question };
+}
+
+/** The calls that the filters and the query choose. @throws ConsoleFailure that names what is wrong in `q` */
+function chooseQueried(requested: Asked, labels: UsageLabels, { workspaces }: Tenancy) {
+  const { terms, words } = readQuery(requested.q);
+  refuseWords(words, 'usage does not search text');
+  const condition = conditionOf(requested, labels.owners);
+  const { condition: narrowed, terms: left } = withIdTerm(resolveQuery(terms, condition, labels, workspaces));
+  return { condition: narrowed, terms: left };
+}
+
+function isTag(name: Asked['by'][number]): name is `tag.${string}` {
+  return name.startsWith('tag.');
 }
 
 /** The sums of the previous period of the same length. */
@@ -151,6 +172,7 @@ function justBefore(question: UsageQuestion): UsageQuestion {
 }
 
 const FILTERS = [
+  'q',
   'model',
   'provider',
   'key',
@@ -188,11 +210,12 @@ function forecastOf(
 }
 
 async function* csvOf(
+  asked: Asked['by'],
   { by, buckets }: UsageQuestion,
   { groups, others }: UsageAnswer,
   labels: UsageLabels,
 ): AsyncGenerator<string> {
-  yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
+  yield csvLine(['bucket', ...asked.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
   const rows = groups.map(({ values, buckets: own }) => ({
     names: by.flatMap((dimension, index) => {
       const value = values[index] ?? null;

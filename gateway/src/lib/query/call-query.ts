@@ -3,7 +3,8 @@
  * query's text is parsed by `console-api/query/parse-query.ts`, in the gateway and in the console.
  */
 
-/** How the values of a field are written. Units: durations in ms, money in nano-USD, rates per second. */
+import type { QueryFieldRow } from './query-language.ts';
+
 export const QUERY_FIELDS = {
   key: { kind: 'text', about: 'API key, by name or id' },
   model: { kind: 'text', about: 'Requested model' },
@@ -11,6 +12,7 @@ export const QUERY_FIELDS = {
   provider: { kind: 'text', about: 'Provider' },
   workspace: { kind: 'text', about: 'Workspace' },
   member: { kind: 'text', about: 'Creator of the API key' },
+  tag: { kind: 'text', about: 'Tag of the API key, such as tag.team:web' },
   user: { kind: 'text', about: 'End user' },
   session: { kind: 'text', about: 'Session' },
   protocol: { kind: 'choice', about: 'Format of the client' },
@@ -34,11 +36,6 @@ export const QUERY_FIELDS = {
   id: { kind: 'text', about: 'Request id' },
 } as const satisfies Readonly<Record<string, QueryFieldRow>>;
 
-interface QueryFieldRow {
-  readonly kind: 'text' | 'choice' | 'status' | 'money' | 'count' | 'duration' | 'rate';
-  readonly about: string;
-}
-
 export type QueryField = keyof typeof QUERY_FIELDS;
 
 /** Null: the call has no value. `isPrefix`: the value begins with the text. */
@@ -59,8 +56,10 @@ export interface QueryWord {
 }
 
 /** Met by calls that meet any of the tests; `isNot`: by all others. */
-export interface QueryTerm {
-  readonly field: QueryField;
+export interface QueryTerm<Field extends string = QueryField> {
+  readonly field: Field;
+  /** With the field `tag`: its name. */
+  readonly tag?: string;
   readonly isNot: boolean;
   readonly texts: readonly TextTest[];
   readonly ranges: readonly RangeTest[];

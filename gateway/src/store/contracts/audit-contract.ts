@@ -1,5 +1,7 @@
 /** Tests any implementation of the audit trail against its contract. */
 import { describe, expect, test } from 'bun:test';
+import type { AuditField } from '../../lib/query/audit-query.ts';
+import type { QueryTerm } from '../../lib/query/call-query.ts';
 import { type AuditFilter, BY_COMMAND_LINE, type NewAuditEntry } from '../ports/audit.ts';
 import { outcomeOf, type StoreRig, startRigs } from './store-rig.ts';
 
@@ -83,6 +85,25 @@ export function testAudit(name: string, openRig: () => Promise<StoreRig<'audit' 
       expect(await seqs({ act: 'keys.create' })).toEqual([3]);
       expect(await seqs({ subject: 'key_1' })).toEqual([4]);
       expect(await seqs({ fromMs: 1_000, toMs: 5_000 })).toEqual([3]);
+      const term = (changes: Partial<QueryTerm<AuditField>>) =>
+        seqs({ terms: [{ field: 'action', isNot: false, texts: [], ranges: [], ...changes }] });
+      const texts = (text: string, isPrefix = false) => ({ texts: [{ text, isPrefix }] });
+      expect(await term(texts('keys.create'))).toEqual([3]);
+      expect(await term(texts('keys.', true))).toEqual([3]);
+      expect(await term({ ...texts('keys.create'), isNot: true })).toEqual([4, 2]);
+      expect(await term({ field: 'actor', ...texts('Ana') })).toEqual([2]);
+      expect(await term({ field: 'actor', ...texts('per_1') })).toEqual([2]);
+      expect(await term({ field: 'target', ...texts('key_', true) })).toEqual([4]);
+      expect(await term({ field: 'workspace', texts: [null] })).toEqual([4, 2]);
+      expect(await term({ field: 'workspace', ...texts('w'), isNot: true })).toEqual([4, 2]);
+      const range = { from: 1_000, to: 4_999, isOpen: false };
+      expect(await term({ field: 'date', ranges: [range] })).toEqual([3]);
+      const values = (field: Exclude<AuditField, 'date'>, workspaces: readonly string[] | null = null) =>
+        store.audit.readValues(field, { account: 'default', workspaces }).then((found) => [...found].sort());
+      expect(await values('action')).toEqual(['keys.create', 'workspaces.set']);
+      expect(await values('action', ['w'])).toEqual(['keys.create']);
+      expect(await values('actor')).toEqual(['Ana', 'command line', 'command_line', 'per_1']);
+      expect(await values('workspace')).toEqual(['w']);
     });
   });
 }

@@ -2,6 +2,9 @@
  * Defines the append-only audit trail: which actor changed what, written in the transaction of the change. Entries
  * never contain a secret or a hash.
  */
+import type { AuditField } from '../../lib/query/audit-query.ts';
+import type { QueryTerm } from '../../lib/query/call-query.ts';
+
 /** `anonymous`: the actor is unknown, such as at a failed sign-in. */
 export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line', 'anonymous'] as const;
 
@@ -61,6 +64,8 @@ export interface AuditFilter {
   /** Unix ms, from inclusive, to exclusive; null: no bound. */
   readonly fromMs: number | null;
   readonly toMs: number | null;
+  /** Terms that an entry must meet in addition; ranges of `date` are in Unix ms. Omitted: none. */
+  readonly terms?: readonly QueryTerm<AuditField>[];
   readonly limit: number;
 }
 
@@ -69,4 +74,9 @@ export interface AuditTrail {
   append(entries: readonly NewAuditEntry[]): Promise<void>;
   /** The matching entries, newest first. */
   read(filter: AuditFilter): Promise<readonly AuditEntry[]>;
+  /** The different values of a field in an account's entries, at most 1,000; of actors, ids and names. */
+  readValues(
+    field: Exclude<AuditField, 'date'>,
+    filter: Pick<AuditFilter, 'account' | 'workspaces'>,
+  ): Promise<readonly string[]>;
 }

@@ -25,6 +25,7 @@ testProviders('memory', async () => {
   const entries: NewAuditEntry[] = [];
   const audit = {
     append: async () => undefined,
+    readValues: async () => [],
     read: async () => entries.map((entry, index) => ({ ...entry, seq: index + 1 })).reverse(),
   };
   const store = { providers: createMemoryProviders((kept) => void entries.push(...kept)), audit };

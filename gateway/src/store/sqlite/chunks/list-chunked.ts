@@ -19,6 +19,8 @@ export interface ChunkedLogs {
   newest(count: number, deadline: Deadline): readonly string[];
   /** @throws UsageRefusal if the time is over */
   sorted(order: CallOrder, after: CallPlace | null, count: number, deadline: Deadline): readonly CallPlace[];
+  /** Ids of all records, in no order; null: more than `max`. @throws UsageRefusal if the time is over */
+  ids(max: number, deadline: Deadline): readonly string[] | null;
   /** Calls `take` for every record, in no order. @throws UsageRefusal if the time is over */
   count(take: (atMs: number, outcome: string) => void, deadline: Deadline): void;
 }
@@ -73,6 +75,20 @@ function chunkedLogs(database: Database, question: LogQuestion, unchunked: Condi
         firstPlaces(chunks, { span, terms, count }, { order, after }, deadline),
       );
       return [...others, ...found].sort(comparePlaces(order)).slice(0, count);
+    },
+    ids(max, deadline) {
+      const ids = readUnchunked<{ id: string }>('request_id AS id', '', []).map(({ id }) => id);
+      return withChunks(database, span, (chunks) => {
+        for (const chunk of chunks) {
+          if (ids.length > max) return null;
+          deadline.check();
+          const rows = matchRows(chunk, span, terms);
+          if (rows === null) continue;
+          const column = chunk.column('id');
+          for (const [row, isMet] of rows.entries()) if (isMet === 1) ids.push(idOf(column, row));
+        }
+        return ids.length > max ? null : ids;
+      });
     },
     count(take, deadline) {
       const others = readUnchunked<{ at: number; outcome: string }>(`at_ms AS at, ${OUTCOME_SQL} AS outcome`, '', []);

@@ -5,7 +5,13 @@ import fc from 'fast-check';
 import { type CallOrder, SORTS } from '../../../lib/query/call-order.ts';
 import type { QueryField, QueryTerm, RangeTest } from '../../../lib/query/call-query.ts';
 import type { CallRecord } from '../../ports/records.ts';
-import { type CallPlace, type LogQuestion, UsageRefusal } from '../../ports/usage.ts';
+import {
+  type CallPlace,
+  type LogQuestion,
+  type UsageGroup,
+  type UsageQuestion,
+  UsageRefusal,
+} from '../../ports/usage.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../database/connection.ts';
@@ -13,6 +19,7 @@ import { outcomeOf } from '../rollup/tally.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { openIngestRig } from '../testing/ingest-rig.ts';
 import { readLogs, readTail } from '../usage/read-logs.ts';
+import { readUsage } from '../usage/read-usage.ts';
 import { startDeadline } from '../usage/scan-records.ts';
 
 const newFolder = temporaryFolders();
@@ -26,6 +33,7 @@ const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 const SEED = process.env.TOLLGATE_SEED;
 const seeded = (numRuns: number) => ({ numRuns, ...(SEED !== undefined && { seed: Number(SEED) }) });
 const STEP_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 const VARIETY = {
   accounts: ['default', 'acme'],
   keysPerAccount: 4,
@@ -98,37 +106,38 @@ type Value = string | number | bigint | null;
 const inputOf = ({ usage }: CallRecord) => usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
 
 /** What each field means, written apart from the store. */
-const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) => Value | readonly string[]>> = {
-  key: ({ key_id }) => key_id,
-  model: ({ model }) => model,
-  served: ({ served_model }) => served_model,
-  provider: ({ provider }) => provider,
-  workspace: ({ workspace }) => workspace,
-  user: ({ end_user }) => end_user,
-  session: ({ session }) => session,
-  protocol: ({ protocol }) => protocol,
-  stream: ({ stream }) => (stream ? 'yes' : 'no'),
-  status: ({ status }) => status,
-  outcome: ({ status, error }) => outcomeOf(status, error),
-  reason: ({ reason }) => reason?.kind ?? null,
-  error: ({ error }) => error,
-  cost: ({ cost_nano_usd: cost }) => (cost === null ? null : BigInt(cost)),
-  tokens: (call) => inputOf(call) + call.usage.output,
-  input: inputOf,
-  output: ({ usage }) => usage.output,
-  cache: ({ usage }) => usage.cache_read,
-  cached: ({ cached_from }) => (cached_from === undefined ? 'no' : 'yes'),
-  ttft: ({ ttfb_ms }) => ttfb_ms,
-  duration: ({ duration_ms }) => duration_ms,
-  tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
-  attempts: ({ attempts }) => attempts.length,
-  flag: ({ usage_flags }) => usage_flags,
-  trace: ({ trace_id }) => trace_id ?? null,
-  id: ({ request_id }) => request_id,
-};
+const VALUES: Readonly<Record<Exclude<QueryField, 'member' | 'tag'>, (call: CallRecord) => Value | readonly string[]>> =
+  {
+    key: ({ key_id }) => key_id,
+    model: ({ model }) => model,
+    served: ({ served_model }) => served_model,
+    provider: ({ provider }) => provider,
+    workspace: ({ workspace }) => workspace,
+    user: ({ end_user }) => end_user,
+    session: ({ session }) => session,
+    protocol: ({ protocol }) => protocol,
+    stream: ({ stream }) => (stream ? 'yes' : 'no'),
+    status: ({ status }) => status,
+    outcome: ({ status, error }) => outcomeOf(status, error),
+    reason: ({ reason }) => reason?.kind ?? null,
+    error: ({ error }) => error,
+    cost: ({ cost_nano_usd: cost }) => (cost === null ? null : BigInt(cost)),
+    tokens: (call) => inputOf(call) + call.usage.output,
+    input: inputOf,
+    output: ({ usage }) => usage.output,
+    cache: ({ usage }) => usage.cache_read,
+    cached: ({ cached_from }) => (cached_from === undefined ? 'no' : 'yes'),
+    ttft: ({ ttfb_ms }) => ttfb_ms,
+    duration: ({ duration_ms }) => duration_ms,
+    tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
+    attempts: ({ attempts }) => attempts.length,
+    flag: ({ usage_flags }) => usage_flags,
+    trace: ({ trace_id }) => trace_id ?? null,
+    id: ({ request_id }) => request_id,
+  };
 
 function meets(call: CallRecord, { field, isNot, texts, ranges }: QueryTerm): boolean {
-  const value = VALUES[field as Exclude<QueryField, 'member'>](call);
+  const value = VALUES[field as Exclude<QueryField, 'member' | 'tag'>](call);
   const values = Array.isArray(value) ? (value as readonly string[]) : [value as Value];
   const isText = (one: Value) =>
     texts.some((test) =>
@@ -254,6 +263,36 @@ test('the histogram and the tail count what the list has', () => {
   expect(tail.every(({ duration_ms }) => duration_ms > 9_000)).toBe(true);
 });
 
+const USAGE: Omit<UsageQuestion, 'tenant' | 'condition'> = {
+  ...{ fromMs: START_MS, toMs: START_MS + CALLS * STEP_MS, buckets: [START_MS], timeZone: 'UTC' },
+  ...{ by: ['model'], owners: null, latencies: 'none', rankedBy: 'cost', drawn: 8, timeMsMax: 5_000 },
+};
+
+const usageOf = (changes: Partial<UsageQuestion>) =>
+  readUsage(reading, { ...QUESTION, ...USAGE, ...changes }, startDeadline(5_000));
+
+/** Requests and cost by model, of a usage answer and of records. */
+const summedBy = (groups: readonly UsageGroup[]): Readonly<Record<string, readonly [number, bigint]>> =>
+  Object.fromEntries(groups.map(({ values: [model], sums }) => [String(model), [sums.requests, sums.cost] as const]));
+function recordsBy(records: readonly CallRecord[]): Readonly<Record<string, readonly [number, bigint]>> {
+  const sums: Record<string, readonly [number, bigint]> = {};
+  for (const { model, cost_nano_usd } of records) {
+    const [requests, cost] = sums[String(model)] ?? [0, 0n];
+    sums[String(model)] = [requests + 1, cost + BigInt(cost_nano_usd ?? 0)];
+  }
+  return sums;
+}
+
+test('usage of a query sums exactly the records that the query lists', () => {
+  fc.assert(
+    fc.property(fc.array(anyTerm, { minLength: 1, maxLength: 3 }), (terms) => {
+      const expected = calls.filter((call) => terms.every((term) => meets(call, term)));
+      expect(summedBy(usageOf({ terms }).groups)).toEqual(recordsBy(expected));
+    }),
+    seeded(EXHAUSTIVE ? 200 : 40),
+  );
+});
+
 test('only records of the tenant are listed and counted, whatever the terms and the order', () => {
   const everyone: QueryTerm = { field: 'id', isNot: true, texts: [null], ranges: [] };
   for (const order of [undefined, { by: 'cost', isDescending: true }] as const) {
@@ -316,11 +355,18 @@ test('with too many records outside chunks the rows are read, with the same resu
     { field: 'outcome', isNot: true, texts: [{ text: 'ok', isPrefix: false }], ranges: [] },
   ];
   const order = { by: 'duration', isDescending: false } as const;
-  const read = () => [readPages({ terms }, undefined, 30), readPages({ terms }, order, 100)];
+  // Longer ranges are refused there: their records would be read one by one.
+  const toMs = START_MS + 6 * DAY_MS;
+  const read = () => [
+    readPages({ terms }, undefined, 30),
+    readPages({ terms }, order, 100),
+    summedBy(usageOf({ terms, toMs }).groups),
+  ];
   const before = read();
   writer.run(fill);
   try {
     expect(read()).toEqual(before);
+    expect(() => usageOf({ terms })).toThrow(UsageRefusal);
   } finally {
     writer.run("DELETE FROM record_waiting WHERE request_id LIKE 'x%'");
     writer.close();

@@ -3,7 +3,14 @@
  * database, so that the sums always equal those of the records.
  */
 import type { Database } from 'bun:sqlite';
-import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
+import {
+  followsKey,
+  type UsageAnswer,
+  type UsageDimension,
+  type UsageQuestion,
+  UsageRefusal,
+} from '../../ports/usage.ts';
+import { scanQueried } from '../query/read-queried-usage.ts';
 import type { RankedSum } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { kindFor, recordCondition } from './conditions.ts';
@@ -23,7 +30,12 @@ export function readUsage(
   deadline: Deadline,
   unfolded: Unfolded = openUnfolded(database),
 ): UsageAnswer {
-  const { tenant, condition, by } = question;
+  const { tenant, condition, by, terms = [] } = question;
+  if (terms.length > 0) {
+    const queried = new UsageGather(question);
+    scanQueried(database, question, deadline, (record) => queried.takeRecord(record));
+    return queried.answer(chooseGroups(queried.ranked()));
+  }
   const kind = kindFor(condition, by.map(columnOf));
   const account = readUsageAccount(database, tenant.account);
   const kept = account ?? { timeZone: question.timeZone, sinceMs: 0 };
@@ -37,9 +49,9 @@ export function readUsage(
   return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
 }
 
-/** Records, series and filters identify members by their keys. */
+/** Records, series and filters identify members and tags by their keys. */
 function columnOf(dimension: UsageDimension): string {
-  return dimension === 'key' || dimension === 'member' ? 'keys' : dimension;
+  return followsKey(dimension) ? 'keys' : dimension;
 }
 
 function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): void {

@@ -1,10 +1,12 @@
 /**
- * Provides a data folder of schema version 20, the oldest that can be upgraded: written by a server of commit e0cc367
- * that was killed while a stream was running.
+ * Provides data folders of earlier versions, each written by a server that was killed while a stream was running: of
+ * schema version 20, the oldest that can be upgraded (commit e0cc367), and of version 34, the one before the present
+ * (commit a2b0742e).
  */
 import { Database } from 'bun:sqlite';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { unpackFiles } from '../../../../lib/package/packed-files.ts';
 
 const SOURCE = join(import.meta.dir, 'data-folder-20');
 
@@ -12,6 +14,17 @@ const SOURCE = join(import.meta.dir, 'data-folder-20');
 export function unpackOldDataFolder(folder: string): void {
   for (const name of ['tollgate.db', 'content.db']) writeFileSync(join(folder, name), unpack(name));
   copyFileSync(join(SOURCE, 'master.key'), join(folder, 'master.key'));
+}
+
+/**
+ * Copies the files of version 34 into an existing folder: a database with its write-ahead log, a journal, stored
+ * content, and a rule for alerts.
+ */
+export function unpackPreviousDataFolder(folder: string): void {
+  for (const [path, content] of unpackFiles(readFileSync(join(import.meta.dir, 'data-folder-34.packed')))) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, path), content, { mode: 0o600 });
+  }
 }
 
 /** A database in memory with the tables of version 20 and a new folder's rows: the default account and workspace. */
