@@ -40,6 +40,7 @@ const PAGES: Readonly<Record<string, () => Promise<{ readonly default: Component
   '/app/billing/statement': () => import('./pages/billing/statement-page.tsx'),
   '/app/playground': () => import('./pages/playground/playground-page.tsx'),
   '/app/reconciliation': () => import('./pages/reconciliation/reconciliation-page.tsx'),
+  '/app/guardrails': () => import('./pages/guardrails/guardrails-page.tsx'),
   '/app/alerts': () => import('./pages/alerts/alerts-page.tsx'),
   '/app/audit': () => import('./pages/audit/audit-page.tsx'),
   '/app/settings': () => import('./pages/settings/settings-page.tsx'),

@@ -31,7 +31,7 @@ import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usa
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
 import { type Files, readFolder, unpackFiles } from '../lib/package/packed-files.ts';
-import { createPersonNames, type PersonNames } from '../people/members/members.ts';
+import { createMemberAddresses, createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { ContentStore } from '../store/ports/content.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
@@ -239,13 +239,14 @@ interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
     | 'reconciliations'
     | 'alerts'
     | 'views'
+    | 'guardrails'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views, guardrails } = store;
   return {
     control,
     deps,
@@ -259,7 +260,9 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     personNames: createPersonNames(people),
     reconciliations,
     alerts,
+    readMemberAddresses: createMemberAddresses(people),
     views,
+    guardrails,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

@@ -8,6 +8,8 @@ import type { NanoUsd } from '../billing/money.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS, type FailureKind } from '../errors/failure-kinds.ts';
 import type { Reason, ReasonTarget } from '../errors/reason.ts';
+import type { Guard } from '../guardrails/guardrails.ts';
+import type { MaskCounts } from '../guardrails/side-guard.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
 import { maskKeys } from '../lib/secret.ts';
@@ -133,6 +135,10 @@ class Call {
    * hold could not be detached. Null: the answer ends with the stream.
    */
   detached: Promise<DetachedCall | null> | null = null;
+  /** The rules for its texts; null: its workspace has none. */
+  guard: Guard | null = null;
+  /** How often they masked something, by rule; null: nothing was masked. */
+  masked: MaskCounts | null = null;
   /** The recorded bodies; null: the workspace does not record them. */
   content: ContentDraft | null = null;
   /** Its place within the capacity of the process; null: not admitted. */

@@ -49,6 +49,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/billing'),
   plain('/app/billing/statement'),
   plain('/app/reconciliation'),
+  plain('/app/guardrails'),
   plain('/app/alerts'),
   plain('/app/audit'),
   plain('/app/settings'),

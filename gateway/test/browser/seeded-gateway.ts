@@ -16,6 +16,7 @@ import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey, type MadeKey } from '../http-contract/make-key.ts';
 import type { PageNames } from './console-pages.ts';
 import { seedAlerts } from './seed-alerts.ts';
+import { seedGuardrails } from './seed-guardrails.ts';
 import { seedReconciliation } from './seed-reconciliation.ts';
 import { agentRun } from './seed-session.ts';
 
@@ -253,6 +254,7 @@ async function writeCalls(
     }),
   );
   await seedAlerts(store, Date.now());
+  await seedGuardrails(store, Date.now());
   await store.close();
   return { request: records.at(-1)?.request_id ?? '', retried: records.at(-2)?.request_id ?? '' };
 }

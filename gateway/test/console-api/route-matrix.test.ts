@@ -88,6 +88,8 @@ beforeAll(async () => {
       }),
     );
     const given = { account, name: 'a budget', event: 'budget', threshold: '80', channel: 'inbox' };
+    const guarded = { account, workspace, name: 'secrets', check: 'secrets' };
+    const guardrail = (await control(gateway, 'guardrails.create', guarded)) as { readonly id: string };
     const alert = (await control(gateway, 'alerts.create', given)) as { readonly id: string };
     names[account] = {
       account,
@@ -107,6 +109,7 @@ beforeAll(async () => {
       service: 'none',
       reconciliation: RECONCILIATION_ID,
       alert: alert.id,
+      guardrail: guardrail.id,
       view: 'none',
     };
   }
@@ -129,7 +132,7 @@ async function callOnce(url: string, key: string): Promise<string> {
 function namesFor(route: ConsoleRoute, account: string): Names {
   const known = names[account] ?? {};
   if (!route.startsWith('DELETE ')) return known;
-  const none = { provider: 'none', model: 'none', credential: 'none', alert: 'none' };
+  const none = { provider: 'none', model: 'none', credential: 'none', alert: 'none', guardrail: 'none' };
   return { ...known, ...none, invitation: 'inv_none', person: 'usr_none' };
 }
 

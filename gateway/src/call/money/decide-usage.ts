@@ -55,6 +55,8 @@ function reportedIn(call: Arrived, facts: AnswerFacts | null) {
 
 function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): EndedBy {
   if (failure === null) return 'complete';
+  // The provider answered; the account's own rules keep the answer from the client.
+  if (facts !== null && (failure === 'guardrail_blocked' || failure === 'guardrail_unavailable')) return 'complete';
   if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
   if (facts === null) return 'failed';
   if (undelivered !== null) return 'undelivered';

@@ -246,7 +246,13 @@ function buildRecord(
     duration_ms: Math.round(performance.now() - call.startMs),
     attempts: call.attempts,
   };
-  return call.cachedFrom === null ? record : { ...record, cached_from: call.cachedFrom };
+  const masked = call.masked === null || call.masked.size === 0 ? null : Object.fromEntries(call.masked);
+  if (call.cachedFrom === null && masked === null) return record;
+  return {
+    ...record,
+    ...(call.cachedFrom !== null && { cached_from: call.cachedFrom }),
+    ...(masked !== null && { masked }),
+  };
 }
 
 /** Also set for a replayed answer whose first call was cut. */

@@ -20,6 +20,8 @@ import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall }
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply, streamReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
+import { guardBody } from '../guard/guard-answer.ts';
+import { refuseUnread } from '../guard/guard-request.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { findPlace } from './find-place.ts';
@@ -128,6 +130,8 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   if (row?.provider === KEPT_HERE) return answerHere(call, owner, row, { id, object, isStream });
   const place = row === null ? null : findPlace(settings.routes, row);
   if (row === null || place === null) throw missing();
+  const guard = deps.guardrails.guardOf(principal)?.answer ?? null;
+  if (isStream) refuseUnread(call, 'answer', 'it reads the stream of a stored response');
   const sent = isStream
     ? await streamObject(call, place, object, eventsOf(call))
     : await sendObjectRequest(call, place.target, place.credential, object);
@@ -151,7 +155,7 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
     throw new CallFailure('upstream_malformed', 'the model provider answered with no JSON object');
   }
   if (!path.endsWith('/input_items') && hasEnded(body)) deps.detached.wake(row.request_id);
-  return plainReply(call, head, body, 200, null);
+  return plainReply(call, head, guard === null ? body : await guardBody(call, guard, body), 200, null);
 }
 
 /** Whether a response object says that it goes on no more. */
@@ -178,7 +182,8 @@ async function answerHere(
   const body = object.path.endsWith('/input_items')
     ? JSON.stringify(listInput(conversation, new URLSearchParams(object.query)))
     : conversation.response;
-  return plainReply(call, NO_HEAD, body, 200, null);
+  const guard = deps.guardrails.guardOf(call.principal)?.answer ?? null;
+  return plainReply(call, NO_HEAD, guard === null ? body : await guardBody(call, guard, body), 200, null);
 }
 
 const NO_HEAD = { headers: [] };

@@ -1,6 +1,7 @@
 /** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
 import { alertHandlers } from '../books/alerts.ts';
+import { guardrailHandlers } from '../books/guardrails.ts';
 import { reconciliationHandlers } from '../books/reconciliations.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { savedViewHandlers } from '../logs/saved-views.ts';
@@ -27,6 +28,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...auditHandlers(parts),
     ...reconciliationHandlers(parts),
     ...alertHandlers(parts),
+    ...guardrailHandlers(parts),
     ...savedViewHandlers(parts),
     ...settingsHandlers(parts),
   };

@@ -188,6 +188,8 @@ export interface CallRecord {
   readonly usage_source: UsageSource;
   /** The request whose answer was given from the cache. Omitted: the call was not answered from it. */
   readonly cached_from?: string;
+  /** How often each guardrail masked something, by its rule's id. Omitted: nothing was masked. */
+  readonly masked?: Readonly<Record<string, number>>;
   /** Anomalies in the usage reported upstream; null: none. */
   readonly usage_flags: readonly UsageFlag[] | null;
   readonly price_version: string | null;

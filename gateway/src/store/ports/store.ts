@@ -1,6 +1,7 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
 import type { AlertStore } from './books/alerts.ts';
+import type { GuardrailStore } from './books/guardrails.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { AnswerCacheStore } from './cache/answer-cache.ts';
 import type { SavedViewStore } from './calls/saved-views.ts';
@@ -36,6 +37,7 @@ export interface Store {
   readonly answerCache: AnswerCacheStore;
   readonly reconciliations: ReconciliationStore & ProviderCallReader;
   readonly alerts: AlertStore;
+  readonly guardrails: GuardrailStore;
   readonly views: SavedViewStore;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
   close(): Promise<void>;

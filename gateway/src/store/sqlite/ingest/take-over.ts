@@ -130,7 +130,7 @@ function openOldLedger(database: Database, nowMs: number) {
     if (writtenOff > 0n) add({ ...common, kind: 'absorb', amount: writtenOff, released: 0n }, null);
     add({ ...common, kind: posted > 0n ? 'post' : 'void', amount: posted, released }, recordText(record, attempts));
     // Block 0: not rolled up yet.
-    insertRecord.run(...record, attempts, null, null, null, null, null, null, 0);
+    insertRecord.run(...record, attempts, null, null, null, null, null, null, null, 0);
     removeHold.run(ref);
     const change = balances.of(account);
     change.available += released;

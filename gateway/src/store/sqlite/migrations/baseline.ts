@@ -3,6 +3,7 @@
  * of older databases lead to.
  */
 import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { GUARDRAILS } from './guardrail-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
@@ -136,7 +137,8 @@ const CALLS_AND_LEDGER = [
     block INTEGER,
     trace_id TEXT,
     ${REASON_COLUMNS.join(',\n    ')},
-    cached_from TEXT
+    cached_from TEXT,
+    masked TEXT
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
@@ -368,5 +370,6 @@ export const BASELINE: Migration = {
     ...ALERTS,
     ...RECORD_CHUNKS,
     ...SAVED_VIEWS,
+    ...GUARDRAILS,
   ],
 };
