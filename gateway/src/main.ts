@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { register as registerAccounts } from './cli/commands/accounts.ts';
 import { register as registerAlerts } from './cli/commands/books/alerts.ts';
+import { register as registerGuardrails } from './cli/commands/books/guardrails.ts';
 import { register as registerMigrate } from './cli/commands/books/migrate.ts';
 import { register as registerReconcile } from './cli/commands/books/reconcile.ts';
 import { register as registerStatement } from './cli/commands/books/statement.ts';
@@ -53,6 +54,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerMigrate,
     registerReconcile,
     registerAlerts,
+    registerGuardrails,
     registerStatement,
   ]) {
     register(program, environment);

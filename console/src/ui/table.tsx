@@ -4,18 +4,10 @@
  */
 
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import {
-  type CSSProperties,
-  type KeyboardEvent,
-  type PointerEvent,
-  type ReactNode,
-  type RefObject,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
-import { flushSync } from 'react-dom';
+import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
+import { scrollToRow, useRowWindow } from './table/row-window.ts';
+import { type Selection, useSelection } from './table/selection.ts';
 
 export interface Sorting {
   readonly column: string;
@@ -31,6 +23,7 @@ interface TableProps<Row> {
   /** Opens the row on Enter or a click. */
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
+  readonly selection?: Selection<Row>;
   readonly sorting?: Sorting | null;
   /** The rows come sorted: a click on a column that `sorts` asks for its order. Without it the table sorts its rows. */
   readonly onSort?: (sorting: Sorting | null) => void;
@@ -55,6 +48,7 @@ export function Table<Row>({
   rowKey,
   onOpen,
   openKey = null,
+  selection,
   sorting = null,
   onSort,
   rowPx = ROW_PX,
@@ -71,10 +65,13 @@ export function Table<Row>({
   const isVirtual = sorted.length > VIRTUAL_FROM;
   const { first, end } = useRowWindow(scroller, { count: sorted.length, rowPx, isOn: isVirtual });
 
+  const picks = useSelection(selection, sorted, rowKey);
+
   function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
     const to = nextRow(event.key, at, sorted.length);
     if (to === null) return;
     event.preventDefault();
+    if (event.shiftKey) picks?.extend(at, to);
     setAt(to);
     const element = scroller.current;
     if (isVirtual && element !== null)
@@ -98,6 +95,21 @@ export function Table<Row>({
       >
         <thead>
           <tr>
+            {picks !== null && (
+              <th scope="col" className="sticky top-0 z-10 h-8 w-8 border-b border-line bg-panel px-2 py-1">
+                <input
+                  type="checkbox"
+                  aria-label="Select all rows"
+                  className={CHECKBOX}
+                  disabled={picks.count === 0}
+                  checked={picks.count > 0 && picks.chosen === picks.count}
+                  ref={(box) => {
+                    if (box !== null) box.indeterminate = picks.chosen > 0 && picks.chosen < picks.count;
+                  }}
+                  onChange={picks.toggleAll}
+                />
+              </th>
+            )}
             {columns.map((column) => (
               <ColumnHead
                 key={column.id}
@@ -125,14 +137,36 @@ export function Table<Row>({
                 onFocus={() => setAt(index)}
                 onClick={onOpen === undefined ? undefined : () => onOpen(row)}
                 onKeyDown={(event) => {
-                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                  if (event.target !== event.currentTarget) return;
+                  if (event.key === 'Enter') onOpen?.(row);
+                  if (event.key !== ' ' || picks === null) return;
+                  event.preventDefault();
+                  picks.toggle(index, event.shiftKey);
                 }}
                 className={classNames(
                   'group h-8 outline-offset-[-2px]',
                   onOpen !== undefined && 'cursor-pointer hover:bg-hover',
-                  key === openKey ? 'bg-accent-soft' : 'bg-panel',
+                  key === openKey || selection?.chosen.has(key) === true ? 'bg-accent-soft' : 'bg-panel',
                 )}
               >
+                {picks !== null && (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: it only keeps a press near the box from opening the row
+                  <td
+                    className="w-8 border-b border-line px-2 py-1 group-last:border-0"
+                    onClick={(event) => event.stopPropagation()}
+                  >
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${selection?.nameOf(row)}`}
+                      className={CHECKBOX}
+                      tabIndex={-1}
+                      disabled={selection?.mayChoose(row) !== true}
+                      checked={selection?.chosen.has(key) === true}
+                      onClick={({ shiftKey }) => picks.toggle(index, shiftKey)}
+                      onChange={() => undefined}
+                    />
+                  </td>
+                )}
                 {columns.map((column, place) => (
                   <td
                     key={column.id}
@@ -176,6 +210,8 @@ export function Table<Row>({
     </div>
   );
 }
+
+const CHECKBOX = 'block size-3.5 accent-(--color-accent) disabled:opacity-40';
 
 /** Fills the space of rows that are not rendered. */
 function Gap({ px }: { readonly px: number }) {
@@ -327,58 +363,4 @@ function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: ColumnHeadPro
 /** A CSS variable, applied by a class on wide windows only. */
 function defaultWidth(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : ({ '--usual-width': `${px}px` } as CSSProperties);
-}
-
-interface RowWindow {
-  readonly first: number;
-  /** Exclusive. */
-  readonly end: number;
-}
-
-/** Rows rendered above and below the visible ones, so that scrolling and arrow keys find them. */
-const AROUND = 12;
-/** A table's sticky head is as high as a row. */
-const HEAD_ROWS = 1;
-
-/** The rows that are visible at the scroll position `scrollPx`, and some around them. */
-export function visibleRows(count: number, rowPx: number, scrollPx: number, heightPx: number): RowWindow {
-  const first = Math.min(Math.floor(scrollPx / rowPx), Math.max(0, count - 1));
-  return {
-    first: Math.max(0, first - AROUND),
-    end: Math.min(count, first + Math.ceil(heightPx / rowPx) + AROUND),
-  };
-}
-
-/** The scroll position at which the row is fully visible. */
-export function scrollToRow(row: number, rowPx: number, scrollPx: number, heightPx: number): number {
-  const lowest = row * rowPx;
-  const highest = (row + 1 + HEAD_ROWS) * rowPx - heightPx;
-  return Math.max(Math.min(scrollPx, lowest), highest);
-}
-
-/** Follows the scroller. When `isOn` is false, all rows are rendered. */
-function useRowWindow(
-  scroller: RefObject<HTMLElement | null>,
-  { count, rowPx, isOn }: { readonly count: number; readonly rowPx: number; readonly isOn: boolean },
-): RowWindow {
-  const [seen, setSeen] = useState<RowWindow>({ first: 0, end: 0 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!isOn || element === null) return;
-    const look = () => {
-      const next = visibleRows(count, rowPx, element.scrollTop, element.clientHeight);
-      setSeen((known) => (known.first === next.first && known.end === next.end ? known : next));
-    };
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    // Synchronous, so that no gap shows and the next row exists when an arrow key moves to it.
-    const onScroll = () => flushSync(look);
-    element.addEventListener('scroll', onScroll, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', onScroll);
-    };
-  }, [scroller, count, rowPx, isOn]);
-  return isOn ? seen : { first: 0, end: count };
 }

@@ -59,6 +59,8 @@ export const NOTES = `## Details
 - **Broken answers can be free.** With \`broken_answers: free\` in the configuration, the operator pays the whole cost of an answer
   that broke off through no fault of the caller. Its record has usage and cost, and the ledger has the cost as \`absorb\`. A
   client that disconnects pays as before.
+- **An answer that a guardrail stops** is charged as far as the provider sent it: the account's own rule keeps it from the client.
+  So is one whose hook did not answer. A request that a guardrail stops costs nothing.
 - **A response in the background** is charged at its end, as the provider reports it, whether or not anyone fetches it, and over
   restarts. If the provider does not end it within 48 hours, or it is deleted before its end, the amount that was held is charged,
   and its record has the flag \`held_amount\`.

@@ -2,8 +2,8 @@
  * Sends due deliveries of alerts to their receivers, at least once, for a day and at least ten times. Each rule sends on
  * its own, one delivery after another, so that a dead receiver delays no other.
  */
-import { createHmac } from 'node:crypto';
 import type { Secret } from '../lib/secret.ts';
+import { signPost } from '../lib/signed-post.ts';
 import type { MailResult, SendMail } from '../mail/mailer.ts';
 import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
@@ -117,16 +117,13 @@ const post: Post = async (sender, rule, delivery) => {
   if (secrets === null)
     return failed('The address cannot be decrypted: the master key is another one. Create the rule again.');
   const body = renderBody(rule, delivery, sender.consoleUrl());
-  const timestamp = Math.floor(sender.nowMs() / 1_000).toString();
-  const signature = createHmac('sha256', secrets.signing.reveal()).update(`${timestamp}.${body}`).digest('hex');
   try {
     const reply = await sender.fetchFor(rule)(secrets.url.reveal(), {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'tollgate-delivery': delivery.id,
-        'tollgate-timestamp': timestamp,
-        'tollgate-signature': `sha256=${signature}`,
+        ...signPost(secrets.signing, body, sender.nowMs()),
       },
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),

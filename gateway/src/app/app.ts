@@ -60,6 +60,7 @@ import { logHealth } from './log-health.ts';
 import { startAlerts } from './open-alerts.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
+import { openGuardrails } from './open-guardrails.ts';
 import { openModels, remindDaily, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';
@@ -149,6 +150,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     const control = createControl(
       {
         ...store,
+        tryGuardrail: (rule, text, side) => deps.guardrails.tryRule(rule, text, side),
         directory,
         limits: money.billing.rules,
         credit: money.credit,
@@ -202,6 +204,12 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       auditEntry: (event) => modelAuditEntryOf(event, Date.now()),
     });
     closers.push(remindDaily(models));
+    const guardrails = await openGuardrails({
+      ...{ store, changes },
+      masterKey: masterKey.key,
+      seal: models.deps.seal,
+      privateOrigins: () => deps.settings.config.server.privateOrigins,
+    });
     const deps: CallDeps = {
       settings: models.settings,
       directory,
@@ -212,6 +220,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       observer: telemetry.observer,
       sampleTrace: telemetry.sampleTrace,
       openCalls: new OpenSet(),
+      guardrails,
       reasoningMark: createReasoningMark(masterKey.key),
       reasoningSeal: createReasoningSeal(masterKey.key),
       keptReasoning: new KeptReasoning(),

@@ -24,6 +24,7 @@ import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { sessionHandlers, setUpHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
 import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
+import { sessionListHandlers } from '../console-api/sessions/sessions.ts';
 import { overviewHandlers } from '../console-api/usage/overview.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
@@ -76,9 +77,9 @@ export function openConsole({
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
     ...accountMoney(billing, directory, nowMs),
   };
-  const contentOf = createContentOf(content, (request_id, cause) =>
-    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
-  );
+  const onUnreadable = (request_id: string, cause: unknown) =>
+    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read');
+  const contentOf = createContentOf(content, onUnreadable);
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -93,6 +94,7 @@ export function openConsole({
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
+      ...sessionListHandlers({ ...usageParts, content, onUnreadable }),
       ...whatIfHandlers({
         ...usageParts,
         routes: () => models.running().settings.routes,
@@ -150,6 +152,15 @@ export async function usageLabels(
     memberName: (memberId) => memberNames.get(memberId) ?? null,
     namesOfIds: (query, workspaces) => namesToChoose(workspaces).filter(({ filter, value }) => query[filter] === value),
     namesToChoose,
+    tagged: (tag, workspaces) =>
+      new Map(
+        own.filter(isIn(workspaces)).flatMap(({ id, tags = {} }) => {
+          const value = Object.hasOwn(tags, tag) ? tags[tag] : undefined;
+          return value === undefined ? [] : [[id, value]];
+        }),
+      ),
+    tagNames: (workspaces) =>
+      [...new Set(own.filter(isIn(workspaces)).flatMap(({ tags = {} }) => Object.keys(tags)))].sort(),
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
 }
@@ -228,13 +239,14 @@ interface PolicySources extends Pick<PolicyParts, 'control' | 'deps'> {
     | 'reconciliations'
     | 'alerts'
     | 'views'
+    | 'guardrails'
   >;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, deps, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views } = store;
+  const { policies, ledger, audit, usage, statements, people, reconciliations, alerts, views, guardrails } = store;
   return {
     control,
     deps,
@@ -250,6 +262,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     alerts,
     readMemberAddresses: createMemberAddresses(people),
     views,
+    guardrails,
     readFacts: () => describeInstallation(deps),
     nowMs,
   };

@@ -7,8 +7,8 @@ import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
- * The record with `at` as ISO 8601 and its members always in this order. `reason`, `trace_id` and `cached_from` are present only where
- * there is one, the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them,
+ * The record with `at` as ISO 8601 and its members always in this order. `reason`, `trace_id`, `cached_from` and `masked` are present only
+ * where there is one, the marks of an attempt only where they were kept, its members from `n` on only where `AttemptRecord` has them,
  * `usage_flags` only for anomalies. Rare `usage` members are present only above 0; `unpriced_server_tools` only where the
  * price had no fee for a tool that was used.
  */
@@ -36,6 +36,7 @@ export function renderCallRecord(record: CallRecord) {
     usage_source: record.usage_source,
     ...(record.usage_flags === null ? {} : { usage_flags: [...record.usage_flags] }),
     ...(record.cached_from === undefined ? {} : { cached_from: record.cached_from }),
+    ...(record.masked === undefined ? {} : { masked: record.masked }),
     price_version: record.price_version,
     cost_nano_usd: record.cost_nano_usd,
     ...renderUnpriced(record),

@@ -19,6 +19,7 @@ import { type CallOrigin, isIdentified, openCall, type Routed, releaseCall } fro
 import { reportFailure } from './deliver/refuse.ts';
 import { countReply, failureReply, plainReply } from './deliver/reply.ts';
 import type { CallDeps } from './deps.ts';
+import { guardRequest } from './guard/guard-request.ts';
 import { redactKeys } from './money/settle.ts';
 import { admitUncharged, reportUncharged } from './money/uncharged.ts';
 import { estimateTokens } from './money/usage-checks.ts';
@@ -51,7 +52,8 @@ export async function countCall(
     openPlace(call);
     const read = await readCall(bytes, protocol, { limits, version: call.version, path, countOnly: true });
     const led = read.facts.stored === undefined ? { read, route: null } : await leadToStored(call, read);
-    routeCall(call, led.read, led.route);
+    const guard = deps.guardrails.guardOf(call.principal);
+    routeCall(call, guard === null ? led.read : await guardRequest(call, guard, led.read, true), led.route);
     const { facts, route } = call;
     admission = await admitUncharged(call, redactKeys(facts.endUser), route.names);
     reply = await answer(call);

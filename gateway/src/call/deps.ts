@@ -3,6 +3,7 @@
 import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { OpenSet } from '../lib/open-set.ts';
 import type { Sample } from '../lib/trace-context.ts';
@@ -74,6 +75,8 @@ export interface CallDeps {
   /** What the choice among targets has learned. */
   readonly choice: ChoiceState;
   readonly content: ContentRecorder;
+  /** The rules for the texts of requests and answers. */
+  readonly guardrails: Guardrails;
   readonly cache: AnswerCache;
   readonly protocolViolations: ProtocolViolations;
   /** Calls without a valid key: counted, never recorded. */

@@ -3,21 +3,23 @@
  * Every step is a plain function that returns a value or throws CallFailure; the only catch is here.
  */
 
+import type { Guard } from '../guardrails/guardrails.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
 import type { AskedModel } from '../protocols/request/request-facts.ts';
 import { attempt } from './attempt/attempt.ts';
 import { planFirst } from './attempt/call-targets.ts';
 import { answerFromCache } from './cache/answer-from-cache.ts';
-import { type CallOrigin, openCall, releaseCall, setMoney } from './call.ts';
+import { type CallOrigin, type Identified, openCall, releaseCall, setFacts, setMoney } from './call.ts';
 import { ContentDraft } from './content/content-draft.ts';
 import { deliver } from './deliver/deliver.ts';
 import { refuse } from './deliver/refuse.ts';
 import type { CallDeps } from './deps.ts';
+import { guardRequest } from './guard/guard-request.ts';
 import { replayOrBegin } from './idempotency/idempotency.ts';
 import { holdCall } from './money/hold-call.ts';
 import { planCall } from './plan/plan-call.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName, routeCall } from './request/identify.ts';
-import { readBody, readCall, takesForm } from './request/read-body.ts';
+import { type ReadCall, readBody, readCall, takesForm } from './request/read-body.ts';
 import { leadToStored } from './stored/lead-to-stored.ts';
 import { readForm } from './upload/read-form.ts';
 
@@ -30,23 +32,21 @@ export async function handleCall(
   path: AskedModel | null = null,
 ): Promise<Response> {
   const call = openCall(request, protocol, origin, deps, path);
-  const { limits, defaults } = call.settings.config;
+  const { limits } = call.settings.config;
   let streams = false;
   try {
     identifyCaller(call);
     admit(call);
     const bytes = await (takesForm(call) ? readForm(call) : readBody(call));
     openPlace(call);
-    const policy = call.principal.bodies ?? defaults.logBodies;
-    if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, call.principal, bytes);
+    const guard = deps.guardrails.guardOf(call.principal);
+    if (guard === null) keepContent(call, bytes);
     const read = readCall(bytes, protocol, { limits, version: call.version, path, countOnly: false });
     const found = read instanceof Promise ? await read : read;
     const { stored, background } = found.facts;
-    if (stored === undefined && background === undefined) routeCall(call, found, null);
-    else {
-      const led = await leadToStored(call, found);
-      routeCall(call, led.read, led.route);
-    }
+    const isLed = stored !== undefined || background !== undefined;
+    const led = isLed ? await leadToStored(call, found) : { read: found, route: null };
+    routeCall(call, guard === null ? led.read : await guardCall(call, guard, led.read), led.route);
     const plan = planFirst(call);
     call.dropped = plan.dropped;
     const name = readIdempotencyName(request.headers, protocol.isReplayable);
@@ -68,4 +68,20 @@ export async function handleCall(
       origin.replyReady();
     }
   }
+}
+
+/** What is stored of a guarded request is what its rules leave of it; of one that they refuse, nothing. */
+async function guardCall(call: Identified, guard: Guard, read: ReadCall): Promise<ReadCall> {
+  call.guard = guard;
+  setFacts(call, read.outline, read.facts);
+  const guarded = await guardRequest(call, guard, read);
+  keepContent(call, guarded.outline.bytes);
+  return guarded;
+}
+
+/** Collects the bodies of a call whose workspace stores them. */
+function keepContent(call: Identified, bytes: Uint8Array): void {
+  const { deps, principal, settings } = call;
+  const policy = principal.bodies ?? settings.config.defaults.logBodies;
+  if (policy !== 'off') call.content = new ContentDraft(deps.content, policy, call, principal, bytes);
 }

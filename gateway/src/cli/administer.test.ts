@@ -49,6 +49,8 @@ async function startServer(dataDir: string) {
     reconciliations: store.reconciliations,
     alerts: store.alerts,
     views: store.views,
+    guardrails: store.guardrails,
+    tryGuardrail: null,
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

@@ -120,6 +120,8 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       reconciliations: store.reconciliations,
       alerts: store.alerts,
       views: store.views,
+      guardrails: store.guardrails,
+      tryGuardrail: null,
       statements: store.statements,
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       users: { verifyEmail: createVerifyEmail(store.people) },

@@ -56,12 +56,11 @@ const settings = {
   renotify_hours: z.int().min(1).max(720).nullable(),
   quiet: z.strictObject({ from: minuteOfDay, to: minuteOfDay }).nullable(),
 };
+/** Parsed by `readHookAddress`. */
+export const hookAddress = z.url({ protocol: /^https?$/, error: 'expected an https address' }).max(2_000);
 const receiver = {
   channel: z.enum(ALERT_CHANNELS),
-  url: z
-    .url({ protocol: /^https?$/, error: 'expected an https address' })
-    .max(2_000)
-    .nullish(),
+  url: hookAddress.nullish(),
   /** The recipients of email. */
   to: z.array(z.string().trim()).nullish(),
 };
@@ -189,6 +188,22 @@ async function chooseReceiver(
     return { receiver, sealed: null, signing: null };
   }
   if (text == null) throw new CommandFailure('url: found nothing, expected the address of the webhook', 'usage');
+  const url = await readHookAddress(run, account, text);
+  const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
+  const sealed = run.routing.seal({ provider: ALERT_BINDING, name: id }, url.origin, {
+    url: new Secret(text),
+    signing,
+  });
+  return { receiver: url.origin, sealed, signing: channel === 'webhook' ? signing : null };
+}
+
+/**
+ * Parses the address of another service. It is public https; the operator's account may also name an origin under
+ * `server.private_origins`.
+ *
+ * @throws CommandFailure for the argument `url`.
+ */
+export async function readHookAddress(run: CommandRun, account: string, text: string): Promise<URL> {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     throw new CommandFailure('url: found a user name or password, expected an address without them', 'usage');
@@ -198,12 +213,7 @@ async function chooseReceiver(
   if (fault !== null) {
     throw new CommandFailure(`url: found ${fault.found}, expected ${fault.expected}. ${fault.advice}`, 'usage');
   }
-  const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
-  const sealed = run.routing.seal({ provider: ALERT_BINDING, name: id }, url.origin, {
-    url: new Secret(text),
-    signing,
-  });
-  return { receiver: url.origin, sealed, signing: channel === 'webhook' ? signing : null };
+  return url;
 }
 
 async function checkRecipients(run: CommandRun, to: readonly string[]): Promise<string> {

@@ -10,6 +10,7 @@ import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.t
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
 import type { AlertStore } from '../store/ports/books/alerts.ts';
+import type { GuardrailRule, GuardrailStore, GuardrailTrial } from '../store/ports/books/guardrails.ts';
 import type { ReconciliationStore } from '../store/ports/books/reconciliation.ts';
 import type { SavedViewStore } from '../store/ports/calls/saved-views.ts';
 import type { Ledger, StatementReader } from '../store/ports/ledger.ts';
@@ -111,6 +112,11 @@ export interface ControlContext {
     AlertStore,
     'readRules' | 'createRule' | 'changeRule' | 'deleteRule' | 'enqueue' | 'readDeliveries'
   >;
+  readonly guardrails: GuardrailStore;
+  /** Runs one rule on a text, also a disabled one. Null: no server runs. */
+  readonly tryGuardrail:
+    | ((rule: GuardrailRule, text: string, side: 'request' | 'answer') => Promise<GuardrailTrial>)
+    | null;
   readonly views: Pick<SavedViewStore, 'readViews' | 'createView' | 'changeView' | 'deleteView'>;
   /** The current time, unix ms. */
   nowMs(): number;

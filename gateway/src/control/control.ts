@@ -5,8 +5,9 @@ import { StoreError, type StoreErrorKind } from '../store/ports/store-errors.ts'
 import { ACCOUNT_COMMANDS, MONEY_COMMANDS } from './account-commands.ts';
 import { ALERT_COMMANDS } from './alert-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
+import { GUARDRAIL_COMMANDS, GUARDRAIL_TRIALS } from './guardrails/guardrail-commands.ts';
 import { IMPORT_COMMANDS } from './import-commands.ts';
-import { KEY_COMMANDS } from './key-commands.ts';
+import { KEY_COMMANDS } from './keys/key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { VIEW_COMMANDS } from './logs/view-commands.ts';
 import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';
@@ -31,10 +32,15 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...RECONCILIATION_COMMANDS,
   ...ALERT_COMMANDS,
   ...VIEW_COMMANDS,
+  ...GUARDRAIL_COMMANDS,
 ]);
 
 /** Commands that take no turn, because they may take long: they wait for other servers, or only read. */
-const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map([...PROVIDER_COMMANDS, ...STATEMENT_COMMANDS]);
+const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map([
+  ...PROVIDER_COMMANDS,
+  ...STATEMENT_COMMANDS,
+  ...GUARDRAIL_TRIALS,
+]);
 
 export interface Control {
   /**

@@ -64,6 +64,10 @@ export const FAILURE_KINDS = {
   unpriced: GATEWAY_FINAL,
   /** A budget or a balance. */
   quota_exceeded: CALLER_FINAL,
+  /** A guardrail of the workspace blocks the request or the answer, or cannot check it. */
+  guardrail_blocked: CALLER_FINAL,
+  /** A guardrail does not work at the moment. */
+  guardrail_unavailable: GATEWAY,
   reader_too_slow: CALLER,
   gateway_fault: GATEWAY,
   draining: GATEWAY,

@@ -32,6 +32,8 @@ export const REASON_KINDS = [
   'client_closed',
   /** A budget or a balance was exhausted during the response. */
   'money_ran_out',
+  /** A guardrail of the workspace or the account. */
+  'guardrail',
   /** An error or a state of this gateway. */
   'ours',
 ] as const;
@@ -49,6 +51,7 @@ export const REASON_CAPS = [
   'addresses',
   'scopes',
   'tags',
+  'guardrail',
 ] as const;
 
 /** The last step that a request reached. */

@@ -40,6 +40,10 @@ export const PERMISSIONS = [
   'audit.read',
   'alerts.read',
   'alerts.write',
+  'guardrails.read',
+  'guardrails.write',
+  /** Services of others that get the text of requests; only owners have it, and operators of the installation. */
+  'guardrails.hooks',
   'settings.read',
   'settings.write',
   /** Installation-wide: accounts, payments received, providers and prices. Only in the account `default`. */
@@ -63,6 +67,8 @@ const ADMIN: readonly Permission[] = [
   'audit.read',
   'alerts.read',
   'alerts.write',
+  'guardrails.read',
+  'guardrails.write',
   'settings.read',
   'settings.write',
   'operator.read',
@@ -70,7 +76,7 @@ const ADMIN: readonly Permission[] = [
 ];
 
 const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
-  owner: new Set([...ADMIN, 'owners.write']),
+  owner: new Set([...ADMIN, 'owners.write', 'guardrails.hooks']),
   admin: new Set(ADMIN),
   billing: new Set([
     'usage.read',
@@ -91,6 +97,7 @@ const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
  */
 const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
   'owners.write',
+  'guardrails.hooks',
   'billing.read',
   'alerts.read',
   'alerts.write',

@@ -14,7 +14,7 @@ export type JsonEdit =
 type EditTree = Map<string, EditTree | string | null>;
 
 /** Replaces `[start, end)` with `text`. */
-interface Patch {
+export interface JsonPatch {
   readonly start: number;
   readonly end: number;
   readonly text: Buffer;
@@ -29,9 +29,13 @@ const NOTHING = Buffer.alloc(0);
  * the outline. Throws a TypeError for contradictory edits, and if a value on the path of a `set` is not an object.
  */
 export function spliceJson(outline: JsonOutline, edits: readonly JsonEdit[]): Uint8Array {
-  const patches: Patch[] = [];
+  const patches: JsonPatch[] = [];
   patchObject(outline.root, growTree(edits), [], patches);
-  const { bytes } = outline;
+  return patchJson(outline.bytes, patches);
+}
+
+/** Applies patches that do not overlap: new memory, or the same bytes if they change nothing. */
+export function patchJson(bytes: Uint8Array, patches: readonly JsonPatch[]): Uint8Array {
   const changes = patches.filter((patch) => !isSame(bytes, patch));
   return changes.length === 0 ? bytes : applyPatches(bytes, changes);
 }
@@ -55,7 +59,7 @@ function growTree(edits: readonly JsonEdit[]): EditTree {
   return root;
 }
 
-function patchObject(node: JsonNode, tree: EditTree, path: readonly string[], patches: Patch[]): void {
+function patchObject(node: JsonNode, tree: EditTree, path: readonly string[], patches: JsonPatch[]): void {
   if (node.kind !== 'object') {
     if (![...tree.values()].some(sets)) return;
     const where = path.length === 0 ? 'the root' : `"${path.join('.')}"`;
@@ -110,12 +114,12 @@ function contradiction(path: readonly string[]): TypeError {
   return new TypeError(`two edits of JSON touch "${path.join('.')}": make one of them`);
 }
 
-function isSame(bytes: Uint8Array, patch: Patch): boolean {
+function isSame(bytes: Uint8Array, patch: JsonPatch): boolean {
   const { start, end, text } = patch;
   return text.length === end - start && text.every((byte, index) => byte === bytes[start + index]);
 }
 
-function applyPatches(bytes: Uint8Array, patches: readonly Patch[]): Uint8Array {
+function applyPatches(bytes: Uint8Array, patches: readonly JsonPatch[]): Uint8Array {
   const ordered = patches.toSorted((a, b) => a.start - b.start || a.end - b.end);
   let resultBytes = bytes.length;
   for (const { start, end, text } of ordered) resultBytes += text.length - (end - start);

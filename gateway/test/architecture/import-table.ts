@@ -96,10 +96,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
-  call: [...FLOOR, ...DOMAIN],
+  // Rules for the texts of calls; their hooks are reached like other services of users.
+  guardrails: [...FLOOR, 'upstream/guarded-fetch.ts'],
+  call: [...FLOOR, ...DOMAIN, 'guardrails'],
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
-  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call', 'mail'],
+  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call', 'mail', 'guardrails/detectors.ts'],
   // Commands on users run the operator's tools.
   control: [
     'lib',
@@ -111,6 +113,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'protocols/names.ts',
     'people/members/operator-tools.ts',
+    'guardrails/detectors.ts',
   ],
 
   // Metrics are of the operator's account.

@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../console-api/api-visitor.ts';
 import type { PageNames } from './console-pages.ts';
+import { AGENT_RUN } from './seed-session.ts';
 
 export interface Layer {
   /** Accessible name of the dialog or menu. */
@@ -26,6 +27,11 @@ function choose(trigger: string, item: string): Step {
     await press(trigger)(page);
     await page.getByRole('menuitem', { name: item, exact: true }).click();
   };
+}
+
+/** Chooses the row with this name for an act. */
+function select(name: string): Step {
+  return (page) => page.getByLabel(`Select ${name}`, { exact: true }).click();
 }
 
 /** Clicks the beginning of the row: its middle may be a link. */
@@ -100,6 +106,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/logs?other_model=gpt-5', 'Cost on another model', async (page) =>
     page.getByRole('table', { name: 'Cost by API key' }).waitFor(),
   ),
+  layer(`/app/sessions/${encodeURIComponent(AGENT_RUN)}`, /^gpt-5/, openRow('Requests of the session', /gpt-5/)),
   menu('/app/keys', OF_KEY),
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(
@@ -110,6 +117,8 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/keys', `Edit ${KEY}`, choose(OF_KEY, 'Edit…')),
   layer('/app/keys', `Rotate ${KEY}`, choose(OF_KEY, 'Rotate…')),
   layer('/app/keys', `Duplicate ${KEY}`, choose(OF_KEY, 'Duplicate…')),
+  layer('/app/keys', 'Edit 1 key', steps(select(KEY), press('Edit…'))),
+  layer('/app/keys', 'Disable 1 key?', steps(select(KEY), press('Disable…'))),
   layer('/app/keys', `Revoke ${KEY}?`, choose(OF_KEY, 'Revoke…')),
   layer('/app/limits', /^Limits for/, openRow('Account, workspace and API key limits', KEY)),
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
@@ -155,6 +164,10 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/billing', 'Create account', press('Create account')),
   layer('/app/billing', 'default', openRow('Accounts', 'default')),
   layer('/app/reconciliation', 'Missing call', openRow('Findings', /Missing call/)),
+  layer('/app/guardrails', 'Create guardrail', press('Create guardrail')),
+  layer('/app/guardrails', 'Edit Code names', openRow('Guardrails', /Code names/)),
+  menu('/app/guardrails', 'Actions for Code names'),
+  layer('/app/guardrails', 'Delete Code names?', choose('Actions for Code names', 'Delete…')),
   layer('/app/alerts', 'Create alert', press('Create alert')),
   layer('/app/alerts', 'Budgets to #platform', openRow('Alert rules', /Budgets to #platform/)),
   menu('/app/alerts', 'Actions for Budgets to #platform'),

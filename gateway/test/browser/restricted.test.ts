@@ -15,7 +15,14 @@ import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor
 setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);
 const PAGES = CONSOLE_PAGES.filter(({ needsData, isPublic }) => !needsData && !isPublic);
-const ACCOUNT_WIDE = ['/app/alerts', '/app/billing', '/app/providers', '/app/reconciliation', '/app/settings'];
+const ACCOUNT_WIDE = [
+  '/app/alerts',
+  '/app/billing',
+  '/app/billing/statement',
+  '/app/providers',
+  '/app/reconciliation',
+  '/app/settings',
+];
 
 let browser: Browser;
 let gateway: RunningGateway;

@@ -1,5 +1,5 @@
 /**
- * Starts a gateway with two weeks of data: people, keys, limits, money and a few hundred calls. For tests of pages with
+ * Starts a gateway with two weeks of data: people, keys, limits, money, a few hundred calls and a run of an agent. For tests of pages with
  * content.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,9 @@ import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey, type MadeKey } from '../http-contract/make-key.ts';
 import type { PageNames } from './console-pages.ts';
 import { seedAlerts } from './seed-alerts.ts';
+import { seedGuardrails } from './seed-guardrails.ts';
 import { seedReconciliation } from './seed-reconciliation.ts';
+import { agentRun } from './seed-session.ts';
 
 export interface SeededGateway {
   readonly gateway: RunningGateway;
@@ -243,14 +245,16 @@ async function writeCalls(
       provider: call.provider === null ? null : 'lab',
     };
   });
+  const all = [...records, ...agentRun(endMs - 3 * 3_600_000, keys[1])];
   await Promise.all(
-    records.map(async (record) => {
+    all.map(async (record) => {
       const cost = BigInt(record.cost_nano_usd ?? 0);
       await store.ledger.hold({ draft: record, amount: cost + HELD_MORE_NANO_USD });
       await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, writtenOff: 0n });
     }),
   );
   await seedAlerts(store, Date.now());
+  await seedGuardrails(store, Date.now());
   await store.close();
   return { request: records.at(-1)?.request_id ?? '', retried: records.at(-2)?.request_id ?? '' };
 }

@@ -16,6 +16,7 @@ const USAGE_KEY: readonly Permission[] = ['usage.read', 'logs.read', 'models.rea
 /** Permissions on a whole account or the installation: not for members restricted to workspaces. */
 const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
   'owners.write',
+  'guardrails.hooks',
   'billing.read',
   'alerts.read',
   'alerts.write',

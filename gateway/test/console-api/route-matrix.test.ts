@@ -88,6 +88,8 @@ beforeAll(async () => {
       }),
     );
     const given = { account, name: 'a budget', event: 'budget', threshold: '80', channel: 'inbox' };
+    const guarded = { account, workspace, name: 'secrets', check: 'secrets' };
+    const guardrail = (await control(gateway, 'guardrails.create', guarded)) as { readonly id: string };
     const alert = (await control(gateway, 'alerts.create', given)) as { readonly id: string };
     names[account] = {
       account,
@@ -107,6 +109,7 @@ beforeAll(async () => {
       service: 'none',
       reconciliation: RECONCILIATION_ID,
       alert: alert.id,
+      guardrail: guardrail.id,
       view: 'none',
     };
   }
@@ -117,7 +120,7 @@ afterAll(() => pair.stop());
 async function callOnce(url: string, key: string): Promise<string> {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-session-id': 'run-1' },
     body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'Good day.' }] }),
   });
   await reply.text();
@@ -129,7 +132,7 @@ async function callOnce(url: string, key: string): Promise<string> {
 function namesFor(route: ConsoleRoute, account: string): Names {
   const known = names[account] ?? {};
   if (!route.startsWith('DELETE ')) return known;
-  const none = { provider: 'none', model: 'none', credential: 'none', alert: 'none' };
+  const none = { provider: 'none', model: 'none', credential: 'none', alert: 'none', guardrail: 'none' };
   return { ...known, ...none, invitation: 'inv_none', person: 'usr_none' };
 }
 

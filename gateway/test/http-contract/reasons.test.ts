@@ -334,6 +334,8 @@ const ELSEWHERE = [
   'not_supported',
   'output_over_context',
   'reader_too_slow',
+  'guardrail_blocked',
+  'guardrail_unavailable',
   'gateway_fault',
   'draining',
   'store_unavailable',

@@ -1,4 +1,4 @@
-/** Shows the secret that signs the webhooks of an alert, once. */
+/** Shows the secret that signs what an alert or a guardrail sends, once. */
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -19,7 +19,7 @@ export function SigningSecret({ secret, onClose }: { readonly secret: string; re
       }
     >
       <div className="flex flex-col gap-3 text-read">
-        <p>Your receiver verifies with this secret that a webhook is from this gateway. It won’t be shown again.</p>
+        <p>Your service verifies with this secret that a message is from this gateway. It won’t be shown again.</p>
         <CodeBlock text={secret} what="secret" wraps />
       </div>
     </Dialog>

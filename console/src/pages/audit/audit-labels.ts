@@ -25,6 +25,9 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'alerts.create': 'Created alert',
   'alerts.delete': 'Deleted alert',
   'alerts.set': 'Edited alert',
+  'guardrails.create': 'Created guardrail',
+  'guardrails.delete': 'Deleted guardrail',
+  'guardrails.set': 'Edited guardrail',
   'views.create': 'Saved view',
   'views.delete': 'Deleted view',
   'views.set': 'Edited view',
@@ -107,6 +110,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   cache_seconds: 'Cache time to live (seconds)',
   cache_since: 'Cache answers since',
   required_tags: 'Required data tags',
+  tags: 'Tags',
   base_url: 'Base URL',
   budget_nano_usd: 'Budget (nano-USD)',
   how: 'Sign-in method',
@@ -141,7 +145,9 @@ export interface Change {
 export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly Change[] {
   const old = flatten(before);
   const next = flatten(after);
-  return [...new Set([...old.keys(), ...next.keys()])]
+  const members = [...new Set([...old.keys(), ...next.keys()])];
+  return members
+    .filter((member) => !members.some((other) => other.startsWith(`${member}.`)))
     .map((member) => ({ member, before: old.get(member) ?? null, after: next.get(member) ?? null }))
     .filter((change) => change.before !== change.after);
 }

@@ -7,13 +7,13 @@ import type { Slots } from '../../charts/series-colors.ts';
 import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useColumnZone, useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { useFilters } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
-import { DIMENSION_LABELS, filtersOf, type UsageView } from './usage-query.ts';
+import { filtersOf, groupByLabel, type UsageView } from './usage-query.ts';
 import { shownSeries } from './usage-series.ts';
 
 interface UsageChartProps {
@@ -28,8 +28,9 @@ export function UsageChart({ reply, view, slots, onPick }: UsageChartProps) {
   const metric = useMemo(() => metricOf(view.metric, view.percentile), [view.metric, view.percentile]);
   const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind, slots), [reply, metric, isByKind, slots]);
-  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
-  const dimensions = view.by.map((one) => DIMENSION_LABELS[one].toLowerCase()).join(' and ');
+  const columnZone = useColumnZone(reply.step);
+  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, columnZone), [reply, columnZone]);
+  const dimensions = view.by.map((one) => groupByLabel(one).toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;
   const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, view.range.to);
   return (

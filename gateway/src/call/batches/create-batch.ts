@@ -31,6 +31,7 @@ import { refuse } from '../deliver/refuse.ts';
 import { plainReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
 import { DEADLINE_MS, leaveCall } from '../detached/detach-call.ts';
+import { refuseUnread } from '../guard/guard-request.ts';
 import { CallMoney } from '../money/call-money.ts';
 import { RefusedHold } from '../money/hold-call.ts';
 import { draftRecord, settle } from '../money/settle.ts';
@@ -94,6 +95,7 @@ export async function createBatch(
     readIdempotencyName(request.headers, false);
     const body = await readBody(call);
     openPlace(call);
+    for (const side of ['request', 'answer'] as const) refuseUnread(call, side, 'the provider answers batches later');
     // A few bytes may name a long file: a batch that is refused takes its part of the limits too.
     checking = await admitUncharged(call, null, []);
     const outline = await readOutline(body, call.settings.config.limits);

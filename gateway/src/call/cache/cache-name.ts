@@ -22,7 +22,8 @@ const KEY_HEADER = 'x-goog-api-key';
  */
 export async function nameAnswer(call: Routed): Promise<CachedAnswerName> {
   const { account, workspaceId: workspace } = call.principal;
-  const about = JSON.stringify([VERSION, account.id, workspace, describeRequest(call), describeTarget(call)]);
+  const rules = call.guard === null ? [] : [call.guard.fingerprint];
+  const about = JSON.stringify([VERSION, account.id, workspace, describeRequest(call), describeTarget(call), ...rules]);
   const hash = await call.deps.idempotency.hasher.hashBody(about, call.outline.bytes);
   return { account: account.id, workspace, hash };
 }

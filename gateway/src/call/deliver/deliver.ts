@@ -6,6 +6,7 @@ import type { AttemptOutcome } from '../attempt/attempt.ts';
 import type { Reply } from '../attempt/read-answer.ts';
 import type { Held } from '../call.ts';
 import { detachCall, leaveCall, readId } from '../detached/detach-call.ts';
+import { guardReply } from '../guard/guard-answer.ts';
 import { storedHead } from '../idempotency/idempotency.ts';
 import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
 import { settle, unrecorded } from '../money/settle.ts';
@@ -14,7 +15,8 @@ import { plainReply, streamReply } from './reply.ts';
 /** The client's response. Throws CallFailure `store_unavailable` if its record cannot be kept. */
 export async function deliver(call: Held, outcome: AttemptOutcome): Promise<Response> {
   if (outcome.kind === 'stream') return deliverStream(call, outcome);
-  const { reply } = outcome;
+  const guard = call.guard?.answer ?? null;
+  const reply = guard === null ? outcome.reply : await guardReply(call, guard, outcome.reply);
   if (reply.goesOn === true) return deliverBegun(call, reply);
   try {
     await settle(call, reply);

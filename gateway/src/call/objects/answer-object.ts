@@ -14,6 +14,7 @@ import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall }
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
+import { refuseUnread } from '../guard/guard-request.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace, readIdempotencyName } from '../request/identify.ts';
 import { createObject } from './create-object.ts';
@@ -67,6 +68,7 @@ function clientOf(headers: Headers, collection: Collection): ClientProtocol {
 
 async function answer(call: Identified, asked: AskedObject) {
   const { act } = asked;
+  refuseUnreadObject(call, asked);
   // A request with a body is open once that has arrived.
   if (act !== 'create' && act !== 'change') openPlace(call);
   if (act === 'list') return whole(plainReply(call, { headers: [] }, await listObjects(call, asked), 200, null));
@@ -77,6 +79,14 @@ async function answer(call: Identified, asked: AskedObject) {
     return whole(plainReply(call, { headers: [] }, await showBatch(call, row, place), 200, null));
   }
   return whole(replyOf(call, await (act === 'create' ? createObject : passObject)(call, asked)));
+}
+
+/** Files and conversations are kept at a provider, where no rule of the workspace is applied to them. */
+function refuseUnreadObject(call: Identified, { act, object }: AskedObject): void {
+  if (act === 'create' || act === 'change')
+    refuseUnread(call, 'request', `it writes to ${object.collection} of a provider`);
+  const isRead = act === 'content' || (object.collection === 'conversations' && object.method !== 'DELETE');
+  if (isRead) refuseUnread(call, 'answer', `it reads from ${object.collection} of a provider`);
 }
 
 async function answerContent(call: Identified, asked: AskedObject) {

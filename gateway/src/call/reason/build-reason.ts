@@ -52,6 +52,8 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   rate_out_of_reach: 'rate_limited',
   unpriced: 'unpriced',
   quota_exceeded: 'money_ran_out',
+  guardrail_blocked: 'guardrail',
+  guardrail_unavailable: 'guardrail',
   reader_too_slow: 'client_closed',
   gateway_fault: 'ours',
   draining: 'ours',
@@ -65,8 +67,13 @@ const TEXT_CHARS_MAX = 300;
 export function buildReason(call: Arrived, kind: FailureKind, hasBegun: boolean): Reason {
   const failure = call.failure?.kind === kind ? call.failure : null;
   const draft = failure?.details.reason ?? { kind: KINDS[kind] };
-  const { upstream, message, param, ...tokens } = describeFailure(call, draft.kind, kind, failure);
-  const { subject, rule, ...rest } = draft;
+  const {
+    upstream,
+    message = textOf(draft.message ?? null),
+    param,
+    ...tokens
+  } = describeFailure(call, draft.kind, kind, failure);
+  const { subject, rule, message: _, ...rest } = draft;
   const target = targetOf(call);
   const targets = hasBegun || !ABOUT_PROVIDERS.has(draft.kind) ? [] : call.unavailable;
   if (target === null && targets.length > 0) return noTarget(call, targets);
@@ -78,7 +85,7 @@ export function buildReason(call: Arrived, kind: FailureKind, hasBegun: boolean)
     ...(subject === undefined ? {} : { subject: nameSubject(call, subject) }),
     ...(rule === undefined ? {} : { rule: { ...rule, id: cut(rule.id) } }),
     ...(param === undefined ? {} : { param }),
-    ...(message === undefined ? {} : { message }),
+    ...(message === undefined || message === null ? {} : { message }),
     ...(target === null ? {} : { target }),
     ...(targets.length === 0 ? {} : { targets }),
     ...(upstream === undefined ? {} : { upstream }),

@@ -10,7 +10,12 @@ import { stopWords } from '../deliver/agent-stops.ts';
 import { type ExplainedRecord, explainReason } from './explain-reason.ts';
 
 /** The error's own message says all of these. */
-const WITHOUT_HINT: ReadonlySet<ReasonKind> = new Set<ReasonKind>(['invalid_request', 'client_closed', 'ours']);
+const WITHOUT_HINT: ReadonlySet<ReasonKind> = new Set<ReasonKind>([
+  'invalid_request',
+  'client_closed',
+  'guardrail',
+  'ours',
+]);
 
 /** What the caller of the key may know. */
 function callerReason(reason: Reason): Reason {

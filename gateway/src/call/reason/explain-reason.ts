@@ -95,6 +95,8 @@ function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): 
       return record.usage.output === 0
         ? `${begin(moneySource(reason))} ${reason.at_step === 'answer' ? 'is used up' : 'doesn’t cover this request'}.`
         : `Stopped after ${tokens(record)}: ${moneySource(reason)} is used up.`;
+    case 'guardrail':
+      return sentenceOf(reason.message ?? 'a guardrail stopped this request');
     case 'ours':
       return ownSentence(reason, record);
   }
@@ -351,6 +353,8 @@ export function chooseRemedy({
       return { label: 'Show providers', page: providerPage(target) };
     case 'provider_credential':
       return { label: 'Replace credential', page: providerPage(target) };
+    case 'guardrail':
+      return rule === undefined ? null : { label: 'Show rule', page: rulePage(rule.id) };
     case 'invalid_request':
     case 'client_closed':
     case 'ours':
@@ -371,6 +375,11 @@ function modelPage(subject: ReasonSubject | undefined): string {
 
 function providerPage(target: Reason['target']): string {
   return target === undefined ? '/app/providers' : `/app/providers?provider=${encodeURIComponent(target.provider)}`;
+}
+
+/** `id`: `guardrail:` and the rule's own. */
+function rulePage(id: string): string {
+  return `/app/guardrails?rule=${encodeURIComponent(id.slice(id.indexOf(':') + 1))}`;
 }
 
 function keyPage({ id }: ReasonSubject): string {

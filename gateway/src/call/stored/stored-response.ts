@@ -7,7 +7,7 @@ import type { Admission } from '../../admission/admission.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { queryOf } from '../../lib/query/url-query.ts';
-import { parseObject } from '../../protocols/json.ts';
+import { asObject, asText, parseObject } from '../../protocols/json.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import { isFinished } from '../../protocols/responses/shared/usage.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
@@ -20,10 +20,12 @@ import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall }
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply, streamReply } from '../deliver/reply.ts';
 import type { CallDeps } from '../deps.ts';
+import { guardBody } from '../guard/guard-answer.ts';
+import { refuseUnread } from '../guard/guard-request.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
-import { listInput } from './answer-kept.ts';
 import { findPlace } from './find-place.ts';
+import type { Conversation } from './open-stored-state.ts';
 import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
 import { KEPT_HERE } from './stored-by.ts';
@@ -128,6 +130,8 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   if (row?.provider === KEPT_HERE) return answerHere(call, owner, row, { id, object, isStream });
   const place = row === null ? null : findPlace(settings.routes, row);
   if (row === null || place === null) throw missing();
+  const guard = deps.guardrails.guardOf(principal)?.answer ?? null;
+  if (isStream) refuseUnread(call, 'answer', 'it reads the stream of a stored response');
   const sent = isStream
     ? await streamObject(call, place, object, eventsOf(call))
     : await sendObjectRequest(call, place.target, place.credential, object);
@@ -151,7 +155,7 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
     throw new CallFailure('upstream_malformed', 'the model provider answered with no JSON object');
   }
   if (!path.endsWith('/input_items') && hasEnded(body)) deps.detached.wake(row.request_id);
-  return plainReply(call, head, body, 200, null);
+  return plainReply(call, head, guard === null ? body : await guardBody(call, guard, body), 200, null);
 }
 
 /** Whether a response object says that it goes on no more. */
@@ -178,7 +182,8 @@ async function answerHere(
   const body = object.path.endsWith('/input_items')
     ? JSON.stringify(listInput(conversation, new URLSearchParams(object.query)))
     : conversation.response;
-  return plainReply(call, NO_HEAD, body, 200, null);
+  const guard = deps.guardrails.guardOf(call.principal)?.answer ?? null;
+  return plainReply(call, NO_HEAD, guard === null ? body : await guardBody(call, guard, body), 200, null);
 }
 
 const NO_HEAD = { headers: [] };
@@ -207,4 +212,32 @@ function refusal(call: Identified, target: Target, answered: CollectedAnswer): R
   if (body === null) throw failure;
   call.failure = failure;
   return plainReply(call, answered.head, body, answered.head.status, null);
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+/** The items of the input as a page (specification of the Responses API, A.1): newest first unless `order=asc`. Items without an id get one for the paging. */
+function listInput({ input }: Conversation, query: URLSearchParams): object {
+  const limit = Number(query.get('limit') ?? LIMIT_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
+    throw invalidRequest(`limit: found ${query.get('limit')}; expected an integer from 1 to ${LIMIT_MAX}`, 'limit');
+  }
+  const given = JSON.parse(`[${input}]`) as unknown[];
+  const items = given.map((item, index) => {
+    const members = asObject(item) ?? {};
+    return { type: 'message', ...members, id: asText(members.id) ?? `msg_in_${index}` };
+  });
+  if (query.get('order') !== 'asc') items.reverse();
+  const after = query.get('after');
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && start === 0) throw invalidRequest('after: found no such item', 'after');
+  const data = items.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < items.length,
+  };
 }

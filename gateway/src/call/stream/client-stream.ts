@@ -7,7 +7,14 @@ import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type { AnswerFacts, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { Outcome } from '../money/settle.ts';
-import { type AnswerStream, type DirectController, type Outbox, type OutboxListener, streamBody } from './outbox.ts';
+import {
+  type AnswerEnd,
+  type AnswerStream,
+  type DirectController,
+  type Outbox,
+  type OutboxListener,
+  streamBody,
+} from './outbox.ts';
 
 /** How long upstream may take to end after its last record, so that its connection can be reused and its usage read. */
 const LINGER_MS = 2_000;
@@ -111,6 +118,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
     this.#failure = failure;
     this.#parts.onFailure(failure);
     this.outbox.put(record);
+    if (this.#phase !== 'open') return;
     this.#phase = 'failing';
     this.dueMs = performance.now() + LINGER_MS;
   }
@@ -127,7 +135,15 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
 
   /** Ends a complete stream. */
   complete(lastBytes: Uint8Array): void {
-    this.#end(lastBytes, null);
+    const ending = this.outbox.finish(lastBytes);
+    if (ending instanceof Promise) void ending.then((end) => this.#completeWith(end));
+    else this.#completeWith(ending);
+  }
+
+  #completeWith({ last, failure }: AnswerEnd): void {
+    if (this.#phase !== 'open') return;
+    if (failure === null) this.#end(last, null);
+    else this.fail(failure);
   }
 
   /** Ends a committed stream with the failure in-band. */
@@ -177,7 +193,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
   onDue(nowMs: number): void {
     if (this.#phase === 'waiting') {
       this.#commit();
-      this.outbox.put(this.#parts.protocol.keepAlive);
+      this.outbox.putOwn(this.#parts.protocol.keepAlive);
       this.flush();
     } else if (this.#phase === 'ended') {
       this.#endLinger(nowMs);
@@ -185,7 +201,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
       if (this.#isStuck(nowMs)) this.#giveUp('reader_too_slow', 200);
       else this.#rest();
     } else if (this.#phase === 'open') {
-      this.outbox.put(this.#parts.protocol.keepAlive);
+      this.outbox.putOwn(this.#parts.protocol.keepAlive);
       this.flush();
     } else {
       this.#source?.abort();
@@ -237,6 +253,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
   /** The last bytes go out only after the record is durable; if it cannot be kept, the client gets an error instead. */
   #end(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
     this.#phase = 'ended';
+    if (failure !== null) this.outbox.finishNow();
     this.dueMs = performance.now() + (this.#isSourceDone() ? this.#parts.limits.slowReaderTimeoutMs : LINGER_MS);
     const facts = this.#source?.facts() ?? null;
     this.ended = this.#parts.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
@@ -263,7 +280,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
   #close(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
     if (failure !== null && !this.#parts.hasRecords) this.outbox.kill();
     else {
-      if (lastBytes !== null) this.outbox.put(lastBytes);
+      if (lastBytes !== null) this.outbox.putOwn(lastBytes);
       this.outbox.close();
     }
     this.#parts.onClosed();

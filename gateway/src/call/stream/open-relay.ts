@@ -22,11 +22,13 @@ import { withAgentStatus } from '../deliver/agent-stops.ts';
 import { alarm } from '../deliver/refuse.ts';
 import { streamHeaders } from '../deliver/reply.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
+import { openStreamGuard } from '../guard/guard-stream.ts';
 import { endStreamedRun } from '../idempotency/idempotency.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { withHint } from '../reason/caller-hint.ts';
 import { ClientStream } from './client-stream.ts';
+import { GuardedOutbox } from './guarded-outbox.ts';
 import { MeteredBody } from './metered-body.ts';
 import { Outbox } from './outbox.ts';
 import { openMeter, type StreamMeter } from './stream-meter.ts';
@@ -73,16 +75,17 @@ export class CallStream {
       requestId: call.requestId,
       limits: call.settings.config.limits,
       hasRecords: call.facts.binary === undefined,
-      openOutbox: (listener) =>
-        new Outbox(
-          listener,
-          (bytes) => {
-            run?.gather(bytes);
-            caching?.gather(bytes);
-            content?.answered(bytes, true);
-          },
-          () => this.#meter?.covers() ?? true,
-        ),
+      openOutbox: (listener) => {
+        const onPut = (bytes: Uint8Array) => {
+          run?.gather(bytes);
+          caching?.gather(bytes);
+          content?.answered(bytes, true);
+        };
+        const mayGoOut = () => this.#meter?.covers() ?? true;
+        const openGuard = openStreamGuard(call);
+        if (openGuard === null) return new Outbox(listener, onPut, mayGoOut);
+        return new GuardedOutbox([listener, onPut, mayGoOut], openGuard, (failure) => this.client.fail(failure));
+      },
       settle: (outcome, last) => {
         const { row, observer, upstream } = this.#attempt ?? {};
         row?.note(outcome.failure === null ? 200 : null, outcome.failure);

@@ -3,6 +3,8 @@
  * taken. The listener decides what to do about a slow client.
  */
 
+import type { CallFailure } from '../../errors/call-failure.ts';
+
 /**
  * The controller that Bun passes to a stream of type `direct`. `write` returns a promise when the client's socket is
  * full.
@@ -38,6 +40,12 @@ export function streamBody(stream: AnswerStream): ReadableStream {
 export interface OutboxListener {
   onBacklog(bytes: number): void;
   onCaughtUp(): void;
+}
+
+/** How an answer ends: with its last bytes, or with a failure in their place. */
+export interface AnswerEnd {
+  readonly last: Uint8Array;
+  readonly failure: CallFailure | null;
 }
 
 const GIVEN_UP = 'the connection was given up';
@@ -147,6 +155,20 @@ export class Outbox {
     }
     this.#runEnd = end;
   }
+
+  /** Adds bytes of the gateway itself, between the answer's. */
+  putOwn(bytes: Uint8Array): void {
+    this.#endRun();
+    if (bytes.length > 0) this.#add(bytes);
+  }
+
+  /** The answer is whole, with `last`, which leaves only once its record is durable. */
+  finish(last: Uint8Array): AnswerEnd | Promise<AnswerEnd> {
+    return { last, failure: null };
+  }
+
+  /** The answer ends early: nothing of it may wait for more. */
+  finishNow(): void {}
 
   /** Sends what was put in; call it once after a group of puts. */
   flush(): void {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../commands/accounts.ts';
 import * as alerts from '../commands/books/alerts.ts';
+import * as guardrails from '../commands/books/guardrails.ts';
 import * as migrate from '../commands/books/migrate.ts';
 import * as reconcile from '../commands/books/reconcile.ts';
 import * as statement from '../commands/books/statement.ts';
@@ -58,6 +59,7 @@ export async function runProgramAt(nowMs: () => number, dataDir: string, words: 
     migrate,
     reconcile,
     alerts,
+    guardrails,
     statement,
   ])
     register(program, environment);

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { alertRoutes } from './alerts.ts';
 import { bookRoutes } from './books.ts';
 import { callRoutes } from './calls.ts';
+import { guardrailRoutes } from './guardrails.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
@@ -30,6 +31,7 @@ export const CONSOLE_ROUTES = {
   ...statementRoutes,
   ...savedViewRoutes,
   ...alertRoutes,
+  ...guardrailRoutes,
 } as const;
 
 export type ConsoleRoutes = typeof CONSOLE_ROUTES;

@@ -173,6 +173,8 @@ export const callView = z.object({
     .optional(),
   /** The request whose answer was given from the cache. Absent: the request was not answered from it. */
   cached_from: id.optional(),
+  /** How often each guardrail masked something, by its rule's id. Absent: nothing was masked. */
+  masked: z.record(z.string(), z.int()).optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
   /** Kinds of tools whose requests are not in the cost, because the price had no fee for them. Absent: none. */

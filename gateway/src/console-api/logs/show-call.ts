@@ -93,6 +93,7 @@ const NEEDS: readonly (readonly [page: string, permission: Permission])[] = [
   ['/app/limits', 'limits.write'],
   ['/app/models', 'models.read'],
   ['/app/billing', 'operator.write'],
+  ['/app/guardrails', 'guardrails.read'],
   ['/app/providers', 'operator.read'],
 ];
 

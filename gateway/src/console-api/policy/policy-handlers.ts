@@ -1,11 +1,13 @@
 /** Combines the handlers that share `PolicyParts`, and serves the settings routes. */
 
 import { alertHandlers } from '../books/alerts.ts';
+import { guardrailHandlers } from '../books/guardrails.ts';
 import { reconciliationHandlers } from '../books/reconciliations.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { savedViewHandlers } from '../logs/saved-views.ts';
 import { auditHandlers } from './audit.ts';
 import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
+import { bulkKeyHandlers } from './bulk-keys.ts';
 import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
@@ -17,6 +19,7 @@ export function policyHandlers(parts: PolicyParts) {
   return {
     ...keyHandlers(parts),
     ...keyDetailHandlers(parts),
+    ...bulkKeyHandlers(parts),
     ...limitHandlers(parts),
     ...workspaceHandlers(parts),
     ...accountHandlers(parts),
@@ -25,6 +28,7 @@ export function policyHandlers(parts: PolicyParts) {
     ...auditHandlers(parts),
     ...reconciliationHandlers(parts),
     ...alertHandlers(parts),
+    ...guardrailHandlers(parts),
     ...savedViewHandlers(parts),
     ...settingsHandlers(parts),
   };

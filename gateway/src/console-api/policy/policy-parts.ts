@@ -9,6 +9,7 @@ import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { PersonNames } from '../../people/members/members.ts';
 import type { AuditTrail } from '../../store/ports/audit.ts';
 import type { AlertStore } from '../../store/ports/books/alerts.ts';
+import type { GuardrailStore } from '../../store/ports/books/guardrails.ts';
 import type { ReconciliationReader } from '../../store/ports/books/reconciliation.ts';
 import type { SavedViewStore } from '../../store/ports/calls/saved-views.ts';
 import type { Ledger, StatementReader } from '../../store/ports/ledger.ts';
@@ -35,6 +36,7 @@ export interface PolicyParts {
     AlertStore,
     'readRules' | 'readDeliveries' | 'readInbox' | 'readSeen' | 'countUnseen' | 'saveSeen'
   >;
+  readonly guardrails: Pick<GuardrailStore, 'readRules'>;
   /** The addresses of an account's members, lower case. */
   readMemberAddresses(account: string): Promise<readonly string[]>;
   readonly views: Pick<SavedViewStore, 'readViews' | 'readPinned' | 'savePinned'>;

@@ -91,6 +91,8 @@ export async function openPeopleRig(
     reconciliations: store.reconciliations,
     alerts: store.alerts,
     views: store.views,
+    guardrails: store.guardrails,
+    tryGuardrail: null,
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

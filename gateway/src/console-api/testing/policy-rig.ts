@@ -88,6 +88,8 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     reconciliations: store.reconciliations,
     alerts: store.alerts,
     views: store.views,
+    guardrails: store.guardrails,
+    tryGuardrail: async (_, text) => ({ outcome: 'passed', text, findings: [], message: null }),
     statements: store.statements,
     policies: store.policies,
     ledger: store.ledger,

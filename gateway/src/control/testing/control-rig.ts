@@ -90,6 +90,13 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
         enqueue: async () => undefined,
         readDeliveries: async () => [],
       },
+      guardrails: {
+        readRules: async () => [],
+        createRule: async () => undefined,
+        changeRule: async () => undefined,
+        deleteRule: async () => undefined,
+      },
+      tryGuardrail: null,
       views: {
         readViews: async () => [],
         createView: async () => undefined,

@@ -49,6 +49,8 @@ export const ERROR_WORDS: { readonly [kind in FailureKind]: ErrorWords } = {
   rate_out_of_reach: RATE_LIMITED,
   unpriced: FAULT,
   quota_exceeded: [429, 'insufficient_quota', 'rate_limit_exceeded'],
+  guardrail_blocked: [400, INVALID, 'guardrail_blocked'],
+  guardrail_unavailable: UNAVAILABLE,
   reader_too_slow: invalid(408),
   gateway_fault: FAULT,
   draining: UNAVAILABLE,

@@ -141,6 +141,7 @@ class Members {
   audit: NewAuditEntry | null = null;
   traceId: string | null = null;
   cachedFrom: string | null = null;
+  masked: CallRecord['masked'] | null = null;
   stored: StoredByCall | null = null;
   job: DetachedJob | null = null;
 
@@ -162,7 +163,7 @@ class Members {
     this.callId = this.account = this.workspace = this.keyId = this.keyName = this.protocol = null;
     this.model = this.servedModel = this.provider = this.finishReason = this.usageSource = null;
     this.endUser = this.session = this.error = this.priceVersion = this.cost = this.note = this.traceId = null;
-    this.cachedFrom = null;
+    this.cachedFrom = this.masked = null;
     this.atMs = this.ttfbMs = this.endedMs = this.nth = null;
     this.status = this.input = this.output = this.cacheRead = this.cacheWrite5m = this.cacheWrite1h = 0;
     this.reasoning = this.durationMs = this.of = 0;
@@ -310,6 +311,9 @@ class Members {
       case MEMBER.cachedFrom:
         this.cachedFrom = reader.text();
         break;
+      case MEMBER.masked:
+        this.masked = reader.json('object') as CallRecord['masked'];
+        break;
       case MEMBER.job:
         this.job = reader.json('object') as DetachedJob;
         break;
@@ -369,6 +373,7 @@ class Members {
       usage_source: this.given(this.usageSource, 'usageSource') as UsageSource,
       usage_flags: this.usageFlags,
       ...(this.cachedFrom !== null && { cached_from: this.cachedFrom }),
+      ...(this.masked != null && { masked: this.masked }),
       price_version: this.priceVersion,
       cost_nano_usd: this.cost,
       ttfb_ms: this.ttfbMs,

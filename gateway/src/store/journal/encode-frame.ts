@@ -24,6 +24,10 @@ export function encodeFrame(writer: BlockWriter, frame: Frame): void {
   }
 }
 
+function encodeMasked(writer: BlockWriter, { masked }: CallRecord): void {
+  if (masked !== undefined) writer.writeText(MEMBER.masked, JSON.stringify(masked));
+}
+
 function encodeMembers(writer: BlockWriter, frame: Frame): void {
   switch (frame.kind) {
     case 'end':
@@ -32,6 +36,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
       if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
       writer.writeText(MEMBER.cachedFrom, frame.record.cached_from ?? null);
+      encodeMasked(writer, frame.record);
       break;
     case 'hold':
       encodeHold(writer, frame);
@@ -40,6 +45,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
     case 'refused':
       encodeRecord(writer, frame.record);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
+      encodeMasked(writer, frame.record);
       break;
     case 'extend':
       writer.writeText(MEMBER.callId, frame.call_id);

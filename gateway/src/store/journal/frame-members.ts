@@ -80,6 +80,8 @@ export const MEMBER = {
   job: 45,
   /** Of an end. */
   cachedFrom: 46,
+  /** Of an end or a refusal: JSON text. */
+  masked: 47,
 } as const;
 
 /** Of an attempt. Every member from `cost` on may be absent. */

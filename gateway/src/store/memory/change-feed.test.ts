@@ -18,6 +18,7 @@ describe('a change is in force once its write resolves', () => {
       policies: { save: kept },
       people: { save: () => outcome() },
       providers: { save: kept },
+      guardrails: { createRule: kept, changeRule: kept, deleteRule: kept },
     };
     return publishChanges(stores as never, feed) as ReturnType<typeof publishChanges>;
   };
@@ -62,6 +63,14 @@ describe('a change is in force once its write resolves', () => {
     ]);
     await providers.save([{ of: 'test', test: { provider: 'lab' } as never }]);
     expect(told).toHaveLength(1);
+  });
+
+  test('guardrail rules, by their ids', async () => {
+    const { guardrails } = open();
+    await guardrails.createRule({ id: 'a' } as never, []);
+    await guardrails.changeRule({ id: 'b' } as never, []);
+    await guardrails.deleteRule('c', []);
+    expect(told).toEqual(['a', 'b', 'c'].map((id) => [{ of: 'guardrail', id }]));
   });
 
   test('memberships with their member, users and sessions', async () => {

@@ -1,4 +1,5 @@
-/** Implements the change feed for one process, and publishes on it what the stores of policy, people and models keep. */
+/** Implements the change feed for one process, and publishes on it what the stores of policy, people, models and guardrails keep. */
+import type { GuardrailStore } from '../ports/books/guardrails.ts';
 import type { Change, ChangeFeed, ChangeFollower } from '../ports/change-feed.ts';
 import type { PeopleChange, PeopleStore } from '../ports/people.ts';
 import type { PolicyStore } from '../ports/policy.ts';
@@ -36,6 +37,7 @@ interface PublishingStores {
   readonly policies: PolicyStore;
   readonly people: PeopleStore;
   readonly providers: ProviderStore;
+  readonly guardrails: GuardrailStore;
 }
 
 /**
@@ -43,12 +45,13 @@ interface PublishingStores {
  * the calls, so the feed has the order of the commits.
  */
 export function publishChanges<Stores extends PublishingStores>(stores: Stores, feed: ChangeFeed): Stores {
-  const { policies, people, providers } = stores;
+  const { policies, people, providers, guardrails } = stores;
   return {
     ...stores,
     policies: publishPolicies(policies, feed),
     people: publishPeople(people, feed),
     providers: publishProviders(providers, feed),
+    guardrails: publishGuardrails(guardrails, feed),
   };
 }
 
@@ -63,6 +66,16 @@ function publishProviders(providers: ProviderStore, feed: ChangeFeed): ProviderS
   return {
     ...providers,
     save: (changes, entries) => feed.publish(providers.save(changes, entries).then(() => changes.flatMap(entered))),
+  };
+}
+
+function publishGuardrails(guardrails: GuardrailStore, feed: ChangeFeed): GuardrailStore {
+  const publish = (id: string, kept: Promise<void>) => feed.publish(kept.then(() => [{ of: 'guardrail', id }]));
+  return {
+    ...guardrails,
+    createRule: (rule, entries) => publish(rule.id, guardrails.createRule(rule, entries)),
+    changeRule: (rule, entries) => publish(rule.id, guardrails.changeRule(rule, entries)),
+    deleteRule: (id, entries) => publish(id, guardrails.deleteRule(id, entries)),
   };
 }
 

@@ -14,6 +14,8 @@ export type Change =
   | { readonly of: 'price'; readonly model: string }
   /** A target of a model, or a credential of a provider, went out of rotation or back. */
   | ({ readonly of: 'rotation' } & RotationSubject)
+  /** A guardrail rule was created, changed or deleted. */
+  | { readonly of: 'guardrail'; readonly id: string }
   /** A membership: the rights of a user and of their keys. */
   | { readonly of: 'member'; readonly person: string }
   /** A session, or the user of one. */

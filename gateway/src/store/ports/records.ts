@@ -50,7 +50,12 @@ export interface StoredKey {
   readonly disabledByOperator?: true;
   /** Data tags that every target of its calls must carry, such as `eu`, besides its workspace's. Omitted: none. */
   readonly requiredTags?: readonly string[];
+  /** By name, such as `team`: what the account sorts its keys by. They decide nothing about calls. Omitted: none. */
+  readonly tags?: KeyTags;
 }
+
+/** Name → value. */
+export type KeyTags = Readonly<Record<string, string>>;
 
 /** Which requests of a workspace may be answered from its cache: those whose header asks for it, or all. */
 export const CACHE_MODES = ['request', 'all'] as const;
@@ -183,6 +188,8 @@ export interface CallRecord {
   readonly usage_source: UsageSource;
   /** The request whose answer was given from the cache. Omitted: the call was not answered from it. */
   readonly cached_from?: string;
+  /** How often each guardrail masked something, by its rule's id. Omitted: nothing was masked. */
+  readonly masked?: Readonly<Record<string, number>>;
   /** Anomalies in the usage reported upstream; null: none. */
   readonly usage_flags: readonly UsageFlag[] | null;
   readonly price_version: string | null;

@@ -1,9 +1,11 @@
 /** Defines the stores that the domain needs, opened together over the same data. */
 import type { AuditTrail } from './audit.ts';
 import type { AlertStore } from './books/alerts.ts';
+import type { GuardrailStore } from './books/guardrails.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { AnswerCacheStore } from './cache/answer-cache.ts';
 import type { SavedViewStore } from './calls/saved-views.ts';
+import type { SessionReader } from './calls/sessions.ts';
 import type { WhatIfReader } from './calls/what-if.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -27,7 +29,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly storedState: StoredStateStore;
   readonly calls: CallReader;
-  readonly usage: UsageReader & WhatIfReader;
+  readonly usage: UsageReader & WhatIfReader & SessionReader;
   readonly keyUses: KeyUseStore;
   readonly statements: StatementReader;
   readonly spends: BudgetSpends;
@@ -35,6 +37,7 @@ export interface Store {
   readonly answerCache: AnswerCacheStore;
   readonly reconciliations: ReconciliationStore & ProviderCallReader;
   readonly alerts: AlertStore;
+  readonly guardrails: GuardrailStore;
   readonly views: SavedViewStore;
   /** Waits for pending work; later requests are rejected as Unavailable `closed`. */
   close(): Promise<void>;

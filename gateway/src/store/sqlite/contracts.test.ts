@@ -6,6 +6,7 @@ import { RIG_CACHE_LIMITS, testAnswerCache } from '../contracts/answer-cache-con
 import { testAudit } from '../contracts/audit-contract.ts';
 import { testBudgetSpends } from '../contracts/budget-spends-contract.ts';
 import { testContent } from '../contracts/content-contract.ts';
+import { testGuardrails } from '../contracts/guardrails-contract.ts';
 import { testPeople } from '../contracts/people-contract.ts';
 import { testPolicy } from '../contracts/policy-contract.ts';
 import { testProviders } from '../contracts/providers-contract.ts';
@@ -60,6 +61,7 @@ for (const suite of [
   testStoredState,
   testReconciliations,
   testAlerts,
+  testGuardrails,
   testSavedViews,
 ]) {
   suite('SQLite', openRig);

@@ -13,6 +13,7 @@ import type { ContentStore } from '../ports/content.ts';
 import type { OnCommit, Store, StoreHealth, StoreReading } from '../ports/store.ts';
 import { type StoreError, Unavailable } from '../ports/store-errors.ts';
 import { createAlertStore } from './books/alert-store.ts';
+import { createGuardrailStore } from './books/guardrail-store.ts';
 import {
   createProviderCallReader,
   createReconciliationReader,
@@ -203,6 +204,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
       ...readCaughtUp(createProviderCallReader(workerQueries), catchUp),
     },
     alerts: createAlertStore(queries, writer),
+    guardrails: createGuardrailStore(queries, writer),
     views: createSavedViewStore(queries, writer),
     epoch: journal.epoch,
     recovered: sumOf(writer.opened.recovered, recovered),

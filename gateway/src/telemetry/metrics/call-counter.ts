@@ -16,6 +16,7 @@ import {
   CLIENT_TOKENS,
   COST,
   FALLBACKS,
+  MASKED,
   QUEUE_WAIT,
   REFUSALS,
   REQUESTS,
@@ -66,6 +67,7 @@ export class CallCounter {
   readonly #fallbacks: Family;
   readonly #absorbed: Family;
   readonly #cached: Family;
+  readonly #masked: Family;
   readonly #queueWait: Family;
   readonly #routes = new Map<string, Map<Operation, RouteSeries>>();
   readonly #targets = new Map<string, Map<string, Map<string, TargetSeries>>>();
@@ -83,6 +85,7 @@ export class CallCounter {
     this.#fallbacks = registry.family(FALLBACKS);
     this.#absorbed = registry.family(ABSORBED);
     this.#cached = registry.family(CACHED);
+    this.#masked = registry.family(MASKED);
     this.#queueWait = registry.family(QUEUE_WAIT);
     this.#clientDuration = registry.family(CLIENT_DURATION);
     this.#clientFirstChunk = registry.family(CLIENT_FIRST_CHUNK);
@@ -94,6 +97,7 @@ export class CallCounter {
     const { attempts, protocol, ttfb_ms } = record;
     const route = this.countEnd(record, model);
     if (record.cached_from !== undefined) this.#cached.add(this.#cached.series(route.model), 1);
+    if (record.masked !== undefined) this.#masked.add(this.#masked.series(route.model), 1);
     if (record.stream && ttfb_ms !== null) this.#serverFirstToken.observe(route.firstToken, ttfb_ms / MS);
     let before: AttemptRecord | null = null;
     for (const attempt of attempts) {

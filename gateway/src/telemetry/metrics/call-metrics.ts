@@ -115,6 +115,13 @@ export const CACHED = counter(
   ['route'],
 );
 
+export const MASKED = counter(
+  'tollgate.guardrail_masks',
+  '{request}',
+  'Requests in which a guardrail masked something, in the request or in its answer.',
+  ['route'],
+);
+
 export const ABSORBED = counter(
   'tollgate.absorbed_attempt',
   'USD',

@@ -18,6 +18,7 @@ export const REASON_TITLES: Readonly<Record<ReasonGroup['kind'], string>> = {
   cut: 'Response cut off',
   client_closed: 'Client disconnected',
   money_ran_out: 'Stopped by budget',
+  guardrail: 'Guardrail',
   ours: 'Gateway error',
 };
 

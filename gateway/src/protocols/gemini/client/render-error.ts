@@ -51,6 +51,8 @@ const WORDS: { readonly [kind in FailureKind]: Words } = {
   rate_out_of_reach: EXHAUSTED,
   unpriced: FAULT,
   quota_exceeded: EXHAUSTED,
+  guardrail_blocked: [400, INVALID],
+  guardrail_unavailable: UNAVAILABLE,
   reader_too_slow: [408, INVALID],
   gateway_fault: FAULT,
   draining: UNAVAILABLE,

@@ -49,6 +49,8 @@ const WORDS: { readonly [kind in FailureKind]: Words } = {
   rate_out_of_reach: RATE_LIMITED,
   unpriced: FAULT,
   quota_exceeded: [429, 'billing_error'],
+  guardrail_blocked: [400, INVALID],
+  guardrail_unavailable: UNAVAILABLE,
   reader_too_slow: [408, INVALID],
   gateway_fault: FAULT,
   draining: UNAVAILABLE,

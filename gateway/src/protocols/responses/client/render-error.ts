@@ -53,6 +53,7 @@ const STREAM_CODES: { readonly [kind in FailureKind]?: string } = {
   context_overflow: 'context_length_exceeded',
   output_over_context: 'context_length_exceeded',
   invalid_request: 'invalid_prompt',
+  guardrail_blocked: 'invalid_prompt',
   upstream_rejected: 'invalid_prompt',
   upstream_overloaded: 'server_is_overloaded',
 };

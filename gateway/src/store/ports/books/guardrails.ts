@@ -38,6 +38,18 @@ export interface GuardrailRule {
   readonly createdAtMs: number;
 }
 
+/** What one rule makes of a text, without a request. */
+export interface GuardrailTrial {
+  /** `unchecked`: the rule could not run; a request would pass or be refused, as the rule says. */
+  readonly outcome: 'passed' | 'masked' | 'blocked' | 'unchecked';
+  /** As a provider would get it; as given unless it was masked. */
+  readonly text: string;
+  /** Detectors or terms, by how often they were found. Empty for a hook. */
+  readonly findings: readonly { readonly name: string; readonly count: number }[];
+  /** The reason that a hook gave, or why the rule could not run. */
+  readonly message: string | null;
+}
+
 export interface GuardrailStore {
   /** The rules of all accounts, oldest first: the order in which they are applied. */
   readRules(): Promise<readonly GuardrailRule[]>;

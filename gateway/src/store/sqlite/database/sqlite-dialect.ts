@@ -77,8 +77,10 @@ function refuse(what: string): never {
 
 /** A call record with its counters as columns, flags as 0 or 1, and lists as JSON text. */
 export interface CallRecordRow
-  extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts' | 'cached_from'> {
+  extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts' | 'cached_from' | 'masked'> {
   readonly cached_from: string | null;
+  /** JSON; null: nothing was masked. */
+  readonly masked: string | null;
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;

@@ -5,7 +5,7 @@ import type { DetachFrame, EndFrame, Frame, MovementFrame } from '../../ports/jo
 import type { CallDraft } from '../../ports/ledger.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import type { StoredByCall } from '../../ports/stored-state.ts';
-import { callRecordValues, INSERT_CALL_RECORD, renderAttempts } from '../ledger/call-record-row.ts';
+import { callRecordValues, INSERT_CALL_RECORD, renderAttempts, renderMasked } from '../ledger/call-record-row.ts';
 import { auditValues, INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageFolder } from '../rollup/fold-usage.ts';
 import { summedOf } from '../rollup/tally.ts';
@@ -98,6 +98,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
       renderAttempts(record),
       record.trace_id,
       record.cached_from ?? null,
+      renderMasked(record),
       ...settlement,
     );
     usage.take(summedOf(record));

@@ -44,7 +44,16 @@ export const CALL_RECORD_COLUMNS = [
 ] as const;
 
 /** What only records of the journal have. From `held` to `ended_ms` null: the call held nothing. */
-const JOURNAL_COLUMNS = ['trace_id', 'cached_from', 'held', 'posted', 'written_off', 'ended_ms', 'block'] as const;
+const JOURNAL_COLUMNS = [
+  'trace_id',
+  'cached_from',
+  'masked',
+  'held',
+  'posted',
+  'written_off',
+  'ended_ms',
+  'block',
+] as const;
 
 const INSERTED = [...CALL_RECORD_COLUMNS, ...JOURNAL_COLUMNS];
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${INSERTED.join(', ')}) VALUES (${INSERTED.map(() => '?').join(', ')})`;
@@ -149,6 +158,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     reason_kind: _kind,
     reason_group: _group,
     cached_from,
+    masked,
     ...rest
   } = row;
   const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
@@ -157,6 +167,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     stream: stream === 1,
     usage: withStoredExtras(usage, usage_apart),
     ...(cached_from !== null && { cached_from }),
+    ...(masked !== null && { masked: JSON.parse(masked) as NonNullable<CallRecord['masked']> }),
     usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     reason: reason === null ? null : (JSON.parse(reason) as Reason),
     error: currentKind(row.error),
@@ -224,4 +235,9 @@ export function parseCheckpoint(text: string): Omit<Checkpoint, 'call_id'> {
   const [extras = null, target] = values.slice(COUNTERS.length) as [MediaAndToolUsage | null, CheckpointTarget];
   const usage = { ...counters, ...(extras !== null && { extras }) } as unknown as Usage;
   return { usage, cost: BigInt(cost), ...(target !== undefined && { target }) };
+}
+
+/** What guardrails masked, as its column has it. */
+export function renderMasked({ masked }: CallRecord): string | null {
+  return masked === undefined ? null : JSON.stringify(masked);
 }

@@ -44,11 +44,14 @@ function open() {
           seq += 1;
           insert.run(seq, kind, ref, amount, released);
           if (record === null) continue;
-          insertRecord.run(...callRecordValues(record), renderAttempts(record), null, null, null, null, null, null, 0);
+          insertRecord.run(...callRecordValues(record), renderAttempts(record), ...EMPTY, 0);
         }
       })(),
   };
 }
+
+/** The columns from the trace to the end of a record before the journal. */
+const EMPTY = Array.from({ length: 7 }, () => null);
 
 interface Entry {
   readonly kind: string;

@@ -3,6 +3,7 @@
  * of older databases lead to.
  */
 import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { GUARDRAILS } from './guardrail-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
@@ -43,7 +44,7 @@ const ACCOUNTS_AND_KEYS = [
     required_tags TEXT,
     cache TEXT
   ) STRICT`,
-  // NULL in `holds`: the account's mode; in `created_by`: the command line.
+  // NULL in `holds`: the account's mode; in `created_by`: the command line. `tags`: a JSON object.
   `CREATE TABLE api_key (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -65,7 +66,8 @@ const ACCOUNTS_AND_KEYS = [
     previous_last4 TEXT,
     disabled_by TEXT,
     disabled_by_operator INTEGER NOT NULL DEFAULT 0 CHECK (disabled_by_operator IN (0, 1)),
-    required_tags TEXT
+    required_tags TEXT,
+    tags TEXT
   ) STRICT`,
   // One row per secret of a key: the current one, and the previous one during the grace period of a rotation.
   'CREATE TABLE key_use (hash TEXT PRIMARY KEY NOT NULL, at_ms INTEGER NOT NULL, client TEXT) STRICT, WITHOUT ROWID',
@@ -135,7 +137,8 @@ const CALLS_AND_LEDGER = [
     block INTEGER,
     trace_id TEXT,
     ${REASON_COLUMNS.join(',\n    ')},
-    cached_from TEXT
+    cached_from TEXT,
+    masked TEXT
   ) STRICT, WITHOUT ROWID`,
   // Finds the records of one block, and those that are not rolled up yet.
   'CREATE INDEX call_record_block ON call_record (block) WHERE block IS NOT NULL',
@@ -367,5 +370,6 @@ export const BASELINE: Migration = {
     ...ALERTS,
     ...RECORD_CHUNKS,
     ...SAVED_VIEWS,
+    ...GUARDRAILS,
   ],
 };

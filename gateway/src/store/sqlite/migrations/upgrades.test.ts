@@ -373,7 +373,7 @@ test('records from before reasons were columns are found by their reason', () =>
     database.run(INSERT_CALL_RECORD, [
       ...callRecordValues(record),
       renderAttempts(record),
-      ...Array.from({ length: 7 }, () => null),
+      ...Array.from({ length: 8 }, () => null),
     ]);
   }
   for (const statement of UPGRADES.find(({ version }) => version === 34)?.statements ?? []) {

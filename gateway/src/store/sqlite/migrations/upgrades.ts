@@ -4,6 +4,7 @@
  */
 import type { Migration } from './baseline.ts';
 import { ALERTS_FROM_34, ALERTS_OF_34, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { GUARDRAILS } from './guardrail-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
 import { RECORD_CHUNKS } from './record-chunks.ts';
@@ -282,7 +283,13 @@ export const UPGRADES: readonly Migration[] = [
       // Workspaces cache answers; a record names the request whose answer it got.
       'ALTER TABLE workspace ADD COLUMN cache TEXT',
       'ALTER TABLE call_record ADD COLUMN cached_from TEXT',
+      // How often guardrails masked something, as JSON.
+      'ALTER TABLE call_record ADD COLUMN masked TEXT',
       ...SAVED_VIEWS,
+      // Keys have tags, users a time zone.
+      'ALTER TABLE api_key ADD COLUMN tags TEXT',
+      'ALTER TABLE person ADD COLUMN time_zone TEXT',
+      ...GUARDRAILS,
       // Columns of records are kept in chunks, for queries. Records of the journal follow by their blocks.
       ...RECORD_CHUNKS,
       'INSERT INTO record_waiting (account, request_id) SELECT account, request_id FROM call_record WHERE block IS NULL',

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { EndFrame, Frame, MovementFrame, RefusedFrame } from '../../ports/journal.ts';
-import { CALL_RECORD_COLUMNS, callRecordValues, renderAttempts } from '../ledger/call-record-row.ts';
+import { CALL_RECORD_COLUMNS, callRecordValues, renderAttempts, renderMasked } from '../ledger/call-record-row.ts';
 import { auditValues, SELECT_AUDIT_VALUES } from '../policy/audit-row.ts';
 import { LedgerInvariantError } from './ledger-invariant-error.ts';
 import type { BlockRows } from './prove-blocks.ts';
@@ -14,7 +14,7 @@ type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
 
 const SETTLED = ['held', 'posted', 'written_off', 'ended_ms'] as const;
-const COLUMNS = [...CALL_RECORD_COLUMNS, 'trace_id', 'cached_from', ...SETTLED];
+const COLUMNS = [...CALL_RECORD_COLUMNS, 'trace_id', 'cached_from', 'masked', ...SETTLED];
 /** Amounts as text: beyond 2^53 a number would silently lose its last digits. */
 const AMOUNTS: ReadonlySet<string> = new Set(['cost_nano_usd', 'held', 'posted', 'written_off']);
 const RECORDS = `SELECT block, ${COLUMNS.map((column) => (AMOUNTS.has(column) ? `cast(${column} AS TEXT) AS ${column}` : column)).join(', ')}
@@ -60,6 +60,7 @@ export function openRowsProof(database: Database): RowsProof {
       renderAttempts(record),
       record.trace_id,
       record.cached_from ?? null,
+      renderMasked(record),
       ...settled,
     ];
     for (let at = 0; at < COLUMNS.length; at++) {

@@ -122,7 +122,7 @@ export function proveUnframedRecords(database: Database, charged: number | null)
   const row = database
     .query<UnframedRow, []>(
       `SELECT count(*) FILTER (WHERE cost_nano_usd <> 0 AND ${IN_LEDGER}) AS costly,
-        max(request_id) FILTER (WHERE coalesce(trace_id, cached_from, held, posted, written_off, ended_ms) IS NOT NULL) AS filled,
+        max(request_id) FILTER (WHERE coalesce(trace_id, cached_from, masked, held, posted, written_off, ended_ms) IS NOT NULL) AS filled,
         max(request_id) FILTER (WHERE ${IN_LEDGER}) AS newest ${UNFRAMED}`,
     )
     .get();

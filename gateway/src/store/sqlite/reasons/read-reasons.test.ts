@@ -35,11 +35,14 @@ function openDatabase(records: readonly CallRecord[]): Database {
   const insert = database.prepare(INSERT_CALL_RECORD);
   database.transaction(() => {
     for (const record of records) {
-      insert.run(...callRecordValues(record), renderAttempts(record), record.trace_id, null, null, null, null, null, 1);
+      insert.run(...callRecordValues(record), renderAttempts(record), record.trace_id, ...EMPTY, 1);
     }
   })();
   return database;
 }
+
+/** The columns after the trace, of a record that held nothing. */
+const EMPTY = Array.from({ length: 6 }, () => null);
 
 function failedAt(second: number, reason: Reason | null, changes: Partial<CallRecord> = {}): CallRecord {
   const at_ms = START_MS + second * 1_000;

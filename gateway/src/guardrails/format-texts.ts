@@ -1,0 +1,175 @@
+/** Says where each format has texts: in requests, in whole answers, and in the records of streams. */
+import type { ClientProtocolName } from '../protocols/names.ts';
+import { children, elements, type JsonNode, member, memberName, numberValue, stringValue } from '../wire/json-node.ts';
+import { type FoundTexts, findTexts, type JsonText, type Reading } from './json-texts.ts';
+
+type Roots = Readonly<Record<string, Reading>>;
+
+/** Members of a request's body that a model reads. Others name, tune and identify. */
+const REQUEST_ROOTS: { readonly [name in ClientProtocolName]: Roots } = {
+  chat: { messages: 'content', prediction: 'content', tools: 'schema', functions: 'schema', response_format: 'schema' },
+  messages: {
+    system: 'content',
+    messages: 'content',
+    tools: 'schema',
+    output_config: 'schema',
+    output_format: 'schema',
+  },
+  responses: { input: 'content', instructions: 'content', prompt: 'content', tools: 'schema', text: 'schema' },
+  gemini: {
+    contents: 'content',
+    systemInstruction: 'content',
+    system_instruction: 'content',
+    tools: 'schema',
+    generationConfig: 'schema',
+    generation_config: 'schema',
+  },
+  completions: { prompt: 'content', suffix: 'content' },
+  embeddings: { input: 'content' },
+  moderations: { input: 'content' },
+  rerank: { query: 'content', documents: 'content' },
+  images: { prompt: 'content' },
+  audio: { input: 'content', instructions: 'content', prompt: 'content' },
+};
+
+/** Members of an answer, and of the records of a stream, that a client reads. */
+const ANSWER_ROOTS: { readonly [name in ClientProtocolName]: readonly string[] } = {
+  chat: ['choices'],
+  messages: ['content', 'content_block', 'delta', 'message'],
+  responses: [
+    'output',
+    'output_text',
+    'delta',
+    'text',
+    'refusal',
+    'arguments',
+    'input',
+    'code',
+    'part',
+    'item',
+    'annotation',
+  ],
+  gemini: ['candidates'],
+  completions: ['choices'],
+  embeddings: [],
+  moderations: [],
+  rerank: ['results'],
+  images: ['data'],
+  audio: ['text', 'delta', 'segments', 'words'],
+};
+
+/** Where Gemini's token counts have the request. */
+const WRAPPED_REQUEST = 'generateContentRequest';
+
+/** The texts of a request. Throws OutlineFull. */
+export function textsOfRequest(protocol: ClientProtocolName, root: JsonNode): readonly JsonText[] {
+  const found: FoundTexts = { texts: [], logprobs: [] };
+  const roots = REQUEST_ROOTS[protocol];
+  const wrapped = protocol === 'gemini' ? member(root, WRAPPED_REQUEST) : undefined;
+  for (const node of wrapped === undefined ? [root] : [root, wrapped]) {
+    for (const value of children(node)) {
+      const name = memberName(value);
+      const reading = Object.hasOwn(roots, name) ? roots[name] : undefined;
+      if (reading !== undefined) findTexts(value, [name], reading, found);
+    }
+  }
+  return found.texts.filter(({ isSigned }) => !isSigned);
+}
+
+/** The texts of a whole answer. Throws OutlineFull. */
+export function textsOfAnswer(protocol: ClientProtocolName, root: JsonNode): FoundTexts {
+  const found: FoundTexts = { texts: [], logprobs: [] };
+  const roots = ANSWER_ROOTS[protocol];
+  const type = stringOf(root, 'type');
+  for (const value of children(root)) {
+    const name = memberName(value);
+    if (name === 'logprobs' && value.kind !== 'null') found.logprobs.push(value);
+    else if (name === 'response' && protocol === 'responses') {
+      const { texts, logprobs } = textsOfAnswer(protocol, value);
+      found.texts.push(...texts.map((text) => ({ ...text, path: ['response', ...text.path] })));
+      found.logprobs.push(...logprobs);
+    } else if (roots.includes(name)) readRoot(value, name, type, found);
+  }
+  return found;
+}
+
+/** A member of the root whose meaning follows from the type of its record. */
+function readRoot(value: JsonNode, name: string, type: string | undefined, found: FoundTexts): void {
+  const before = found.texts.length;
+  findTexts(value, [name], 'content', found);
+  if (value.kind !== 'string' || type === undefined || !/arguments|custom_tool_call_input/.test(type)) return;
+  for (let at = before; at < found.texts.length; at++) {
+    found.texts[at] = { ...(found.texts[at] as JsonText), isCall: true };
+  }
+}
+
+/** A text of a record. `channel`: the longer text that it is a piece of; null: it is whole. */
+export interface RecordText {
+  readonly text: JsonText;
+  readonly channel: string | null;
+}
+
+export interface RecordTexts {
+  readonly texts: readonly RecordText[];
+  readonly logprobs: readonly JsonNode[];
+  /** The beginnings of the names of channels that end with this record. */
+  readonly ends: readonly string[];
+}
+
+/** The texts of a record of a stream. Throws OutlineFull. */
+export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): RecordTexts {
+  const { texts, logprobs } = textsOfAnswer(protocol, root);
+  const type = stringOf(root, 'type') ?? '';
+  const place = ['index', 'output_index', 'content_index', 'summary_index']
+    .map((name) => numberOf(root, name))
+    .join('/');
+  return {
+    texts: texts.map((text) => ({ text, channel: channelOf(protocol, type, place, text.path) })),
+    logprobs,
+    ends: endsOf(protocol, root, type, place),
+  };
+}
+
+function channelOf(protocol: ClientProtocolName, type: string, place: string, path: readonly string[]): string | null {
+  const [first, second] = path;
+  switch (protocol) {
+    case 'messages':
+      return (first === 'delta' || first === 'content_block') && path.length === 2 ? `${place}/${second}` : null;
+    case 'responses':
+    case 'audio':
+      return first === 'delta' && path.length === 1 ? `${place}/${type}` : null;
+    case 'gemini':
+      // Parts of a text follow each other, whatever their places.
+      return path.at(-1) === 'text' ? `${second}/text` : null;
+    case 'chat':
+    case 'completions':
+      return `${second}/${path.slice(2).join('/')}`;
+    default:
+      return null;
+  }
+}
+
+function endsOf(protocol: ClientProtocolName, root: JsonNode, type: string, place: string): string[] {
+  if (protocol === 'messages') return type === 'content_block_stop' ? [`${place}/`] : [];
+  if (protocol === 'responses' || protocol === 'audio') {
+    if (type === 'response.output_item.done') return [`/${numberOf(root, 'output_index')}/`];
+    return type.endsWith('.done') ? [`${place}/${type.slice(0, -'done'.length)}delta`] : [];
+  }
+  const list = member(root, protocol === 'gemini' ? 'candidates' : 'choices');
+  if (list === undefined) return [];
+  return elements(list).flatMap((choice, at) => {
+    const reason = member(choice, protocol === 'gemini' ? 'finishReason' : 'finish_reason');
+    const index = numberOf(choice, 'index');
+    return reason?.kind === 'string' ? [`${index === '' ? at : index}/`] : [];
+  });
+}
+
+function stringOf(node: JsonNode, name: string): string | undefined {
+  const value = member(node, name);
+  return value === undefined ? undefined : stringValue(value);
+}
+
+function numberOf(node: JsonNode, name: string): string {
+  const value = member(node, name);
+  return String((value === undefined ? undefined : numberValue(value)) ?? '');
+}
