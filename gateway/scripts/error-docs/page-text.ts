@@ -290,6 +290,22 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     example:
       'insufficient quota: the daily budget of this API key doesn’t cover this request; it will reset at 2026-11-28T00:00:00.000Z; ask the gateway operator for a higher one',
   },
+  guardrail_blocked: {
+    cause:
+      'A guardrail of the workspace found what it blocks in the request or the answer, or cannot check it: a form with a file, sound, a response that runs in the background. An answer that a provider gave is charged.',
+    retry: NO,
+    remedy:
+      'Leave out what the message names. An owner or admin sees the rule from the request in Logs (*Show rule*), and changes it on the Guardrails page ([guardrails](guardrails.md)).',
+    example: 'the guardrail "Code names" blocks this request: a term of its list',
+  },
+  guardrail_unavailable: {
+    cause: 'The service of a guardrail’s hook did not answer in time, or not as it should, and the rule fails closed.',
+    retry: SHORTLY,
+    remedy:
+      'The message says what the service did. Correct the service, raise the time limit of the hook, or let requests pass that it cannot check: `bin/tollgate guardrails set ID --fails-open` ([guardrails](guardrails.md)).',
+    example:
+      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
+  },
   reader_too_slow: {
     cause: 'The client kept the connection open, but did not read its stream. The usage so far is charged.',
     retry: 'Yes, with a client that reads.',
