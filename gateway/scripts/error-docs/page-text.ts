@@ -67,22 +67,6 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'Allow the model for the key (`bin/tollgate keys set ID --models …`) or its workspace, or use a model that `GET /v1/models` lists for this key.',
     example: 'this API key may not use the model "claude-opus-4-6". GET /v1/models lists what it may use',
   },
-  guardrail_blocked: {
-    cause:
-      'A [guardrail](guardrails.md) of the workspace found something in the request or the answer that it blocks, or it could not check it: a form with a file, sound, text that is longer than any rule finds.',
-    retry: ONCE_CHANGED,
-    remedy:
-      'Remove what the guardrail finds. The message names the guardrail; *Show rule* in the request’s sheet opens it, and its *Try* panel shows what it finds in a text. With `--fails-open`, what it cannot check passes.',
-    example: 'the guardrail "Block secrets" blocks this request: an AWS access key ID',
-  },
-  guardrail_unavailable: {
-    cause: 'The service of a [guardrail](guardrails.md) did not answer in time, or its answer was not valid.',
-    retry: SHORTLY,
-    remedy:
-      'Repair the service, raise its time limit, or let requests pass while it fails: `bin/tollgate guardrails set ID --fails-open`. `bin/tollgate guardrails test ID TEXT` asks it and shows the answer.',
-    example:
-      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
-  },
   model_wrong_protocol: {
     cause:
       'The model is not served at this endpoint: its `protocols` leave the format out, or it is a model for something else, such as embeddings.',
@@ -305,6 +289,22 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'Raise the budget ([limits and budgets](set-budgets.md)) or top the account up: `bin/tollgate topup ACCOUNT --usd N`. What is reserved for running requests counts, and comes free when they end.',
     example:
       'insufficient quota: the daily budget of this API key doesn’t cover this request; it will reset at 2026-11-28T00:00:00.000Z; ask the gateway operator for a higher one',
+  },
+  guardrail_blocked: {
+    cause:
+      'A guardrail of the workspace found what it blocks in the request or the answer, or cannot check it: a form with a file, sound, a response that runs in the background. An answer that a provider gave is charged.',
+    retry: NO,
+    remedy:
+      'Leave out what the message names. An owner or admin sees the rule from the request in Logs (*Show rule*), and changes it on the Guardrails page ([guardrails](guardrails.md)).',
+    example: 'the guardrail "Code names" blocks this request: a term of its list',
+  },
+  guardrail_unavailable: {
+    cause: 'The service of a guardrail’s hook did not answer in time, or not as it should, and the rule fails closed.',
+    retry: SHORTLY,
+    remedy:
+      'The message says what the service did. Correct the service, raise the time limit of the hook, or let requests pass that it cannot check: `bin/tollgate guardrails set ID --fails-open` ([guardrails](guardrails.md)).',
+    example:
+      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
   },
   reader_too_slow: {
     cause: 'The client kept the connection open, but did not read its stream. The usage so far is charged.',
