@@ -1,12 +1,29 @@
 /** Tests the local time of a zone, and the instant of a local time, across clock changes. */
 import { describe, expect, test } from 'bun:test';
-import { exactTime, instantOf, wallTime } from './zone.ts';
+import { clockZone, exactTime, instantOf, timeTitle, wallTime } from './zone.ts';
 
 const NEW_YORK = 'America/New_York';
 
 test('formats a time in the zone', () => {
   expect(exactTime('2026-11-01T03:30:00Z', NEW_YORK)).toBe('Oct 31, 2026, 23:30:00');
   expect(exactTime('2026-11-01T03:30:00Z', 'Asia/Tokyo')).toBe('Nov 1, 2026, 12:30:00');
+});
+
+test('a tooltip has the time with its zone, and in UTC', () => {
+  expect(timeTitle('2026-11-01T03:30:00Z', NEW_YORK)).toBe(
+    'Oct 31, 2026, 23:30:00 (America/New_York)\nNov 1, 2026, 03:30:00 (UTC)',
+  );
+  expect(timeTitle('2026-11-01T03:30:00Z', 'UTC')).toBe('Nov 1, 2026, 03:30:00 (UTC)');
+});
+
+test('times follow the viewer’s choice, else the account', () => {
+  const browser = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  expect([null, 'browser', 'Asia/Tokyo', 'Mars/Base'].map((chosen) => clockZone(chosen, NEW_YORK))).toEqual([
+    NEW_YORK,
+    browser,
+    'Asia/Tokyo',
+    NEW_YORK,
+  ]);
 });
 
 describe('instantOf', () => {

@@ -1,12 +1,33 @@
-/** Converts between instants and clock times in the account's zone, and formats them. */
+/** Converts between instants and clock times in a zone, and formats them. */
 import { createContext, useContext } from 'react';
 
-/** Set around the pages of an account. Default: the reader's own zone. */
-export const ZoneContext = createContext(Intl.DateTimeFormat().resolvedOptions().timeZone);
+const BROWSER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** IANA name. */
+/** The account's, set around its pages: ranges, days, budgets and statements follow it. */
+export const ZoneContext = createContext(BROWSER_ZONE);
+/** The viewer's choice: times of day are shown and entered in it. */
+export const ClockZoneContext = createContext(BROWSER_ZONE);
+
+/** The account's zone, by its IANA name: for ranges and days. */
 export function useZone(): string {
   return useContext(ZoneContext);
+}
+
+/** The viewer's zone, by its IANA name: for times of day. */
+export function useClockZone(): string {
+  return useContext(ClockZoneContext);
+}
+
+/** The zone that a viewer chose; null: the account's. A name that the browser doesn't know is the account's zone. */
+export function clockZone(chosen: string | null, accountZone: string): string {
+  if (chosen === null) return accountZone;
+  if (chosen === 'browser') return BROWSER_ZONE;
+  try {
+    zoneFormat(chosen, {});
+    return chosen;
+  } catch {
+    return accountZone;
+  }
 }
 
 type Shape = Intl.DateTimeFormatOptions;
@@ -24,6 +45,12 @@ export function zoneFormat(zone: string, shape: Shape): Intl.DateTimeFormat {
 /** `Nov 21, 2026, 14:03:11`. */
 export function exactTime(iso: string, zone: string): string {
   return zoneFormat(zone, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso));
+}
+
+/** `Nov 21, 2026, 14:03:11 (Europe/Berlin)`, and the same in UTC on a second line. */
+export function timeTitle(iso: string, zone: string): string {
+  const utc = `${exactTime(iso, 'UTC')} (UTC)`;
+  return zone === 'UTC' ? utc : `${exactTime(iso, zone)} (${zone})\n${utc}`;
 }
 
 const WALL: Shape = {

@@ -1,7 +1,7 @@
 /** Renders one live gauge: used and held amounts of a limit, and when it resets. */
 
 import { relativeTime } from '../lib/format.ts';
-import { percentOf } from '../lib/money.ts';
+import { percentOf, shortUsd } from '../lib/money.ts';
 import { useNow } from '../lib/timers.ts';
 import { classNames } from '../ui/class-names.ts';
 import { type Gauge, gaugeAmount, gaugeName, subjectName } from './caps-text.ts';
@@ -25,6 +25,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
   const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
   const name = gaugeName(gauge);
   const subject = `${subjectName(gauge.subject, ownKey)}${layered ? `, set by the ${gauge.layer}` : ''}`;
+  const short = (amount: string) => (sort === 'budget' ? shortUsd(amount) : gaugeAmount(sort, amount));
   const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} reserved of ${gaugeAmount(sort, limit)}`;
   return (
     <div className="flex min-w-24 flex-col gap-1" title={`${name}: ${whole}`}>
@@ -35,8 +36,8 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
         </div>
       )}
       <div className="figures flex justify-between gap-2 text-sm">
-        <span className={full >= 100 ? 'font-medium text-red' : undefined}>{gaugeAmount(sort, used)}</span>
-        <span className="text-ink-3">of {gaugeAmount(sort, limit)}</span>
+        <span className={full >= 100 ? 'font-medium text-red' : undefined}>{short(used)}</span>
+        <span className="text-ink-3">of {short(limit)}</span>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show used and held amounts */}
       <div

@@ -1,7 +1,7 @@
 /** Renders the live state of a credential: why it is paused and until when, open requests, and what is left of its limits. */
 import { counted } from '../lib/format.ts';
 import { useAction } from '../lib/queries.ts';
-import { useZone } from '../lib/zone.ts';
+import { useClockZone } from '../lib/zone.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
@@ -29,7 +29,7 @@ interface CredentialStatusProps {
 
 /** Nothing is shown of a credential that was not used yet. */
 export function CredentialStatus({ account, state, targets, mayWrite }: CredentialStatusProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   const reason = explainCredential(state, zone);
   const paused = targetsPausedBy(state, targets);
   return (

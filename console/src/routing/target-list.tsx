@@ -1,7 +1,7 @@
 /** Lists the targets of all models with their live states; those that need attention come first, with their remedy. */
 import { useState } from 'react';
 import { counted } from '../lib/format.ts';
-import { useZone } from '../lib/zone.ts';
+import { useClockZone } from '../lib/zone.ts';
 import { Link } from '../route/link.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -31,7 +31,7 @@ const SHOWN = 8;
 
 export function TargetList({ account, mayWrite }: TargetListProps) {
   const { data, error, refetch } = useRoutingStates(account);
-  const zone = useZone();
+  const zone = useClockZone();
   const [showsAll, setShowsAll] = useState(false);
   if (error !== null) {
     return (
@@ -128,7 +128,7 @@ export function TargetBadge({ target }: { readonly target: TargetState }) {
 
 /** Why it is in its state, and what was counted. */
 export function TargetStateText({ target }: { readonly target: TargetState }) {
-  const zone = useZone();
+  const zone = useClockZone();
   const reason = explainTarget(target, zone);
   const facts = targetFacts(target);
   return (

@@ -5,7 +5,7 @@
 import { Menu as MenuIcon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
-import { ZoneContext } from '../lib/zone.ts';
+import { ClockZoneContext, clockZone, ZoneContext } from '../lib/zone.ts';
 import { useNavigate } from '../route/route.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -78,7 +78,9 @@ export function Shell({ session }: { readonly session: Session }) {
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
         <ZoneContext value={account.time_zone}>
-          <PermittedPage account={account} />
+          <ClockZoneContext value={clockZone(session.person?.time_zone ?? null, account.time_zone)}>
+            <PermittedPage account={account} />
+          </ClockZoneContext>
         </ZoneContext>
       </main>
       {drawer && (
@@ -109,6 +111,7 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
     ...(hasFilter ? [['/', 'Filter the page'] as const] : []),
     ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, `Go to ${name}`]),
     ['↑ ↓ Enter', 'Move through a table, open a row'],
+    ['Space, Shift ↑ ↓', 'Select rows'],
     ['Esc', 'Close'],
   ];
   return (

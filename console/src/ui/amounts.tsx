@@ -3,7 +3,7 @@
 import { relativeTime } from '../lib/format.ts';
 import { exactUsd, missingZeros, percentOf, shortUsd } from '../lib/money.ts';
 import { useNow } from '../lib/timers.ts';
-import { exactTime, useZone } from '../lib/zone.ts';
+import { exactTime, timeTitle, useClockZone } from '../lib/zone.ts';
 import { classNames } from './class-names.ts';
 
 /** Null is shown as unpriced. In a column of numbers, the decimal points of short amounts align. */
@@ -21,18 +21,23 @@ export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | n
 /** Relative time, with the exact time in the tooltip. Null: `Never` or the given text. */
 export function When({ at, never = 'Never' }: { readonly at: string | null; readonly never?: string }) {
   const nowMs = useNow();
-  const zone = useZone();
+  const zone = useClockZone();
   if (at === null) return <span className="text-ink-3">{never}</span>;
   return (
-    <time dateTime={at} title={exactTime(at, zone)} className="figures whitespace-nowrap">
+    <time dateTime={at} title={timeTitle(at, zone)} className="figures whitespace-nowrap">
       {relativeTime(at, nowMs)}
     </time>
   );
 }
 
-/** In the page's zone: `Nov 21, 2026, 14:03:11`. */
+/** In the viewer's zone: `Nov 21, 2026, 14:03:11`, with the zone and UTC in the tooltip. */
 export function ExactTime({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{exactTime(at, useZone())}</time>;
+  const zone = useClockZone();
+  return (
+    <time dateTime={at} title={timeTitle(at, zone)}>
+      {exactTime(at, zone)}
+    </time>
+  );
 }
 
 interface BudgetBarProps {

@@ -3,7 +3,7 @@
  * loading.
  */
 import { type ReactNode, useEffect } from 'react';
-import { useZone } from '../lib/zone.ts';
+import { useClockZone, useZone } from '../lib/zone.ts';
 
 interface PageProps {
   readonly title: string;
@@ -17,7 +17,7 @@ interface PageProps {
 }
 
 export function Page({ title, lead, hasTimes = false, action, filters, children }: PageProps) {
-  const zone = useZone();
+  const [zone, days] = [useClockZone(), useZone()];
   useEffect(() => {
     document.title = `${title} · Tollgate`;
   }, [title]);
@@ -28,7 +28,12 @@ export function Page({ title, lead, hasTimes = false, action, filters, children 
           <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
           {(lead || hasTimes) && (
             <p className="max-w-[72ch] text-ink-2">
-              {lead} {hasTimes && <span className="inline-block text-ink-3">Times in {zone}.</span>}
+              {lead}{' '}
+              {hasTimes && (
+                <span className="inline-block text-ink-3">
+                  Times in {zone}.{days === zone ? '' : ` Days start at midnight in ${days}.`}
+                </span>
+              )}
             </p>
           )}
         </div>

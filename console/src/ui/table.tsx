@@ -22,6 +22,16 @@ export interface Sorting {
   readonly descending: boolean;
 }
 
+/** Rows that are chosen for one act: by checkbox, with Space, and a range with Shift. */
+export interface Selection<Row> {
+  /** Names of the rows, as `rowKey` gives them. */
+  readonly chosen: ReadonlySet<string>;
+  readonly mayChoose: (row: Row) => boolean;
+  /** Accessible name of a row. */
+  readonly nameOf: (row: Row) => string;
+  readonly onChange: (chosen: ReadonlySet<string>) => void;
+}
+
 interface TableProps<Row> {
   /** Accessible name. */
   readonly label: string;
@@ -31,6 +41,7 @@ interface TableProps<Row> {
   /** Opens the row on Enter or a click. */
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
+  readonly selection?: Selection<Row>;
   readonly sorting?: Sorting | null;
   /** The rows come sorted: a click on a column that `sorts` asks for its order. Without it the table sorts its rows. */
   readonly onSort?: (sorting: Sorting | null) => void;
@@ -55,6 +66,7 @@ export function Table<Row>({
   rowKey,
   onOpen,
   openKey = null,
+  selection,
   sorting = null,
   onSort,
   rowPx = ROW_PX,
@@ -71,10 +83,13 @@ export function Table<Row>({
   const isVirtual = sorted.length > VIRTUAL_FROM;
   const { first, end } = useRowWindow(scroller, { count: sorted.length, rowPx, isOn: isVirtual });
 
+  const picks = useSelection(selection, sorted, rowKey);
+
   function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
     const to = nextRow(event.key, at, sorted.length);
     if (to === null) return;
     event.preventDefault();
+    if (event.shiftKey) picks?.extend(at, to);
     setAt(to);
     const element = scroller.current;
     if (isVirtual && element !== null)
@@ -98,6 +113,21 @@ export function Table<Row>({
       >
         <thead>
           <tr>
+            {picks !== null && (
+              <th scope="col" className="sticky top-0 z-10 h-8 w-8 border-b border-line bg-panel px-2 py-1">
+                <input
+                  type="checkbox"
+                  aria-label="Select all rows"
+                  className={CHECKBOX}
+                  disabled={picks.count === 0}
+                  checked={picks.count > 0 && picks.chosen === picks.count}
+                  ref={(box) => {
+                    if (box !== null) box.indeterminate = picks.chosen > 0 && picks.chosen < picks.count;
+                  }}
+                  onChange={picks.toggleAll}
+                />
+              </th>
+            )}
             {columns.map((column) => (
               <ColumnHead
                 key={column.id}
@@ -125,14 +155,36 @@ export function Table<Row>({
                 onFocus={() => setAt(index)}
                 onClick={onOpen === undefined ? undefined : () => onOpen(row)}
                 onKeyDown={(event) => {
-                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                  if (event.target !== event.currentTarget) return;
+                  if (event.key === 'Enter') onOpen?.(row);
+                  if (event.key !== ' ' || picks === null) return;
+                  event.preventDefault();
+                  picks.toggle(index, event.shiftKey);
                 }}
                 className={classNames(
                   'group h-8 outline-offset-[-2px]',
                   onOpen !== undefined && 'cursor-pointer hover:bg-hover',
-                  key === openKey ? 'bg-accent-soft' : 'bg-panel',
+                  key === openKey || selection?.chosen.has(key) === true ? 'bg-accent-soft' : 'bg-panel',
                 )}
               >
+                {picks !== null && (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: it only keeps a press near the box from opening the row
+                  <td
+                    className="w-8 border-b border-line px-2 py-1 group-last:border-0"
+                    onClick={(event) => event.stopPropagation()}
+                  >
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${selection?.nameOf(row)}`}
+                      className={CHECKBOX}
+                      tabIndex={-1}
+                      disabled={selection?.mayChoose(row) !== true}
+                      checked={selection?.chosen.has(key) === true}
+                      onClick={({ shiftKey }) => picks.toggle(index, shiftKey)}
+                      onChange={() => undefined}
+                    />
+                  </td>
+                )}
                 {columns.map((column, place) => (
                   <td
                     key={column.id}
@@ -175,6 +227,47 @@ export function Table<Row>({
       {foot}
     </div>
   );
+}
+
+const CHECKBOX = 'block size-3.5 accent-(--color-accent) disabled:opacity-40';
+
+/** Null: the rows of the table are not chosen. */
+function useSelection<Row>(
+  selection: Selection<Row> | undefined,
+  sorted: readonly Row[],
+  rowKey: (row: Row) => string,
+) {
+  /** Where a range begins. */
+  const anchor = useRef<number | null>(null);
+  if (selection === undefined) return null;
+  const { chosen, mayChoose, onChange } = selection;
+  const keysOf = (rows: readonly Row[]) => rows.filter(mayChoose).map(rowKey);
+  const between = (one: number, other: number) => keysOf(sorted.slice(Math.min(one, other), Math.max(one, other) + 1));
+  const all = keysOf(sorted);
+  const count = all.filter((key) => chosen.has(key)).length;
+  return {
+    /** Rows that may be chosen, and those of them that are. */
+    count: all.length,
+    chosen: count,
+    toggleAll: () => onChange(new Set(count === all.length ? [] : all)),
+    /** `isRange`: all rows from the last toggled one get the state that the row gets. */
+    toggle(index: number, isRange: boolean) {
+      const [key] = between(index, index);
+      if (key === undefined) return;
+      const range = isRange && anchor.current !== null ? between(anchor.current, index) : [key];
+      anchor.current = index;
+      onChange(chosen.has(key) ? without(chosen, range) : new Set([...chosen, ...range]));
+    },
+    /** Chooses the rows that the focus passes. */
+    extend(from: number, to: number) {
+      anchor.current ??= from;
+      onChange(new Set([...chosen, ...between(from, to)]));
+    },
+  };
+}
+
+function without(chosen: ReadonlySet<string>, keys: readonly string[]): ReadonlySet<string> {
+  return new Set([...chosen].filter((key) => !keys.includes(key)));
 }
 
 /** Fills the space of rows that are not rendered. */

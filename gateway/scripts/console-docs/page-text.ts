@@ -116,7 +116,33 @@ API keys can also call the console API. A key with the scope \`admin\` has the p
 logs, models, keys and limits of its workspace, but no prompts and responses. A key never has more permissions than its creator:
 the scope \`admin\` is void if they are restricted to workspaces. Passwords and sessions are not available to keys.`;
 
-export const QUERIES = `## Find requests
+export const QUERIES = `## Tags of keys
+
+A tag is a name with a value, such as \`team=web\`. Up to 20 per key sort the keys of an account; they decide nothing about
+requests. Data tags, which a key can *require* of the targets of its requests (\`required_tags\`), are
+[something else](routes.md#require-data-tags).
+
+\`\`\`sh
+bin/tollgate keys create --name web --tag team=web --tag env=prod
+bin/tollgate keys set key_… --tag env=staging --tag team=       # changes one, removes the other
+\`\`\`
+
+The API keys page shows, filters and exports tags. Usage sums up by a tag (Group by, or \`by=tag.team\` in the API), and the query
+\`tag.team:web\` finds requests. Both go by the tags that the keys have now: records keep the key, not its tags.
+
+## Many keys at once
+
+On the API keys page, choose rows with their checkboxes or with Space; Shift with a click, or with the arrow keys, chooses a range.
+The bar at the bottom disables, enables and revokes up to 200 keys, and changes their tags, limits and expiry: all of them or none,
+with one entry of the audit log per key. Each key needs the rights that changing it alone needs. The same over the API:
+\`POST /accounts/{account}/keys/bulk\`.
+
+## Time zones
+
+Ranges, days, budgets and statements follow the time zone of the account (Settings). Times of day follow it too, unless a user
+chooses the zone of their browser or another one on their profile page. The tooltip of a time has its zone, and the same in UTC.
+
+## Find requests
 
 The query bar of the logs page completes fields and the names in use while you type; Enter lists the requests. The address keeps
 the query, so a link to a page is a link to the same list. The console API takes the same text: \`GET /accounts/{account}/logs?q=\`,
@@ -127,6 +153,7 @@ status:5xx duration>10s              failed after more than ten seconds
 key:"nightly evaluation" cost>0.05   expensive requests of one key
 -model:claude* user:none             other models, without an end user
 tokens:10k..50k session:abc          a range of tokens within a session
+tag.team:web                         requests of keys that have this tag now
 req_0193ab                           a request id or its beginning
 \`\`\`
 
@@ -135,7 +162,7 @@ req_0193ab                           a request id or its beginning
 | \`field:value\`, \`field:a,b\`, \`-field:value\` | one value, any of several, anything else |
 | \`field:prefix*\`, \`field:"two words"\`, \`field:none\` | by the beginning, with spaces, without a value |
 | \`field>n\`, \`field>=n\`, \`field<n\`, \`field:a..b\` | numbers and ranges; \`field:5..\` has no upper end |
-| names | \`key\`, \`member\`, \`workspace\`, \`model\`, \`served\`, \`provider\`, \`user\`, \`session\`, \`error\`, \`flag\`, \`trace\`, \`id\` |
+| names | \`key\`, \`member\`, \`tag.<name>\`, \`workspace\`, \`model\`, \`served\`, \`provider\`, \`user\`, \`session\`, \`error\`, \`flag\`, \`trace\`, \`id\` |
 | choices | \`status\` (\`429\`, \`5xx\`), \`outcome\`, \`reason\`, \`protocol\`, \`stream\` |
 | numbers | \`cost\` (USD), \`tokens\`, \`input\`, \`output\`, \`cache\`, \`attempts\` (\`12k\`, \`1.5M\`), \`duration\`, \`ttft\` (\`250ms\`, \`10s\`, \`2m\`), \`tps\` |
 

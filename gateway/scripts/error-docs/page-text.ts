@@ -310,6 +310,22 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'Clients repeat by themselves. For the operator: take the process out of the load balancer by `/readyz`, which turns 503 first.',
     example: 'the gateway is shutting down; try again',
   },
+  guardrail_blocked: {
+    cause:
+      'A guardrail of the workspace or the account found what it blocks in the request or the answer, or cannot check it: a file, sound, a batch, a response in the background.',
+    retry: 'Not with the same texts.',
+    remedy:
+      'Leave out what the message names, or ask an owner of the account about the rule: [guardrails](guardrails.md).',
+    example: 'the guardrail "Secrets" blocks this request: GitHub tokens',
+  },
+  guardrail_unavailable: {
+    cause: 'A guardrail could not run: its hook was late or failed, or its address cannot be decrypted.',
+    retry: SHORTLY,
+    remedy:
+      'For the owner of the rule: check the service behind its hook. A rule may also let texts pass that it could not check: [guardrails](guardrails.md).',
+    example:
+      'the guardrail "Policy service" could not check this request: its service did not answer within 2000 ms; try again shortly',
+  },
   over_capacity: {
     cause:
       'The process has as many requests, connections, bodies or uploads as its limits or the system’s limit of open files allow.',

@@ -150,6 +150,15 @@ export async function usageLabels(
     memberName: (memberId) => memberNames.get(memberId) ?? null,
     namesOfIds: (query, workspaces) => namesToChoose(workspaces).filter(({ filter, value }) => query[filter] === value),
     namesToChoose,
+    tagged: (tag, workspaces) =>
+      new Map(
+        own.filter(isIn(workspaces)).flatMap(({ id, tags = {} }) => {
+          const value = Object.hasOwn(tags, tag) ? tags[tag] : undefined;
+          return value === undefined ? [] : [[id, value]];
+        }),
+      ),
+    tagNames: (workspaces) =>
+      [...new Set(own.filter(isIn(workspaces)).flatMap(({ tags = {} }) => Object.keys(tags)))].sort(),
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
 }

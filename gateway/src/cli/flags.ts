@@ -152,6 +152,16 @@ export function parseTags(text: string): string[] {
   return text.trim() === 'none' ? [] : parseList(text);
 }
 
+/** `team=web`, given several times: adds it to the tags before. Without a value: null, which removes the tag. */
+export function parseTag(
+  text: string,
+  before: Readonly<Record<string, string | null>> = {},
+): Readonly<Record<string, string | null>> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected name=value.`);
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) || null };
+}
+
 /** `30d` → ms. */
 export function parseSpan(text: string): number {
   try {

@@ -168,6 +168,7 @@ describe('a password', () => {
         name: 'N',
         ...emailColumns(email, account),
         second_factor: 0,
+        time_zone: null,
         ...times,
       } as const;
       await rig.store.people.save([{ of: 'person', insert: { ...insert, seen_at_ms: null } }]);

@@ -5,7 +5,7 @@ import { DATA_TAG } from '../config/config.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/limits.ts';
-import { BODY_POLICIES, CACHE_MODES, HOLD_MODES } from '../store/ports/records.ts';
+import { BODY_POLICIES, CACHE_MODES, HOLD_MODES, type KeyTags } from '../store/ports/records.ts';
 import { CommandFailure } from './command.ts';
 
 /** One percent in parts per million. */
@@ -113,6 +113,46 @@ export const dataTags = z
 /** The stored member for these tags: omitted without tags. */
 export function requiredTags(tags: readonly string[]): { readonly requiredTags?: readonly string[] } {
   return tags.length === 0 ? {} : { requiredTags: tags };
+}
+
+const KEY_TAGS_MAX = 20;
+const KEY_TAG_LENGTH_MAX = 100;
+
+/** A query writes it before a colon: `tag.team:web`. */
+const KEY_TAG_NAME = /^[a-z0-9][a-z0-9_.-]{0,39}$/;
+
+/** Tags of a key: name → value. */
+function tagsOf<Value extends z.ZodType>(value: Value) {
+  return z.record(z.string(), value).superRefine((tags, context) => {
+    for (const name of Object.keys(tags)) {
+      if (KEY_TAG_NAME.test(name)) continue;
+      context.addIssue({
+        code: 'custom',
+        message: `found the name ${quote(name)}, expected 1 to 40 of a-z, 0-9, _, . and -, starting with a letter or a digit, such as team`,
+      });
+    }
+  });
+}
+
+export const keyTags = tagsOf(plainText(KEY_TAG_LENGTH_MAX));
+
+/** Changes of a key's tags, as in a JSON merge patch (RFC 7396): null removes one; others stay. */
+export const keyTagChanges = tagsOf(plainText(KEY_TAG_LENGTH_MAX).nullable());
+
+/** The stored member: omitted without tags. @throws CommandFailure for too many tags */
+export function changeTags(
+  before: KeyTags | undefined,
+  changes: Readonly<Record<string, string | null>> | undefined,
+): { readonly tags?: KeyTags } {
+  const changed = Object.entries({ ...before, ...changes }).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  if (changed.length > KEY_TAGS_MAX) {
+    throw new CommandFailure(`tags: found ${changed.length} tags, expected at most ${KEY_TAGS_MAX}`, 'usage');
+  }
+  // In one order, so that the same tags are the same text.
+  changed.sort(([one], [other]) => (one < other ? -1 : 1));
+  return changed.length === 0 ? {} : { tags: Object.fromEntries(changed) };
 }
 
 /** Address ranges of clients, or null for any. */

@@ -49,6 +49,8 @@ describe('the audit trail of commands', () => {
       ],
       ['workspaces.set', { id: 'w', required_tags: ['eu'] }, { required_tags: [] }, { required_tags: ['eu'] }],
       ['keys.set', { id: late, required_tags: ['zdr', 'zdr'] }, { required_tags: [] }, { required_tags: ['zdr'] }],
+      ['keys.set', { id: late, tags: { team: 'web' } }, { tags: {} }, { tags: { team: 'web' } }],
+      ['keys.set', { id: late, tags: { team: null } }, { tags: { team: 'web' } }, { tags: {} }],
       [
         'accounts.set',
         { id: 'team', time_zone: 'Europe/Berlin' },

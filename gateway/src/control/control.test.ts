@@ -70,6 +70,12 @@ describe('keys.create', () => {
     [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
     [{ name: 'n', strict: 'on' }, 'strict: found "on", expected true or false'],
+    [{ name: 'n', tags: { Team: 'web' } }, 'tags: found the name "Team", expected 1 to 40 of a-z, 0-9, _, . and -'],
+    [{ name: 'n', tags: { team: ' ' } }, 'tags.team: found " ", expected 1 to 100 characters'],
+    [
+      { name: 'n', tags: Object.fromEntries(Array.from({ length: 21 }, (_, nth) => [`t${nth}`, 'x'])) },
+      'tags: found 21 tags, expected at most 20',
+    ],
     [{ name: 'n', required_tags: ['EU'] }, 'required_tags.0: found "EU", expected a tag of 1 to 32'],
     [{ name: 'n', holds: 'loose' }, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found zero'],

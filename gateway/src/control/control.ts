@@ -7,7 +7,7 @@ import { ALERT_COMMANDS } from './alert-commands.ts';
 import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { GUARDRAIL_COMMANDS, GUARDRAIL_TRIALS } from './guardrails/guardrail-commands.ts';
 import { IMPORT_COMMANDS } from './import-commands.ts';
-import { KEY_COMMANDS } from './key-commands.ts';
+import { KEY_COMMANDS } from './keys/key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { VIEW_COMMANDS } from './logs/view-commands.ts';
 import { RECONCILIATION_COMMANDS } from './reconciliation-commands.ts';

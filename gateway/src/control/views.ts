@@ -26,6 +26,7 @@ export function viewKey(key: StoredKey, caps: LayeredCaps): View {
     strict: key.strict,
     holds: key.holds,
     required_tags: key.requiredTags ?? [],
+    tags: key.tags ?? {},
     ...viewLayeredCaps(caps),
     status: key.status,
     created_at: renderTime(key.createdAtMs),

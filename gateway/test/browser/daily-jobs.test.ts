@@ -1,11 +1,12 @@
 /**
- * Does daily jobs as a person does them, and counts the interactions: each click, choice, key and typed text is one, and
+ * Does the ten daily jobs as a person does them, and counts the interactions: each click, choice, key and typed text is one, and
  * no job takes more than four.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { must } from '../console-api/api-visitor.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
@@ -96,6 +97,51 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
     expect(await rowsOf(table).first().innerText()).toContain(top?.labels[0] ?? 'no key');
   });
 
+  test('replay: a stored request on another model, beside the original', async () => {
+    await must(seeded.owner.ask('PATCH /accounts/default/workspaces/default', { body: { bodies: 'all' } }));
+    const { key } = await createKey(seeded.gateway, { name: 'replayed job' });
+    expect((await call(key)).status).toBe(200);
+    await act.click(link('Logs'));
+    await act.click(page.getByRole('row').filter({ hasText: 'replayed job' }).first().getByRole('cell').first());
+    const other = 'gpt-5-mini';
+    await act.choose(page.getByLabel('Replay on another model'), other);
+    await page.getByRole('region', { name: 'Original response' }).waitFor();
+    await act.click(button('Send'));
+    await page.getByRole('region', { name: `Response from ${other}` }).waitFor();
+    const replayed = await eventually('the record of the replay', async () => {
+      const [newest] = await seeded.gateway.calls('--limit', '1');
+      return newest?.model === other ? newest : null;
+    });
+    expect(replayed).toMatchObject({ status: 200, protocol: 'chat', key_name: 'Playground' });
+    await must(seeded.owner.ask('PATCH /accounts/default/workspaces/default', { body: { bodies: null } }));
+  });
+
+  test('alert: when a budget is 80% used', async () => {
+    await act.click(link(/^Alerts/));
+    await act.click(button('Create alert'));
+    expect(await page.getByRole('dialog').getByLabel('Event').inputValue()).toBe('budget');
+    expect(await page.getByRole('dialog').getByLabel('Percent of the budget').inputValue()).toBe('80');
+    await act.click(page.getByRole('dialog').getByRole('button', { name: 'Create alert' }));
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const { rules } = await must(seeded.owner.ask('GET /accounts/default/alerts'));
+    expect(rules).toContainEqual(expect.objectContaining({ event: 'budget', threshold: '80' }));
+  });
+
+  test('find a session: all its requests, and what they cost', async () => {
+    const { key } = await createKey(seeded.gateway, { name: 'session job' });
+    const session = 'ses_daily_job';
+    expect((await call(key, { 'x-session-id': session })).status).toBe(200);
+    expect((await call(key, { 'x-session-id': session })).status).toBe(200);
+    await act.click(link('Logs'));
+    await act.type(page.getByLabel('Query', { exact: true }), `session:${session}`);
+    await act.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === `session:${session}`);
+    await page.getByText('2 requests, 0 errors').waitFor();
+    const rows = page.getByRole('row').filter({ hasText: 'session job' });
+    await rows.nth(1).waitFor();
+    expect(await rows.count()).toBe(2);
+  });
+
   test('rotate: a new secret, and the old one goes on for a day', async () => {
     const { key } = await createKey(seeded.gateway, { name: 'rotated job' });
     await act.click(link('API keys'));
@@ -163,10 +209,10 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
 const rowsOf = (table: Locator) => table.locator('tbody tr');
 const textOf = (row: Locator, cell: number) => row.getByRole('cell').nth(cell).innerText();
 
-function call(key: string): Promise<Response> {
+function call(key: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(`${seeded.gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hello' }] }),
   });
 }

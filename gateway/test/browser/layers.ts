@@ -28,6 +28,11 @@ function choose(trigger: string, item: string): Step {
   };
 }
 
+/** Chooses the row with this name for an act. */
+function select(name: string): Step {
+  return (page) => page.getByLabel(`Select ${name}`, { exact: true }).click();
+}
+
 /** Clicks the beginning of the row: its middle may be a link. */
 function openRow(table: string, name: string | RegExp): Step {
   return (page) => {
@@ -110,6 +115,8 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/keys', `Edit ${KEY}`, choose(OF_KEY, 'Edit…')),
   layer('/app/keys', `Rotate ${KEY}`, choose(OF_KEY, 'Rotate…')),
   layer('/app/keys', `Duplicate ${KEY}`, choose(OF_KEY, 'Duplicate…')),
+  layer('/app/keys', 'Edit 1 key', steps(select(KEY), press('Edit…'))),
+  layer('/app/keys', 'Disable 1 key?', steps(select(KEY), press('Disable…'))),
   layer('/app/keys', `Revoke ${KEY}?`, choose(OF_KEY, 'Revoke…')),
   layer('/app/limits', /^Limits for/, openRow('Account, workspace and API key limits', KEY)),
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),

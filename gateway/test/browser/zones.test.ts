@@ -72,7 +72,27 @@ describe.skipIf(!HAS_BROWSER)('the account’s time zone (needs Chromium for Lin
     const shown = CLOCK.format(new Date(at ?? ''));
     expect(await sheet.getByRole('time').first().innerText()).toBe(shown);
     expect(await sheet.getByRole('heading', { level: 2 }).first().innerText()).toContain(shown);
-    expect(await page.getByRole('table').locator(`time[datetime="${at}"]`).first().getAttribute('title')).toBe(shown);
+    expect(await page.getByRole('table').locator(`time[datetime="${at}"]`).first().getAttribute('title')).toStartWith(
+      `${shown} (${ZONE})\n`,
+    );
+  });
+
+  test('a user’s own zone is that of times, also in a tooltip; ranges keep the account’s', async () => {
+    const { page } = visitor;
+    await open('/app/me');
+    await page.getByLabel('Show times in').selectOption({ label: 'Browser’s time zone (Asia/Tokyo)' });
+    await page.getByRole('button', { name: 'Save time zone' }).click();
+    await page.getByText('Saved. Times are now shown in Asia/Tokyo.').waitFor();
+    await open(`/app/logs/${seeded.names.request}`);
+    const time = page.getByRole('dialog').getByRole('time').first();
+    const at = new Date((await time.getAttribute('datetime')) ?? '');
+    const inZone = (timeZone: string) =>
+      at.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23', timeZone });
+    expect(await time.innerText()).toBe(inZone('Asia/Tokyo'));
+    expect(await time.getAttribute('title')).toBe(`${inZone('Asia/Tokyo')} (Asia/Tokyo)\n${inZone('UTC')} (UTC)`);
+    await open('/app/billing');
+    expect(await page.getByText(`Times in Asia/Tokyo. Days start at midnight in ${ZONE}.`).count()).toBe(1);
+    await must(seeded.owner.ask('PATCH /me', { body: { time_zone: null } }));
   });
 
   exhaustiveTest('a custom range is entered and shown in the account’s zone', async () => {

@@ -28,6 +28,7 @@ function queryOf(route: ConsoleRoute): string {
     model: 'ok',
     other_model: 'ok',
     patterns: '*',
+    keys: 'key_none',
   };
   const given: Record<string, string> = {};
   for (;;) {

@@ -14,6 +14,12 @@ test('lists only changed members', () => {
   ]);
 });
 
+test('an object that was empty before is its members', () => {
+  expect(changesOf({ before: { tags: {} }, after: { tags: { team: 'web' } } })).toEqual([
+    { member: 'tags.team', before: null, after: 'web' },
+  ]);
+});
+
 test('a created target has no before, a deleted one no after', () => {
   expect(changesOf({ before: null, after: { name: 'web' } })).toEqual([{ member: 'name', before: null, after: 'web' }]);
   expect(changesOf({ before: { name: 'web', old: {} }, after: null })).toEqual([

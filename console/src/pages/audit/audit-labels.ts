@@ -110,6 +110,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   cache_seconds: 'Cache time to live (seconds)',
   cache_since: 'Cache answers since',
   required_tags: 'Required data tags',
+  tags: 'Tags',
   base_url: 'Base URL',
   budget_nano_usd: 'Budget (nano-USD)',
   how: 'Sign-in method',
@@ -144,7 +145,9 @@ export interface Change {
 export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly Change[] {
   const old = flatten(before);
   const next = flatten(after);
-  return [...new Set([...old.keys(), ...next.keys()])]
+  const members = [...new Set([...old.keys(), ...next.keys()])];
+  return members
+    .filter((member) => !members.some((other) => other.startsWith(`${member}.`)))
     .map((member) => ({ member, before: old.get(member) ?? null, after: next.get(member) ?? null }))
     .filter((change) => change.before !== change.after);
 }

@@ -11,8 +11,8 @@ import { useNavigate } from '../../route/route.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section, SkeletonRows } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { columnsOf, tableColumns } from '../logs/call-columns.tsx';
 import { listQuery, logQuery } from '../logs/log-filters.ts';
+import { columnsOf, tableColumns } from '../logs/views/call-columns.tsx';
 import { addressOfView } from '../logs/views/saved-view.ts';
 import type { Overview } from './overview.ts';
 

@@ -4,7 +4,7 @@
  */
 import { useId, useState } from 'react';
 import { useAction } from '../../lib/queries.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -25,7 +25,7 @@ interface CreateKeyProps {
 
 export function CreateKey({ account, workspaces, like, onCreated, onClose }: CreateKeyProps) {
   const form = useId();
-  const zone = useZone();
+  const zone = useClockZone();
   const [draft, setDraft] = useState<KeyDraft>(() =>
     like === null
       ? emptyDraft(defaultWorkspace(workspaces, readLastWorkspace(account)))

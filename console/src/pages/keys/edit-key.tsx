@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
 import { OtherLimits } from '../../policy/caps-fields.tsx';
 import { changesOf, type Faults, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
@@ -13,6 +13,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { KEY_READS, type Key } from './key.ts';
 import { draftOf, readDraft } from './key-draft.ts';
 import { KEY_MEMBERS, KeyForm } from './key-form.tsx';
+import { changedTags } from './tags/key-tags.ts';
 
 interface EditKeyProps {
   readonly account: string;
@@ -23,7 +24,7 @@ interface EditKeyProps {
 
 export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) {
   const form = useId();
-  const zone = useZone();
+  const zone = useClockZone();
   // A snapshot: others may change the key while this form is open.
   const [opened] = useState(apiKey);
   const [draft, setDraft] = useState(() => draftOf(opened, zone));
@@ -42,8 +43,13 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
       focusFirstFault(element);
       return;
     }
-    const { caps, ...others } = read.value;
-    const body = { ...changesOf(opened, others), ...changedCaps(opened.caps, caps) };
+    const { caps, tags, ...others } = read.value;
+    const changes = changedTags(opened.tags, tags);
+    const body = {
+      ...changesOf(opened, others),
+      ...changedCaps(opened.caps, caps),
+      ...(isEmpty(changes) ? {} : { tags: { ...changes } }),
+    };
     if (isEmpty(body)) {
       onClose();
       return;

@@ -12,6 +12,7 @@ const key = (name: string, status: Key['status'], workspace = 'default'): Key =>
   ips: null,
   scopes: ['inference'],
   strict: false,
+  tags: { team: name },
   caps: { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
   status,
   disabled_by: null,

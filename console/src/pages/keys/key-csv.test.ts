@@ -14,6 +14,7 @@ const KEY: Key = {
   ips: null,
   scopes: ['inference', 'usage'],
   strict: true,
+  tags: { team: 'web', env: 'prod' },
   layer: 'account',
   caps: { rpm: 60, tpm: null, concurrency: 4, budget_usd: '12.50', budget_window: 'day' },
   other_caps: { rpm: 90, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
@@ -30,9 +31,9 @@ const KEY: Key = {
 test('a key is one row', () => {
   const [heads = '', line] = csvTable(COLUMNS, [KEY]).split('\r\n');
   expect(heads).toBe(
-    'id,name,last4,status,workspace,owner,models,ips,scopes,strict,rpm,tpm,concurrency,budget_usd,budget_window,own_rpm,own_tpm,own_concurrency,own_budget_usd,own_budget_window,budget_used_usd,budget_held_usd,created_at,expires_at,last_used_at,last_used_client,week_requests,week_usd',
+    'id,name,last4,status,workspace,owner,models,ips,scopes,strict,tags,rpm,tpm,concurrency,budget_usd,budget_window,own_rpm,own_tpm,own_concurrency,own_budget_usd,own_budget_window,budget_used_usd,budget_held_usd,created_at,expires_at,last_used_at,last_used_client,week_requests,week_usd',
   );
   expect(line).toBe(
-    `key_1,"'=HYPERLINK(""https://example.com"")",x9Qa,active,default,,"gpt-5*, o4-mini",,"inference, usage",true,90,,,,,60,,4,12.50,day,12345678901.23456789,0.000000001,2026-11-01T00:00:00.000Z,,2026-11-02T00:00:00.000Z,openai-python,3,2.000000001`,
+    `key_1,"'=HYPERLINK(""https://example.com"")",x9Qa,active,default,,"gpt-5*, o4-mini",,"inference, usage",true,"env=prod, team=web",90,,,,,60,,4,12.50,day,12345678901.23456789,0.000000001,2026-11-01T00:00:00.000Z,,2026-11-02T00:00:00.000Z,openai-python,3,2.000000001`,
   );
 });

@@ -3,6 +3,7 @@ import { type CsvColumns, listText, usdText } from '../../csv/csv-table.ts';
 import { sumNano } from '../../lib/money.ts';
 import { capsColumns } from '../../policy/caps-text.ts';
 import type { Key } from './key.ts';
+import { tagLines } from './tags/key-tags.ts';
 
 const COLUMNS: CsvColumns<Key> = [
   ['id', ({ id }) => id],
@@ -15,6 +16,7 @@ const COLUMNS: CsvColumns<Key> = [
   ['ips', ({ ips }) => listText(ips)],
   ['scopes', ({ scopes }) => listText(scopes)],
   ['strict', ({ strict }) => strict],
+  ['tags', ({ tags }) => listText(tagLines(tags))],
   ...capsColumns<Key>(),
   ['budget_used_usd', ({ budget }) => usdText(budget?.used_nano_usd ?? null)],
   ['budget_held_usd', ({ budget }) => usdText(budget?.held_nano_usd ?? null)],

@@ -5,6 +5,7 @@ import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts'
 import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
 import type { Read } from '../../policy/read.ts';
 import type { Key, Scope } from './key.ts';
+import { readTags, type Tags, tagLines } from './tags/key-tags.ts';
 
 export type KeyBody = Body<'POST /accounts/{account}/keys'>;
 export type Expiry = 'never' | '7d' | '30d' | '90d' | '365d' | 'at';
@@ -17,6 +18,8 @@ export interface KeyDraft {
   readonly ips: string;
   readonly scopes: readonly Scope[];
   readonly strict: boolean;
+  /** One `name=value` per line. */
+  readonly tags: string;
   readonly caps: CapsDraft;
   readonly expiry: Expiry;
   /** With `at`: `2026-11-22T14:00`, in the page's zone. */
@@ -36,6 +39,7 @@ export function emptyDraft(workspace: string): KeyDraft {
     ips: '',
     scopes: ['inference'],
     strict: false,
+    tags: '',
     caps: NO_CAPS,
     expiry: 'never',
     expiresAt: '',
@@ -51,6 +55,7 @@ export function draftOf(key: Key, zone: string): KeyDraft {
     ips: key.ips?.join(', ') ?? '',
     scopes: key.scopes,
     strict: key.strict,
+    tags: tagLines(key.tags).join('\n'),
     caps: draftCaps(key.caps),
     expiry: key.expires_at === null ? 'never' : 'at',
     expiresAt: key.expires_at === null ? '' : wallTime(key.expires_at, zone),
@@ -69,9 +74,15 @@ export function draftCopy(key: Key, nowMs: number, zone: string): KeyDraft {
 }
 
 /** `kept`: the current expiry; if untouched, it is sent back unchanged, including its seconds. */
-export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: string | null = null): Read<KeyBody> {
+export function readDraft(
+  draft: KeyDraft,
+  nowMs: number,
+  zone: string,
+  kept: string | null = null,
+): Read<KeyBody & { readonly tags: Tags }> {
   const caps = readCaps(draft.caps);
   const models = readModels(draft.models);
+  const tags = readTags(draft.tags);
   const expires = readExpiry(draft, nowMs, zone, kept);
   const name = draft.name.trim();
   const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
@@ -80,8 +91,10 @@ export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: st
   if (draft.workspace === '') faults.workspace = 'Choose a workspace.';
   if (models.fault !== null) faults.models = models.fault;
   if (draft.scopes.length === 0) faults.scopes = 'Choose at least one permission.';
+  if ('fault' in tags) faults.tags = tags.fault;
   if ('fault' in expires) faults.expires_at = expires.fault;
-  if (Object.keys(faults).length > 0 || 'faults' in caps || 'fault' in expires) return { faults };
+  const isInvalid = Object.keys(faults).length > 0;
+  if (isInvalid || 'faults' in caps || 'fault' in tags || 'fault' in expires) return { faults };
   const ips = draft.ips.split(/[\s,]+/).filter((address) => address !== '');
   return {
     value: {
@@ -91,14 +104,18 @@ export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: st
       ips: ips.length === 0 ? null : ips,
       scopes: [...draft.scopes],
       strict: draft.strict,
+      // A line without a value is no tag.
+      tags: Object.fromEntries(
+        Object.entries(tags.tags).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+      ),
       caps: caps.value,
       expires_at: expires.at,
     },
   };
 }
 
-function readExpiry(
-  { expiry, expiresAt }: KeyDraft,
+export function readExpiry(
+  { expiry, expiresAt }: Pick<KeyDraft, 'expiry' | 'expiresAt'>,
   nowMs: number,
   zone: string,
   kept: string | null,

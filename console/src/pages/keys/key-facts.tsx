@@ -8,6 +8,7 @@ import { CopyIcon } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section, SkeletonPanel } from '../../ui/page.tsx';
 import { type Key, SCOPES } from './key.ts';
+import { tagLines } from './tags/key-tags.ts';
 
 export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
   return (
@@ -32,6 +33,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
             .join(', ')}
           {apiKey.strict ? '; strict translation' : ''}
         </Fact>
+        <Fact name="Tags">{tagLines(apiKey.tags).join(', ') || 'None'}</Fact>
         <Fact name="Last used">
           <When at={apiKey.last_used?.at ?? null} />
           {apiKey.last_used?.client ? ` by ${apiKey.last_used.client}` : ''}

@@ -1,11 +1,11 @@
 /** Renders the fields of a key, for creating and for editing one. */
 import { type ReactNode, useId, useRef } from 'react';
 import type { ApiError } from '../../lib/api.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
-import { CheckField, SelectField, TextField, useShownError } from '../../ui/field.tsx';
+import { CheckField, SelectField, TextAreaField, TextField, useShownError } from '../../ui/field.tsx';
 import { SCOPES } from './key.ts';
 import type { Expiry, KeyDraft } from './key-draft.ts';
 
@@ -16,13 +16,14 @@ export const KEY_MEMBERS = [
   'ips',
   'scopes',
   'expires_at',
+  'tags',
   'caps.rpm',
   'caps.tpm',
   'caps.concurrency',
   'caps.budget_usd',
 ] as const;
 
-const EXPIRIES: readonly (readonly [Expiry, string])[] = [
+export const EXPIRIES: readonly (readonly [Expiry, string])[] = [
   ['never', 'Never'],
   ['7d', 'In 7 days'],
   ['30d', 'In 30 days'],
@@ -54,7 +55,7 @@ export function KeyForm({
   otherLimits = null,
   onChange,
 }: KeyFormProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   const fault = (member: string) => faultOf(faults, error, member);
   return (
     <div className="flex flex-col gap-6">
@@ -132,6 +133,15 @@ export function KeyForm({
         error={fault('ips')}
         onChange={({ target }) => onChange({ ...draft, ips: target.value })}
       />
+      <TextAreaField
+        label="Tags"
+        hint="One per line, such as team=web. To find keys and to sum up their usage; requests aren’t affected."
+        rows={2}
+        spellCheck={false}
+        value={draft.tags}
+        error={fault('tags')}
+        onChange={({ target }) => onChange({ ...draft, tags: target.value })}
+      />
       <Scopes draft={draft} fault={fault('scopes')} onChange={onChange} />
       <CheckField
         label="Strict translation"
@@ -143,7 +153,7 @@ export function KeyForm({
   );
 }
 
-function FormPart({
+export function FormPart({
   title,
   hint,
   children,

@@ -3,12 +3,12 @@
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { counted, sentenceCase } from '../../lib/format.ts';
-import { exactUsd, sumNano } from '../../lib/money.ts';
+import { sumNano } from '../../lib/money.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
-import { When } from '../../ui/amounts.tsx';
+import { Money, When } from '../../ui/amounts.tsx';
 import { Badge, CallStatus } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -177,7 +177,7 @@ function Usage({ data }: { readonly data: KeyPage }) {
       title={`Last ${data.days.length} days`}
       aside={
         <span className="figures text-ink-2">
-          {exactUsd(cost)} · {counted(requests, 'request')}
+          <Money nanoUsd={cost} /> · {counted(requests, 'request')}
         </span>
       }
     >

@@ -2,6 +2,7 @@
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import type { Tone } from '../../ui/badge.tsx';
+import { tagLines } from './tags/key-tags.ts';
 
 export type Key = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 export type KeyPage = Reply<'GET /accounts/{account}/keys/{key}'>;
@@ -63,13 +64,14 @@ export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
 
 export function filterKeys(
   keys: readonly Key[],
-  { q = '', status = 'live', workspace = '' }: Readonly<Record<string, string>>,
+  { q = '', status = 'live', workspace = '', tag = '' }: Readonly<Record<string, string>>,
 ): readonly Key[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return keys.filter(
     (key) =>
       matchesStatus(key, status) &&
       (workspace === '' || key.workspace === workspace) &&
+      (tag === '' || tagLines(key.tags).includes(tag)) &&
       words.every((word) => textOf(key).includes(word)),
   );
 }
@@ -79,6 +81,6 @@ function matchesStatus(key: Key, status: string): boolean {
   return status === 'live' ? key.status !== 'revoked' : key.status === status;
 }
 
-function textOf({ id, name, last4, owner, workspace }: Key): string {
-  return `${id} ${name} tg_…${last4} ${owner?.name ?? ''} ${workspace}`.toLowerCase();
+function textOf({ id, name, last4, owner, workspace, tags }: Key): string {
+  return `${id} ${name} tg_…${last4} ${owner?.name ?? ''} ${workspace} ${tagLines(tags).join(' ')}`.toLowerCase();
 }

@@ -17,8 +17,10 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { BulkBar } from './bulk/bulk-bar.tsx';
 import { enableLock, filterKeys, type Key, type KeyAction, mayChange, STATUS_CHOICES, STATUS_TONE } from './key.ts';
 import { KeyDialog, KeyDialogs, KeyMenu } from './key-menu.tsx';
+import { tagLines } from './tags/key-tags.ts';
 
 /** Two lines per row, so that all of a key fits without horizontal scrolling. */
 const ROW_PX = 43;
@@ -31,11 +33,14 @@ export default function KeysPage() {
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const [action, setAction] = useState<KeyAction | null>(null);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { data, error, refetch } = useReply('GET /accounts/{account}/keys', { path: { account: account.account } });
   const mayCreate = account.may('keys.write');
+  const tags = [...new Set(data?.keys.flatMap((key) => tagLines(key.tags)))].sort();
+  const hasTags = tags.length > 0;
   const columns = useMemo<readonly Column<Key>[]>(
     () => [
-      ...KEY_COLUMNS,
+      ...KEY_COLUMNS.filter(({ id }) => id !== 'tags' || hasTags),
       {
         id: 'actions',
         head: 'Actions',
@@ -56,7 +61,7 @@ export default function KeysPage() {
         ),
       },
     ],
-    [account, mayCreate, person],
+    [account, mayCreate, person, hasTags],
   );
   const create = mayCreate && data !== undefined && data.workspaces.length > 0 && (
     <Button
@@ -77,6 +82,9 @@ export default function KeysPage() {
   };
   const shown = data === undefined ? [] : filterKeys(data.keys, filters);
   const isEmpty = data?.keys.length === 0;
+  const mayChoose = (key: Key) => key.status !== 'revoked' && mayChange(key, account, person);
+  // Keys that the filters hide stay as they are.
+  const chosenKeys = shown.filter((key) => chosen.has(key.id) && mayChoose(key));
 
   return (
     <Page
@@ -103,7 +111,7 @@ export default function KeysPage() {
             <input
               type="search"
               data-filter
-              aria-label="Search by name, last 4 characters, owner or workspace"
+              aria-label="Search by name, last 4 characters, owner, workspace or tag"
               placeholder="Name, last 4, owner…"
               className={`${CONTROL} sm:w-64`}
               value={filters.q ?? ''}
@@ -134,6 +142,20 @@ export default function KeysPage() {
                 ))}
               </select>
             )}
+            {hasTags && (
+              <select
+                aria-label="Tag"
+                className={`${CONTROL} w-auto! max-w-56`}
+                value={filters.tag ?? ''}
+                onChange={({ target }) => setFilters({ tag: target.value })}
+              >
+                <option value="">All tags</option>
+                {filters.tag !== undefined && !tags.includes(filters.tag) && <option>{filters.tag}</option>}
+                {tags.map((tag) => (
+                  <option key={tag}>{tag}</option>
+                ))}
+              </select>
+            )}
           </>
         )
       }
@@ -150,7 +172,9 @@ export default function KeysPage() {
         <Empty
           title="No matching API keys"
           action={
-            <Button onClick={() => setFilters({ q: undefined, status: undefined, workspace: undefined })}>
+            <Button
+              onClick={() => setFilters({ q: undefined, status: undefined, workspace: undefined, tag: undefined })}
+            >
               Clear filters
             </Button>
           }
@@ -166,6 +190,17 @@ export default function KeysPage() {
           rowPx={ROW_PX}
           rowKey={({ id }) => id}
           onOpen={({ id }) => navigate({ to: '/app/keys/$key', names: { key: id } })}
+          {...(shown.some(mayChoose) && {
+            selection: { chosen, mayChoose, nameOf: ({ name }: Key) => name, onChange: setChosen },
+          })}
+        />
+      )}
+      {chosenKeys.length > 0 && (
+        <BulkBar
+          account={account.account}
+          keys={chosenKeys}
+          isLocked={chosenKeys.some((key) => key.status === 'disabled' && enableLock(key, account, person) !== null)}
+          onClear={() => setChosen(new Set())}
         />
       )}
       <KeyDialog
@@ -227,6 +262,17 @@ const KEY_COLUMNS: readonly Column<Key>[] = [
     head: 'Owner, workspace',
     sortBy: ({ owner, workspace }) => `${workspace} ${owner?.name ?? ''}`,
     cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'Command line'} below={workspace} />,
+  },
+  {
+    id: 'tags',
+    head: 'Tags',
+    wideOnly: true,
+    sortBy: ({ tags }) => tagLines(tags).join(),
+    cell: ({ tags }) => {
+      const [first = '', second = '', ...others] = tagLines(tags);
+      const more = others.length === 0 ? second : `${second} +${others.length}`;
+      return <TwoLines title={tagLines(tags).join('\n')} above={first} below={more} />;
+    },
   },
   {
     id: 'models',

@@ -7,14 +7,16 @@ import { FlaskConical, Scale } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
+import { useNavigate } from '../../route/route.ts';
 import { PanelPart } from '../../shell/page-fault.tsx';
 import { CallStatus } from '../../ui/badge.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/code-block.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
 import { Section, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
 import { CallCost, type CallDetail } from './call-cost.tsx';
 import { CallSummary } from './call-summary.tsx';
@@ -23,7 +25,7 @@ import { Waterfall } from './waterfall.tsx';
 
 export default function CallSheet({ request, onClose }: { readonly request: string; readonly onClose: () => void }) {
   const { account } = useAccount();
-  const zone = useZone();
+  const zone = useClockZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/logs/{request}', { path: { account, request } });
   return (
     <Sheet
@@ -81,12 +83,39 @@ function Actions({ detail }: { readonly detail: CallDetail }) {
         Compare cost
       </Link>
       {isReplayable(detail) && (
-        <Link to="/app/playground" search={{ request }} className={buttonClasses()}>
-          <FlaskConical size={14} aria-hidden="true" />
-          Open in playground
-        </Link>
+        <>
+          <ReplayOn request={request} model={detail.call.model} />
+          <Link to="/app/playground" search={{ request }} className={buttonClasses()}>
+            <FlaskConical size={14} aria-hidden="true" />
+            Open in playground
+          </Link>
+        </>
       )}
     </>
+  );
+}
+
+/** Opens the request in the playground with another model chosen, ready to send. */
+function ReplayOn({ request, model }: { readonly request: string; readonly model: string | null }) {
+  const { account } = useAccount();
+  const navigate = useNavigate();
+  const { data } = useReply('GET /accounts/{account}/models', { path: { account } });
+  const others = data?.models.filter(({ name, aliases }) => name !== model && !aliases.includes(model ?? '')) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <select
+      aria-label="Replay on another model"
+      className={`${CONTROL} w-44!`}
+      value=""
+      onChange={({ target }) => navigate({ to: '/app/playground', search: { request, model: target.value } })}
+    >
+      <option value="" disabled>
+        Replay on…
+      </option>
+      {others.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
   );
 }
 

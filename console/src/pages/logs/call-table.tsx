@@ -6,8 +6,8 @@ import { counted } from '../../lib/format.ts';
 import { exactTime } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Sorting, Table } from '../../ui/table.tsx';
-import { tableColumns } from './call-columns.tsx';
 import type { CallView } from './use-call-list.ts';
+import { tableColumns } from './views/call-columns.tsx';
 
 interface CallTableProps {
   readonly calls: readonly CallView[];

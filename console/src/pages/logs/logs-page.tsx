@@ -16,10 +16,10 @@ import { Button, FileLink } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Segmented } from '../../ui/field.tsx';
 import { Page, Panel, SkeletonPanel, SkeletonRows } from '../../ui/page.tsx';
-import { columnsOf } from './call-columns.tsx';
 import { CallTable } from './call-table.tsx';
 import { csvQuery, LOG_FILTERS, listQuery, logQuery, sortingOf, sortText } from './log-filters.ts';
 import { useCallList } from './use-call-list.ts';
+import { columnsOf } from './views/call-columns.tsx';
 
 const CallSheet = part(() => import('./call-sheet.tsx'));
 const LogHistogram = part(() => import('./log-histogram.tsx'));

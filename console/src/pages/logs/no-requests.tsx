@@ -3,7 +3,7 @@ import { clearFilters } from '../../filters/filters.ts';
 import { spanWords } from '../../filters/span-words.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { counted } from '../../lib/format.ts';
-import { exactTime, useZone } from '../../lib/zone.ts';
+import { exactTime, useClockZone } from '../../lib/zone.ts';
 import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -33,7 +33,7 @@ function searchedBack(next: string, zone: string): string {
 
 /** The search of a long range stops after some time; a user continues it. */
 function SearchPaused({ next, isFetching, onContinue }: SearchPausedProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   return (
     <Empty
       title="No matching requests so far"

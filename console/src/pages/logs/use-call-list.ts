@@ -31,7 +31,7 @@ interface ListMode {
   readonly isLive: boolean;
   /** New calls wait, so that nothing moves under the pointer. */
   readonly holds: boolean;
-  /** False: nobody sees the list yet, and it is not fetched. */
+  /** False: the list is not visible yet, and not fetched. */
   readonly isShown: boolean;
 }
 

@@ -8,12 +8,13 @@ import { PasskeyPanel } from './passkey-panel.tsx';
 import { NamePanel, PasswordPanel } from './person-panels.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { SessionPanel } from './session-panel.tsx';
+import { ZonePanel } from './zone-panel.tsx';
 
 export default function MePage() {
   const me = useReply('GET /me', {});
   const session = useSession();
   return (
-    <Page title="Profile" lead="Your name, sign-in methods and sessions">
+    <Page title="Profile" lead="Your name, time zone, sign-in methods and sessions">
       <div className="flex max-w-200 flex-col gap-6">
         {me.error !== null && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
         {me.data === undefined && me.error === null && (
@@ -26,6 +27,7 @@ export default function MePage() {
         {me.data !== undefined && (
           <>
             <NamePanel name={me.data.person.name} email={me.data.person.email} isVerified={me.data.email_verified} />
+            <ZonePanel saved={me.data.person.time_zone} />
             {me.data.has_password ? (
               <>
                 <PasswordPanel />

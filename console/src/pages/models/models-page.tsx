@@ -64,9 +64,11 @@ const COLUMNS: readonly Column<ModelView>[] = [
   {
     id: 'protocols',
     head: 'Protocols',
-    width: 132,
     wideOnly: true,
-    cell: ({ protocols }) => protocols.map((one) => PROTOCOL_LABELS[one]).join(', '),
+    cell: ({ protocols }) => {
+      const text = protocols.map((one) => PROTOCOL_LABELS[one]).join(', ');
+      return <span title={text}>{text}</span>;
+    },
   },
   {
     id: 'capabilities',

@@ -5,7 +5,7 @@ import { exactUsd, shortUsd } from '../../lib/money.ts';
 import type { Protocol } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { untilText } from '../../routing/routing-states.ts';
 import { failureText, STRATEGY_TEXTS, verdictText } from '../../routing/routing-words.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -88,7 +88,7 @@ interface TargetRowProps {
 }
 
 function TargetRow({ target, place }: TargetRowProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   const [word, tone] = VERDICTS[target.verdict];
   const facts = isTried(target) ? costFacts(target) : [];
   return (

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { counted, duration, share, wholeNumber } from '../../lib/format.ts';
 import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useClockZone } from '../../lib/zone.ts';
 import { CredentialBadge } from '../../routing/credential-status.tsx';
 import { type CredentialState, explainCredential } from '../../routing/routing-states.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -194,7 +194,7 @@ interface PausedCredentialsProps {
 
 /** The credentials that no request uses now, or not for all models. */
 function PausedCredentials({ credentials, onShow }: PausedCredentialsProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   const paused = credentials.filter(({ state }) => state === 'cooling' || state === 'benched');
   if (paused.length === 0) return null;
   return (

@@ -168,8 +168,12 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
         )}
       </form>
       <p className="text-ink-2">
-        Budgets reset at midnight in this time zone. Usage, statements and times in the console use it too. A change
-        applies to a budget from its next period.
+        Budgets reset at midnight in this time zone, and the days of usage and statements start then. Times of day in
+        the console use it too, unless a user chooses another zone in their{' '}
+        <Link to="/app/me" className="text-accent underline underline-offset-2">
+          profile
+        </Link>
+        . A change applies to a budget from its next period.
       </p>
       {change.error !== null && fault === null && <ErrorNote error={change.error} />}
     </Panel>

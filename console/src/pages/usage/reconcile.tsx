@@ -6,7 +6,7 @@ import { counted } from '../../lib/format.ts';
 import { exactUsd } from '../../lib/money.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
-import { exactTime, useZone } from '../../lib/zone.ts';
+import { exactTime, useClockZone, useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -27,7 +27,7 @@ export function Reconcile({ range }: { readonly range: TimeRange }) {
 
 function Reconciliation({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const { account } = useAccount();
-  const zone = useZone();
+  const [zone, clock] = [useZone(), useClockZone()];
   // The range is fixed when opened, because a live page moves on.
   const [{ from, to }] = useState(range);
   const proof = useReply('GET /accounts/{account}/usage/proof', { path: { account }, query: { from, to } });
@@ -57,7 +57,7 @@ function Reconciliation({ range, onClose }: { readonly range: TimeRange; readonl
           </dl>
           <p className="text-sm text-ink-3">
             {proof.data.equal
-              ? `Exact to the nano-dollar. Checked ${exactTime(proof.data.checked_at, zone)}.`
+              ? `Exact to the nano-dollar. Checked ${exactTime(proof.data.checked_at, clock)}.`
               : 'Requests that ended during the check can cause a brief difference. Try again; if it persists, run “tollgate verify” on the gateway’s machine.'}
           </p>
         </div>

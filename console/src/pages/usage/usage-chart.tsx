@@ -13,7 +13,7 @@ import { useFilters } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
-import { DIMENSION_LABELS, filtersOf, type UsageView } from './usage-query.ts';
+import { filtersOf, groupByLabel, type UsageView } from './usage-query.ts';
 import { shownSeries } from './usage-series.ts';
 
 interface UsageChartProps {
@@ -29,7 +29,7 @@ export function UsageChart({ reply, view, slots, onPick }: UsageChartProps) {
   const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind, slots), [reply, metric, isByKind, slots]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
-  const dimensions = view.by.map((one) => DIMENSION_LABELS[one].toLowerCase()).join(' and ');
+  const dimensions = view.by.map((one) => groupByLabel(one).toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;
   const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, view.range.to);
   return (

@@ -28,11 +28,15 @@ import {
   DIMENSION_NAMES,
   type Dimension,
   filtersOf,
+  type GroupBy,
+  groupByLabel,
+  isTag,
   NONE_LABELS,
   pickedFilters,
   readMetric,
   readUsageView,
   shownView,
+  tagQuery,
   type UsageView,
   usageQuery,
 } from './usage-query.ts';
@@ -70,7 +74,11 @@ export default function UsagePage() {
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
   const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;
-  const pick = (group: UsageGroup) => change(pickedFilters(search, view.by, group));
+  const pick = (group: UsageGroup) => {
+    const q = tagQuery(view.by, group);
+    if (q === null) change(pickedFilters(search, view.by, group));
+    else navigate({ to: '/app/logs', search: { ...filtersOf(search), from: view.range.from, to: view.range.to, q } });
+  };
   return (
     <Page
       title="Usage"
@@ -137,7 +145,7 @@ export default function UsagePage() {
         percentile={view.percentile}
         onChoose={(metric) => change({ metric: metric === 'cost' ? undefined : metric })}
       />
-      <ChartControls view={view} />
+      <ChartControls view={view} tags={usage.data?.tags ?? []} />
       {usage.data === undefined ? (
         usage.error === null && <Waiting />
       ) : usage.data.total.requests === 0 ? (
@@ -161,10 +169,13 @@ function knownValues(reply: UsageReply | undefined, by: UsageView['by'], name: D
   return [...new Map(known).entries()].filter((one): one is [string, string | null] => one[0] !== null);
 }
 
-function ChartControls({ view }: { readonly view: UsageView }) {
+function ChartControls({ view, tags }: { readonly view: UsageView; readonly tags: readonly string[] }) {
   const [, change] = useFilters();
   const [first, second] = view.by;
   const isTimed = view.metric === 'latency' || view.metric === 'ttft';
+  // Those of the address may be gone, or not loaded yet.
+  const tagNames = [...new Set([...tags.map((tag) => `tag.${tag}` as const), ...view.by.filter(isTag)])].sort();
+  const names: readonly GroupBy[] = [...DIMENSION_NAMES, ...tagNames];
   return (
     <div className="flex flex-wrap items-center gap-2">
       <label className="flex items-center gap-2">
@@ -176,9 +187,9 @@ function ChartControls({ view }: { readonly view: UsageView }) {
             change({ by: event.target.value, ...(event.target.value === second ? { and: undefined } : {}) })
           }
         >
-          {DIMENSION_NAMES.map((name) => (
+          {names.map((name) => (
             <option key={name} value={name}>
-              {DIMENSION_LABELS[name]}
+              {groupByLabel(name)}
             </option>
           ))}
         </select>
@@ -191,11 +202,13 @@ function ChartControls({ view }: { readonly view: UsageView }) {
           onChange={(event) => change({ and: event.target.value })}
         >
           <option value="">None</option>
-          {DIMENSION_NAMES.filter((name) => name !== first).map((name) => (
-            <option key={name} value={name}>
-              {DIMENSION_LABELS[name]}
-            </option>
-          ))}
+          {names
+            .filter((name) => name !== first)
+            .map((name) => (
+              <option key={name} value={name}>
+                {groupByLabel(name)}
+              </option>
+            ))}
         </select>
       </label>
       {isTimed && (
@@ -214,7 +227,7 @@ function ChartControls({ view }: { readonly view: UsageView }) {
           label="Split by"
           value={view.isByKind ? 'kinds' : 'groups'}
           choices={[
-            ['groups', DIMENSION_LABELS[first]],
+            ['groups', groupByLabel(first)],
             ['kinds', 'Token type'],
           ]}
           onChoose={(part) => change({ kinds: part === 'kinds' ? '1' : undefined })}

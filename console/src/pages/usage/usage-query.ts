@@ -25,12 +25,14 @@ export const NONE_LABELS: Readonly<Partial<Record<keyof typeof DIMENSION_LABELS,
   session: 'None',
 };
 export type Dimension = keyof typeof DIMENSION_LABELS;
+/** `tag.team`: the values of a tag of the keys. */
+export type GroupBy = Dimension | `tag.${string}`;
 export const DIMENSION_NAMES = Object.keys(DIMENSION_LABELS) as readonly Dimension[];
 
 export interface UsageView {
   readonly metric: MetricName;
   readonly percentile: Percentile;
-  readonly by: readonly [Dimension] | readonly [Dimension, Dimension];
+  readonly by: readonly [GroupBy] | readonly [GroupBy, GroupBy];
   readonly range: TimeRange;
   readonly isCompared: boolean;
   readonly isLive: boolean;
@@ -43,8 +45,9 @@ type Search = Readonly<Record<string, string>>;
 
 /** Unknown values become the default. */
 export function readUsageView(search: Search, nowMs: number, zone: string): UsageView {
-  const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
-  const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
+  const first = readGroupBy(search.by) ?? 'model';
+  const and = readGroupBy(search.and);
+  const second = and === first ? undefined : and;
   return {
     metric: METRIC_NAMES.find((one) => one === search.metric) ?? 'cost',
     percentile: search.at === 'p95' ? 'p95' : 'p50',
@@ -56,6 +59,37 @@ export function readUsageView(search: Search, nowMs: number, zone: string): Usag
     table: search.table === 'times' ? 'times' : 'groups',
   };
 }
+
+function readGroupBy(text: string | undefined): GroupBy | undefined {
+  if (text !== undefined && isTag(text) && TAG_NAME.test(text)) return text;
+  return DIMENSION_NAMES.find((one) => one === text);
+}
+
+const TAG_NAME = /^tag\.[a-z0-9][a-z0-9_.-]{0,39}$/;
+
+export function isTag(name: string): name is `tag.${string}` {
+  return name.startsWith('tag.');
+}
+
+export function groupByLabel(name: GroupBy): string {
+  return isTag(name) ? `Tag ${name.slice('tag.'.length)}` : DIMENSION_LABELS[name];
+}
+
+/** The query that lists the requests of a group by a tag; null: the groups are filters of this page. */
+export function tagQuery(by: UsageView['by'], { values }: Pick<UsageGroup, 'values'>): string | null {
+  if (!by.some(isTag)) return null;
+  const terms = by.map((name, at) => {
+    const value = values[at] ?? null;
+    return `${QUERY_NAMES[name] ?? name}:${value === null ? 'none' : quoted(value)}`;
+  });
+  return terms.join(' ');
+}
+
+/** Dimensions whose field of the query language has another name. */
+const QUERY_NAMES: Readonly<Partial<Record<string, string>>> = { end_user: 'user' };
+
+/** As the query language reads it. */
+const quoted = (value: string) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
 
 /** The filters and the query of the address, without the range. */
 export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | 'without' | 'q', string>>> {
@@ -77,6 +111,7 @@ export function pickedFilters(
 ): Readonly<Record<string, string | undefined>> {
   let changes: Record<string, string | undefined> = {};
   for (const [at, name] of by.entries()) {
+    if (isTag(name)) continue;
     changes = { ...changes, ...filterChange({ ...search, ...changes }, name, values[at] ?? null) };
   }
   return changes;

@@ -15,7 +15,7 @@ import {
   type UsageGroup,
   type UsageReply,
 } from './metrics.ts';
-import { DIMENSION_LABELS, type UsageView } from './usage-query.ts';
+import { groupByLabel, type UsageView } from './usage-query.ts';
 import { groupName, shownSeries, usageSeries } from './usage-series.ts';
 
 interface Row {
@@ -64,7 +64,7 @@ function groupColumns(view: UsageView, metric: Metric, total: Sums): readonly Co
   return [
     {
       id: 'name',
-      head: view.by.map((one) => DIMENSION_LABELS[one]).join(' · '),
+      head: view.by.map(groupByLabel).join(' · '),
       sortBy: ({ name }) => name,
       cell: ({ name, color }) => (
         <span className="flex items-center gap-2 max-md:max-w-28 md:max-w-48 md:min-w-36">

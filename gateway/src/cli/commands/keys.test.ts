@@ -42,6 +42,16 @@ describe('keys create', () => {
     });
   });
 
+  test('takes tags; keys set adds, changes and removes them', async () => {
+    const { id, tags } = await create('--tag', 'team=web', '--tag', 'env=a=b');
+    expect(tags).toEqual({ env: 'a=b', team: 'web' });
+    const changed = await run('keys', 'set', id, '--tag', 'team=', '--tag', 'env=prod', '--tag', 'cost-center=7');
+    expect(changed.stdout).toContain('cost-center=7, env=prod');
+    expect((await run('keys', 'list')).stdout).toContain('cost-center=7, env=prod');
+    expect(await run('keys', 'set', id, '--tag', 'Team=web')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect((await run('keys', 'set', id, '--tag', 'team')).stderr).toContain('expected name=value');
+  });
+
   test('takes every limit, and shows it', async () => {
     const flags = ['--rpm', '60', '--tpm', '100000', '--concurrency', '3'];
     flags.push('--budget-usd', '0.000000001', '--budget-window', 'day');
@@ -118,6 +128,7 @@ describe('keys list', () => {
       'STATE',
       'STRICT',
       'MODELS',
+      'TAGS',
       'LIMITS',
     ]);
     const strictnessOf = ({ id }: { id: string }) => rows.find((row) => row.startsWith(id))?.split(/ {2,}/)[5];

@@ -17,6 +17,7 @@ import {
   parseListOr,
   parseSpan,
   parseSwitch,
+  parseTag,
   parseTags,
   type RemovedLimit,
   readCapsOf,
@@ -33,6 +34,7 @@ interface CreateFlags extends CapFlags {
   readonly strict?: boolean;
   readonly holds?: string | RemovedLimit;
   readonly requiredTags?: string[];
+  readonly tag?: Readonly<Record<string, string | null>>;
   readonly json?: true;
 }
 
@@ -45,8 +47,9 @@ const SCOPES_HELP = 'scopes of the key: inference, usage, admin';
 const OF_KEY = 'for the key';
 const HOLDS_HELP =
   'strict: reserve the maximum cost of each request; adaptive: reserve streams in slices; inherit: use the account’s setting';
-const TAGS_HELP =
+const REQUIRED_TAGS_HELP =
   'data tags, such as eu, that every target of its requests must carry besides those of its workspace; or none';
+const TAG_HELP = 'a tag to sort keys by, such as team=web; repeat it for each';
 const STRICT_HELP = 'reject requests with members that a translation between formats would drop';
 
 /** Adds `keys` and its commands to the program. */
@@ -64,7 +67,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
     .option('--strict', STRICT_HELP)
     .option('--holds <mode>', HOLDS_HELP, parseInherited)
-    .option('--required-tags <list>', TAGS_HELP, parseTags);
+    .option('--required-tags <list>', REQUIRED_TAGS_HELP, parseTags)
+    .option('--tag <name=value>', TAG_HELP, parseTag);
   addCapFlags(create, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (flags: CreateFlags) => {
@@ -120,14 +124,15 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--scopes <list>', SCOPES_HELP, parseList)
     .option('--strict <on|off>', STRICT_HELP, parseSwitch)
     .option('--holds <mode>', HOLDS_HELP, parseInherited)
-    .option('--required-tags <list>', TAGS_HELP, parseTags);
+    .option('--required-tags <list>', REQUIRED_TAGS_HELP, parseTags)
+    .option('--tag <name=value>', `${TAG_HELP}; without a value it is removed`, parseTag);
   addCapFlags(set, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: SetFlags, command: Command) => {
       const { json, ...changes } = flags;
       if (Object.keys(changes).length === 0) {
         command.error(
-          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict, --holds, --required-tags or a limit',
+          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict, --holds, --required-tags, --tag or a limit',
         );
       }
       const given = { id, name: flags.name, ...restrictions(flags) };
@@ -146,6 +151,7 @@ function restrictions(flags: SetFlags): object {
     strict: flags.strict,
     holds: orNull(flags.holds),
     required_tags: flags.requiredTags,
+    tags: flags.tag,
     ...capArguments(flags),
   };
 }
@@ -163,6 +169,7 @@ const keyView = z.object({
   strict: z.boolean(),
   holds: z.string().nullable(),
   required_tags: z.array(z.string()),
+  tags: z.record(z.string(), z.string()),
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
@@ -218,9 +225,10 @@ function renderKeyTable(views: readonly Json[], nowMs: number): string {
       stateOf(key, nowMs),
       renderSwitch(key.strict),
       listOf(key.models, 'all'),
+      renderTags(key.tags),
       renderLayeredCaps(key),
     ]);
-  return renderTable(['ID', 'NAME', 'WORKSPACE', 'LAST 4', 'STATE', 'STRICT', 'MODELS', 'LIMITS'], rows);
+  return renderTable(['ID', 'NAME', 'WORKSPACE', 'LAST 4', 'STATE', 'STRICT', 'MODELS', 'TAGS', 'LIMITS'], rows);
 }
 
 function describe(key: KeyView): [string, string][] {
@@ -234,6 +242,7 @@ function describe(key: KeyView): [string, string][] {
     ['strict', renderSwitch(key.strict)],
     ['holds', key.holds ?? 'inherit'],
     ['required tags', key.required_tags.join(', ') || 'none'],
+    ['tags', renderTags(key.tags)],
     ['limits', renderLayeredCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];
@@ -243,6 +252,11 @@ function stateOf(key: KeyView, nowMs: number): string {
   return key.status === 'active' && key.expires_at !== null && Date.parse(key.expires_at) <= nowMs
     ? 'expired'
     : key.status;
+}
+
+function renderTags(tags: KeyView['tags']): string {
+  const listed = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+  return listed.join(', ') || 'none';
 }
 
 function renderSwitch(on: boolean): string {

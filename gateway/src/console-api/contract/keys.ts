@@ -16,6 +16,8 @@ import {
   time,
 } from './row.ts';
 
+/** The most keys that one request changes. */
+const KEYS_MAX = 200;
 const scope = z.enum(['inference', 'usage', 'admin']);
 const patterns = z.array(z.string().min(1).max(256)).min(1).max(200).nullable();
 const addresses = z.array(z.string().min(1).max(64)).min(1).max(200).nullable();
@@ -34,6 +36,8 @@ const keyView = z.object({
   strict: z.boolean(),
   /** Data tags, such as `eu`, that every target of its requests must carry, besides those of its workspace. */
   required_tags: z.array(z.string()),
+  /** Name → value: what the account sorts its keys by. */
+  tags: z.record(z.string(), z.string()),
   ...layeredCaps,
   status,
   /**
@@ -70,6 +74,9 @@ const given = {
   expires_at: time.nullable(),
   required_tags: dataTags.optional(),
 };
+const tagValue = z.string().min(1).max(100);
+/** As in a JSON merge patch: null removes a tag, tags that are not named stay. */
+const tagChanges = z.record(z.string(), tagValue.nullable());
 const shown = z.object({ key: keyView, secret: z.string() });
 
 export const keyRoutes = {
@@ -81,7 +88,7 @@ export const keyRoutes = {
   'POST /accounts/{account}/keys': {
     summary: 'Creates an API key. Only this response contains its secret.',
     access: 'keys.write',
-    body: z.strictObject(given),
+    body: z.strictObject({ ...given, tags: z.record(z.string(), tagValue).optional() }),
     reply: shown,
   },
   'POST /accounts/{account}/playground-key': {
@@ -130,8 +137,33 @@ export const keyRoutes = {
   'PATCH /accounts/{account}/keys/{key}': {
     summary: 'Changes a key; omitted members stay. Without limits.write its limits can only be lowered.',
     access: 'keys.write',
-    body: z.strictObject({ ...given, caps: caps.partial() }).partial(),
+    body: z.strictObject({ ...given, caps: caps.partial(), tags: tagChanges }).partial(),
     reply: keyView,
+  },
+  'POST /accounts/{account}/keys/bulk': {
+    summary:
+      'Disables, enables, revokes or changes up to 200 keys, all or none; each key needs the rights that changing it alone needs.',
+    access: 'keys.write',
+    body: z.strictObject({
+      keys: z.array(id).min(1, 'found no key, expected at least one').max(KEYS_MAX, `at most ${KEYS_MAX} keys`),
+      action: z.enum(['disable', 'enable', 'revoke', 'set']),
+      /** Only with the action `set`. */
+      set: z.strictObject({ tags: tagChanges, expires_at: time.nullable(), caps: caps.partial() }).partial().optional(),
+    }),
+    reply: z.object({ keys: z.array(keyView) }),
+  },
+  'GET /accounts/{account}/key-requests': {
+    summary: 'Counts the requests of the last hour that used these keys, which shows what disabling them would stop.',
+    access: 'keys.read',
+    /** Ids, separated by commas. */
+    query: z.object({
+      keys: z
+        .string()
+        .max(16_000)
+        .transform((text) => text.split(','))
+        .pipe(z.array(id).min(1).max(KEYS_MAX)),
+    }),
+    reply: z.object({ hour_requests: z.int() }),
   },
   'POST /accounts/{account}/keys/{key}/rotate': {
     summary: 'Replaces the secret of a key; the old one works until the grace period ends.',

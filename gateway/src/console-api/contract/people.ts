@@ -54,7 +54,13 @@ const newWorkspace = z
 const token = z.string().min(20).max(200);
 const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the six-digit code or a recovery code');
 
-const person = z.object({ id, name: z.string(), email: z.string() });
+const person = z.object({
+  id,
+  name: z.string(),
+  email: z.string(),
+  /** The time zone in which the console shows times of day: an IANA name, or `browser`. Null: that of the account. */
+  time_zone: z.string().nullable(),
+});
 const grant = z.object({
   account: id,
   /** The account's display name. */
@@ -178,9 +184,9 @@ export const peopleRoutes = {
     }),
   },
   'PATCH /me': {
-    summary: 'Changes your name.',
+    summary: 'Changes your name, or the time zone in which the console shows you times of day.',
     access: 'person',
-    body: z.strictObject({ name: givenName }),
+    body: z.strictObject({ name: givenName, time_zone: z.string().max(64).nullable() }).partial(),
     reply: nothing,
   },
   'POST /me/password': {

@@ -59,12 +59,23 @@ const filters = {
   ...callFilters,
 };
 
+/** `tag.team`: the values of this tag that the keys have now. */
+const tagDimension = z
+  .string()
+  .regex(/^tag\.[a-z0-9][a-z0-9_.-]{0,39}$/)
+  .transform((text) => text as `tag.${string}`);
+
 /** One or two dimensions, separated by commas. */
 const by = z
   .string()
   .default('model')
   .transform((text) => text.split(','))
-  .pipe(z.array(dimension).min(1).max(2));
+  .pipe(
+    z
+      .array(z.union([dimension, tagDimension]))
+      .min(1)
+      .max(2),
+  );
 
 /**
  * Values of the requested metric in the order of `buckets`: nano-USD as text, else a number. Null: no call has a value.
@@ -140,6 +151,8 @@ export const usageRoutes = {
       metric: z.enum(METRICS),
       buckets: z.array(time),
       filter_labels: filterLabels,
+      /** The names of the keys’ tags, each a dimension `tag.<name>`. */
+      tags: z.array(z.string()),
       groups: z.array(group),
       /** The sum of all groups after the first hundred; null: no further groups. */
       rest: sums.nullable(),

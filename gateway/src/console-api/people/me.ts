@@ -3,6 +3,7 @@
  * serves passkey sign-in.
  */
 
+import { timeZone } from '../../control/arguments.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { RelyingParty } from '../../people/passkeys/relying-party.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';
@@ -45,15 +46,17 @@ export function meHandlers(parts: PeopleParts) {
     'PATCH /me': async (call) => {
       const { person } = await requireSignedIn(parts, call);
       const { id, name } = person;
-      const update = { name: call.body.name, updated_at_ms: nowMs() };
+      const { name: given = name, time_zone } = call.body;
+      const update = { name: given, time_zone: readZone(time_zone, person.time_zone), updated_at_ms: nowMs() };
       await people.save([{ of: 'person', update, where: [['id', 'is', id]], rows: 1 }]);
+      if (given === name) return {};
       await note({
         act: 'person.rename',
         actor: { id, name },
         account: null,
         subject: { kind: 'person', id },
         before: { name },
-        after: { name: call.body.name },
+        after: { name: given },
         address: call.address,
         atMs: nowMs(),
       });
@@ -138,6 +141,17 @@ export function passkeyHandlers(parts: PeopleParts) {
       return {};
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Undefined: it stays as it is. @throws ConsoleFailure for an unknown zone */
+function readZone(given: string | null | undefined, before: string | null): string | null {
+  if (given === undefined) return before;
+  if (given === null || given === 'browser') return given;
+  const zone = timeZone.safeParse(given);
+  if (zone.success) return zone.data;
+  throw new ConsoleFailure('invalid', `time_zone: ${zone.error.issues[0]?.message}, or browser`, {
+    member: 'time_zone',
+  });
 }
 
 function requireParty(parts: PeopleParts, call: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>): RelyingParty {

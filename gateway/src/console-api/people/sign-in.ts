@@ -96,8 +96,8 @@ export async function viewNewSession(
   return viewSession(parts, call, signedIn === null ? 'signed_out' : 'signed_in', signedIn);
 }
 
-export function viewPerson({ person: { id, name, email } }: SignedIn): { id: string; name: string; email: string } {
-  return { id, name, email };
+export function viewPerson({ person: { id, name, email, time_zone } }: SignedIn) {
+  return { id, name, email, time_zone };
 }
 
 export function setUpHandlers(parts: PeopleParts) {

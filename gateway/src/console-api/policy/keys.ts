@@ -125,7 +125,7 @@ function byAge(one: StoredKey, other: StoredKey): number {
 }
 
 /** Throws `forbidden` where a change removes or raises a cap, or changes the window of a budget. Omitted caps stay. */
-function checkTightens(tenancy: Tenancy, before: Caps | null, caps: RequestedCaps): void {
+export function checkTightens(tenancy: Tenancy, before: Caps | null, caps: RequestedCaps): void {
   if (tenancy.may('limits.write') || before === null) return;
   requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
   requireAtMost('tpm', before.tokensPerMinute, caps.tpm);
@@ -157,7 +157,7 @@ function loosens(member: keyof ShownCaps, found: string): ConsoleFailure {
 }
 
 /** Throws `forbidden` where someone else, or an unknown person, disabled the key. */
-function checkMayEnable(
+export function checkMayEnable(
   { actor, tenancy }: { readonly actor: Actor; readonly tenancy: Tenancy },
   { status, disabledBy }: StoredKey,
 ): void {
@@ -175,7 +175,7 @@ type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 const WEEK_DAYS = 7;
 
 /** Renders keys of one account, in order. */
-async function showKeys(
+export async function showKeys(
   parts: PolicyParts,
   keys: readonly StoredKey[],
   tenancy: Pick<Tenancy, 'account' | 'may'>,
@@ -220,6 +220,7 @@ async function showKeys(
       scopes: [...key.scopes],
       strict: key.strict,
       required_tags: [...(key.requiredTags ?? [])],
+      tags: { ...key.tags },
       ...showLayers(rules, { kind: 'key', id: key.id }, tenancy),
       status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
       disabled_by: showActor(parts, key.disabledBy, names),

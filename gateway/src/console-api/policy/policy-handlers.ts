@@ -7,6 +7,7 @@ import type { Handlers } from '../kernel/handlers.ts';
 import { savedViewHandlers } from '../logs/saved-views.ts';
 import { auditHandlers } from './audit.ts';
 import { accountHandlers, billingHandlers, readAccount } from './billing.ts';
+import { bulkKeyHandlers } from './bulk-keys.ts';
 import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
@@ -18,6 +19,7 @@ export function policyHandlers(parts: PolicyParts) {
   return {
     ...keyHandlers(parts),
     ...keyDetailHandlers(parts),
+    ...bulkKeyHandlers(parts),
     ...limitHandlers(parts),
     ...workspaceHandlers(parts),
     ...accountHandlers(parts),

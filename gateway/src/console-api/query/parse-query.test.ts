@@ -32,6 +32,8 @@ describe('a query', () => {
     ['ttft<250ms', [term('ttft', { ranges: [range(null, 250, true)] })]],
     ['duration:1.5m..1h', [term('duration', { ranges: [range(90_000, 3_600_000)] })]],
     ['tps<20', [term('tps', { ranges: [range(null, 20, true)] })]],
+    ['tag.team:web,none', [{ ...term('tag', { texts: [is('web'), null] }), tag: 'team' }]],
+    ['-tag.cost-center:4*', [{ ...term('tag', { isNot: true, texts: [begins('4')] }), tag: 'cost-center' }]],
     ['Stream:yes', [term('stream', { texts: [is('yes')] })]],
     ['reason:budget_spent', [term('reason', { texts: [is('budget_spent')] })]],
     ['req_0193ab', [term('id', { texts: [begins('req_0193ab')] })]],
@@ -112,7 +114,7 @@ describe('a query', () => {
   });
 
   test('reads every value that was rendered for it', () => {
-    const textFields = Object.entries(QUERY_FIELDS).filter(([, { kind }]) => kind === 'text');
+    const textFields = Object.entries(QUERY_FIELDS).filter(([name, { kind }]) => kind === 'text' && name !== 'tag');
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'binary' }), fc.nat(), (value, nth) => {
         const [field = 'model'] = textFields[nth % textFields.length] ?? [];

@@ -21,7 +21,7 @@ const TERMS_MAX = 40;
 const VALUES_MAX = 100;
 
 /** The values of fields that accept no others. */
-export const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
+const QUERY_CHOICES: Readonly<Partial<Record<QueryField, readonly string[]>>> = {
   protocol: RECORDED_PROTOCOLS,
   stream: ['yes', 'no'],
   cached: ['yes', 'no'],
@@ -54,7 +54,8 @@ export class QueryError extends Error {
 
 /** A word ends at a space outside quotes. */
 const WORD = /(?:"(?:[^"\\]|\\.)*"?|[^\s"])+/g;
-const TERM = /^(-?)([A-Za-z_]*)(:|>=|<=|>|<)(.*)$/s;
+const TERM = /^(-?)([A-Za-z_]*(?:\.[A-Za-z0-9_.-]*)?)(:|>=|<=|>|<)(.*)$/s;
+const TAG = 'tag';
 
 export function splitQuery(text: string): readonly QueryPart[] {
   return [...text.matchAll(WORD)].map((found) => ({ at: found.index, text: found[0] }));
@@ -116,7 +117,7 @@ function parseTerm<Field extends string>(
   language: QueryLanguage<Field>,
 ): QueryTerm<Field> {
   const [, minus, name = '', operator = '', written = ''] = found;
-  const field = fieldOf(part, name.toLowerCase(), language);
+  const [field, tag] = fieldOf(part, name.toLowerCase(), language);
   const isNot = minus === '-';
   const values = { at: part.at + part.text.length - written.length, text: written };
   if (written === '') throw new QueryError(part, `${field}: found no value, expected ${exampleOf(field, language)}`);
@@ -135,7 +136,8 @@ function parseTerm<Field extends string>(
   }
   if (isText) {
     const texts = listed.map((value) => textOf(field, value, language));
-    return textTerm(field, isNot, texts);
+    const term = textTerm(field, isNot, texts);
+    return tag === null ? term : { ...term, tag };
   }
   const [none, numbers] = [listed.filter(isNone), listed.filter((value) => !isNone(value))];
   return {
@@ -152,8 +154,19 @@ const textTerm = <Field extends string>(
   texts: readonly TextTest[],
 ): QueryTerm<Field> => ({ field, isNot, texts, ranges: [] });
 
-function fieldOf<Field extends string>(part: QueryPart, name: string, language: QueryLanguage<Field>): Field {
-  if (Object.hasOwn(language.fields, name)) return name as Field;
+/** The field, and with `tag.<name>` the name of the tag. */
+function fieldOf<Field extends string>(
+  part: QueryPart,
+  name: string,
+  language: QueryLanguage<Field>,
+): readonly [Field, tag: string | null] {
+  if (Object.hasOwn(language.fields, TAG)) {
+    if (name === TAG || name === `${TAG}.`) {
+      throw new QueryError(part, 'tag: found no name, expected tag.name:value, such as tag.team:web');
+    }
+    if (name.startsWith(`${TAG}.`)) return [TAG as Field, name.slice(TAG.length + 1)];
+  }
+  if (Object.hasOwn(language.fields, name)) return [name as Field, null];
   throw new QueryError(part, `found the field ${quote(name)}, expected ${fieldHint(name, language)}`);
 }
 

@@ -1,4 +1,4 @@
-/** Tests queries of the lists of requests: names of keys and members, what narrows the search, orders and their pages. */
+/** Tests queries of the lists of requests: names of keys and members, tags, what narrows the search, orders and their pages. */
 import { describe, expect, test } from 'bun:test';
 import type { CallCondition } from '../../store/ports/usage.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
@@ -22,6 +22,16 @@ const LABELS: UsageLabels = {
   memberName: () => null,
   namesOfIds: () => [],
   namesToChoose: (workspaces) => (workspaces === null ? [...NAMES] : []),
+  tagged: (tag, workspaces) =>
+    new Map(
+      workspaces !== null || tag !== 'team'
+        ? []
+        : [
+            ['key_1', 'web'],
+            ['key_2', 'batch'],
+          ],
+    ),
+  tagNames: (workspaces) => (workspaces === null ? ['team'] : []),
   hasKeys: () => true,
 };
 
@@ -41,6 +51,9 @@ describe('a query', () => {
     ['key:prod*', { keys: ['key_1', 'key_2'] }],
     ['key:key_9', { keys: ['key_9'] }],
     ['member:ada', { keys: ['key_1'] }],
+    ['tag.team:web', { keys: ['key_1'] }],
+    ['tag.team:web,ba*', { keys: ['key_1', 'key_2'] }],
+    ['-tag.team:none', { keys: ['key_1', 'key_2'] }],
     ['protocol:chat session:s', { protocol: 'chat', session: 's' }],
   ])('%s narrows the search', (q, condition) => {
     expect(resolve(q)).toEqual({ condition: { ...EVERY_CALL, ...condition }, terms: [], idPrefix: null });
@@ -56,6 +69,9 @@ describe('a query', () => {
   test('names keys that no member owns, with or without those of a member', () => {
     expect(resolve('member:none').terms).toEqual([keyTerm(true, 'key_1', 'key_2') as never]);
     expect(resolve('-member:none').condition.keys).toEqual(['key_1', 'key_2']);
+    expect(resolve('tag.team:none').terms).toEqual([keyTerm(true, 'key_1', 'key_2') as never]);
+    expect(resolve('-tag.team:web').terms).toEqual([keyTerm(true, 'key_1') as never]);
+    expect(resolve('tag.team:web,none').terms).toEqual([keyTerm(true, 'key_2') as never]);
     expect(resolve('member:ada,none').terms).toEqual([keyTerm(true, 'key_2') as never]);
   });
 
@@ -66,6 +82,8 @@ describe('a query', () => {
   test.each([
     ['key:"prod wep"', 'q: key: found "prod wep", expected Prod web?'],
     ['member:Bob', 'q: member: found "Bob", expected the name of a member'],
+    ['tag.teem:web', 'q: found the tag "teem", expected team?'],
+    ['tag.team:wab', 'q: tag.team: found "wab", expected web?'],
     ['key:none', 'q: key: found none'],
     ['modle:x', 'q: found the field "modle", expected model?'],
   ])('%s is refused by name', (q, message) => {

@@ -1,5 +1,5 @@
 /**
- * Turns the text of a query into what the store reads: names of keys and members become ids, and terms that the sums of
+ * Turns the text of a query into what the store reads: names of keys and members, and tags, become ids of keys, and terms that the sums of
  * usage know become the condition that narrows the search.
  */
 import { ConsoleFailure } from '../../errors/console-failure.ts';
@@ -27,15 +27,15 @@ export function readQuery(q: string | undefined): ParsedQuery {
   }
 }
 
-/** Whether `resolveQuery` needs the names of keys and members. */
+/** Whether `resolveQuery` needs the names of keys and members, or the tags of keys. */
 export function namesKeys(terms: readonly QueryTerm[]): boolean {
-  return terms.some(({ field }) => field === 'key' || field === 'member');
+  return terms.some(({ field }) => field === 'key' || field === 'member' || field === 'tag');
 }
 
 /**
- * Adds the terms to a condition. `labels` may be null where no term names a key or a member; `workspaces` are those whose
+ * Adds the terms to a condition. `labels` may be null where no term names a key, a member or a tag; `workspaces` are those whose
  * names the caller may see, null: all.
- * @throws ConsoleFailure for a name that no key or member has
+ * @throws ConsoleFailure for a name that no key, member or tag has, and for a value that no key has
  */
 export function resolveQuery(
   terms: readonly QueryTerm[],
@@ -90,6 +90,7 @@ const isProtocol = (text: string): text is RecordedProtocol => (RECORDED_PROTOCO
 /** The same term over ids of keys. */
 function withIds(term: QueryTerm, labels: UsageLabels, workspaces: readonly string[] | null): QueryTerm {
   const { field, texts } = term;
+  if (field === 'tag') return withTagged(term, labels, workspaces);
   if (field !== 'key' && field !== 'member') return term;
   const names = labels.namesToChoose(workspaces).filter(({ filter }) => filter === field);
   const ids = [...new Set(texts.flatMap((test) => (test === null ? [] : idsOf(field, test, names))))];
@@ -100,6 +101,37 @@ function withIds(term: QueryTerm, labels: UsageLabels, workspaces: readonly stri
   // Keys without a member are those that no member owns.
   const others = [...labels.owners.keys()].filter((key) => !keys.includes(key));
   return { ...term, field: 'key', isNot: !term.isNot, texts: others.map(exactly) };
+}
+
+/** The keys that have the tag now; `none`: those without it. */
+function withTagged(term: QueryTerm, labels: UsageLabels, workspaces: readonly string[] | null): QueryTerm {
+  const { tag = '', isNot, texts } = term;
+  const tagged = labels.tagged(tag, workspaces);
+  if (tagged.size === 0) {
+    const near = chooseNearName(tag, labels.tagNames(workspaces));
+    throw invalid(
+      `found the tag ${JSON.stringify(tag)}, expected ${near === null ? 'one that a key has' : `${near}?`}`,
+    );
+  }
+  const values = [...new Set(tagged.values())];
+  const matching = new Set(texts.flatMap((test) => (test === null ? [] : valuesOf(tag, test, values))));
+  const keys = [...tagged].filter(([, value]) => matching.has(value)).map(([key]) => key);
+  if (!texts.includes(null)) return { field: 'key', isNot, texts: keys.map(exactly), ranges: [] };
+  // Also keys that no longer exist are without the tag.
+  const others = [...tagged.keys()].filter((key) => !keys.includes(key));
+  return { field: 'key', isNot: !isNot, texts: others.map(exactly), ranges: [] };
+}
+
+function valuesOf(
+  tag: string,
+  { text, isPrefix }: NonNullable<TextTest>,
+  values: readonly string[],
+): readonly string[] {
+  const found = values.filter((value) => (isPrefix ? value.startsWith(text) : value === text));
+  if (found.length > 0) return found;
+  const near = chooseNearName(text, values);
+  const hint = near === null ? `a value of this tag, such as ${values[0]}` : `${near}?`;
+  throw invalid(`tag.${tag}: found ${JSON.stringify(text.slice(0, 100))}, expected ${hint}`);
 }
 
 const exactly = (text: string): TextTest => ({ text, isPrefix: false });

@@ -55,6 +55,8 @@ export async function openUsageRig(dataDir: string, count: number) {
       memberName: () => 'Ann',
       namesOfIds: () => [],
       namesToChoose: () => [],
+      tagged: (tag) => new Map(tag === 'team' ? [['key_default_1', 'web']] : []),
+      tagNames: () => ['team'],
       hasKeys: () => true,
     }),
     readBudget: async (id) =>

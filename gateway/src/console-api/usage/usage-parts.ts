@@ -32,6 +32,10 @@ export interface UsageLabels {
   namesOfIds(query: IdQuery, workspaces: readonly string[] | null): FilterLabel[];
   /** All keys and their creators, by name, for suggestions. Restricted as in `namesOfIds`. */
   namesToChoose(workspaces: readonly string[] | null): FilterLabel[];
+  /** Key → its value of the tag; keys without it are omitted. Restricted as in `namesOfIds`. */
+  tagged(tag: string, workspaces: readonly string[] | null): ReadonlyMap<string, string>;
+  /** The names of all tags of keys, sorted. Restricted as in `namesOfIds`. */
+  tagNames(workspaces: readonly string[] | null): readonly string[];
   /** Whether any key exists in these workspaces; null: in all. */
   hasKeys(workspaces: readonly string[] | null): boolean;
 }

@@ -114,6 +114,18 @@ describe('the same money', () => {
     expect(groups[0]?.amounts?.some((one) => typeof one === 'number' && one > 0)).toBe(true);
   });
 
+  test('sums by tag: the requests of the keys that have it, and of all others', async () => {
+    const keys = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=key`));
+    const tags = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=tag.team`));
+    const web = keys.groups.find(({ values }) => values[0] === 'key_default_1')?.sums;
+    expect(web?.requests).toBeGreaterThan(0);
+    expect(tags.groups.find(({ values }) => values[0] === 'web')?.sums).toEqual(web as never);
+    expect(tags.groups.map(({ values }) => values[0]).toSorted()).toEqual([null, 'web']);
+    const lines = await csv(await rig.get(`/accounts/default/usage.csv?${RANGE}&by=tag.team`));
+    expect(new Set(lines.map((line) => line['tag.team']))).toEqual(new Set(['', 'web']));
+    expect((await rig.get(`/accounts/default/usage?${RANGE}&by=tag.`)).status).toBe(400);
+  });
+
   test('buckets are days in the account’s zone, and members have names', async () => {
     const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
     expect([usage.step, usage.time_zone]).toEqual(['day', 'Europe/Berlin']);

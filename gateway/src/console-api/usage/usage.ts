@@ -55,7 +55,7 @@ export function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => Us
 export function usageHandlers(parts: UsageParts) {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
-      const { by, metric } = query;
+      const { metric } = query;
       const { rankedBy, latencies } = METRICS[metric];
       const { step, labels, question } = await understand(parts, tenancy, query, { rankedBy, latencies, drawn: DRAWN });
       const month = thisMonth(parts, tenancy, query);
@@ -75,7 +75,8 @@ export function usageHandlers(parts: UsageParts) {
         metric,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
         filter_labels: labels.namesOfIds(query, tenancy.workspaces),
-        groups: answer.groups.map((group) => renderGroup(group, { by, metric, labels })),
+        tags: [...labels.tagNames(tenancy.workspaces)],
+        groups: answer.groups.map((group) => renderGroup(group, { by: question.by, metric, labels })),
         rest: answer.rest === null ? null : renderSums(answer.rest),
         others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
         total: renderSums(answer.total),
@@ -90,7 +91,7 @@ export function usageHandlers(parts: UsageParts) {
       const { answer } = await orRefuse(parts.usage.readUsage({ answer: question }));
       return {
         name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
-        lines: csvOf(question, answer, labels),
+        lines: csvOf(query.by, question, answer, labels),
       };
     },
     'GET /attempt-costs': async ({ query }) => {
@@ -137,8 +138,13 @@ async function understand(parts: UsageParts, tenancy: Tenancy, requested: Asked,
     ...chooseQueried(requested, labels, tenancy),
     ...range,
     timeZone,
-    by: requested.by,
+    by: requested.by.map((name) => (isTag(name) ? 'tag' : name)),
     owners: requested.by.includes('member') ? Object.fromEntries(labels.owners) : null,
+    ...(requested.by.some(isTag) && {
+      tagged: requested.by.map((name) =>
+        isTag(name) ? Object.fromEntries(labels.tagged(name.slice('tag.'.length), tenancy.workspaces)) : null,
+      ),
+    }),
     ...shown,
     timeMsMax: PAGE_MS_MAX,
   };
@@ -152,6 +158,10 @@ function chooseQueried(requested: Asked, labels: UsageLabels, { workspaces }: Te
   const condition = conditionOf(requested, labels.owners);
   const { condition: narrowed, terms: left } = withIdTerm(resolveQuery(terms, condition, labels, workspaces));
   return { condition: narrowed, terms: left };
+}
+
+function isTag(name: Asked['by'][number]): name is `tag.${string}` {
+  return name.startsWith('tag.');
 }
 
 /** The sums of the previous period of the same length. */
@@ -200,11 +210,12 @@ function forecastOf(
 }
 
 async function* csvOf(
+  asked: Asked['by'],
   { by, buckets }: UsageQuestion,
   { groups, others }: UsageAnswer,
   labels: UsageLabels,
 ): AsyncGenerator<string> {
-  yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
+  yield csvLine(['bucket', ...asked.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
   const rows = groups.map(({ values, buckets: own }) => ({
     names: by.flatMap((dimension, index) => {
       const value = values[index] ?? null;

@@ -12,6 +12,7 @@ export const QUERY_FIELDS = {
   provider: { kind: 'text', about: 'Provider' },
   workspace: { kind: 'text', about: 'Workspace' },
   member: { kind: 'text', about: 'Creator of the API key' },
+  tag: { kind: 'text', about: 'Tag of the API key, such as tag.team:web' },
   user: { kind: 'text', about: 'End user' },
   session: { kind: 'text', about: 'Session' },
   protocol: { kind: 'choice', about: 'Format of the client' },
@@ -57,6 +58,8 @@ export interface QueryWord {
 /** Met by calls that meet any of the tests; `isNot`: by all others. */
 export interface QueryTerm<Field extends string = QueryField> {
   readonly field: Field;
+  /** With the field `tag`: its name. */
+  readonly tag?: string;
   readonly isNot: boolean;
   readonly texts: readonly TextTest[];
   readonly ranges: readonly RangeTest[];

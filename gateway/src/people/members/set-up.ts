@@ -128,7 +128,15 @@ export async function makePerson({ name, email, password, account }: NewPersonGi
     changes: [
       {
         of: 'person',
-        insert: { id, name, ...emailColumns(email, account), second_factor: 0, seen_at_ms: atMs, ...times },
+        insert: {
+          id,
+          name,
+          ...emailColumns(email, account),
+          second_factor: 0,
+          seen_at_ms: atMs,
+          time_zone: null,
+          ...times,
+        },
       },
       {
         of: 'sign_in_method',

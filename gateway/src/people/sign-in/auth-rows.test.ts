@@ -54,6 +54,7 @@ test('a user is read as it was created: dates are dates, flags are flags, and no
     created_at_ms: 5,
     updated_at_ms: 6,
     seen_at_ms: null,
+    time_zone: null,
   });
 });
 

@@ -15,6 +15,7 @@ function person(id: string, members: Partial<PersonRow> = {}): PersonRow {
     created_at_ms: 1,
     updated_at_ms: 1,
     seen_at_ms: null,
+    time_zone: null,
     ...members,
   };
 }

@@ -28,6 +28,7 @@ export const SAMPLE_KEY: StoredKey = {
   createdBy: null,
   disabledBy: null,
   requiredTags: ['eu', 'zdr'],
+  tags: { team: 'web', 'cost-center': '"42"' },
 };
 const KEY = SAMPLE_KEY;
 const ACCOUNT: StoredAccount = {

@@ -1,13 +1,13 @@
 /** Decodes the frames of a block of the journal; `frame-members.ts` describes the format. */
 import type { Reason } from '../../errors/reason.ts';
-import type { MediaAndToolUsage, Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
+import type { MediaAndToolUsage, UsageFlag, UsageSource } from '../../generation/usage.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
 import type { CallDraft, Checkpoint, DetachedJob } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import type { StoredByCall } from '../ports/stored-state.ts';
-import { readAttempt, readAudit } from './decode-nested.ts';
+import { readAttempt, readAudit, usageOf } from './decode-nested.ts';
 import { KIND, MEMBER } from './frame-members.ts';
 import { FrameReader } from './frame-reader.ts';
 
@@ -63,7 +63,7 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
       return {
         kind: 'checkpoint',
         call_id: members.given(members.callId, 'callId'),
-        usage: members.usage(),
+        usage: usageOf(members),
         cost: BigInt(members.given(members.cost, 'cost')),
         ...members.target(),
       };
@@ -369,7 +369,7 @@ class Members {
       error: this.error,
       reason: this.reason,
       finish_reason: this.finishReason,
-      usage: this.usage(),
+      usage: usageOf(this),
       usage_source: this.given(this.usageSource, 'usageSource') as UsageSource,
       usage_flags: this.usageFlags,
       ...(this.cachedFrom !== null && { cached_from: this.cachedFrom }),
@@ -380,15 +380,6 @@ class Members {
       duration_ms: this.durationMs,
       attempts: this.attempts,
     };
-  }
-
-  usage(): Usage {
-    const { input, output, reasoning, extras } = this;
-    const cache_read = this.cacheRead;
-    const cache_write_5m = this.cacheWrite5m;
-    const cache_write_1h = this.cacheWrite1h;
-    if (extras === null) return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
-    return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
   }
 
   /** Of a checkpoint, whose target is absent where it is the hold's. */

@@ -21,6 +21,8 @@ export interface PersonRow {
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
   readonly seen_at_ms: number | null;
+  /** In which the console shows times of day: an IANA name, or `browser`. Null: that of the account. */
+  readonly time_zone: string | null;
 }
 
 export interface PersonSessionRow {

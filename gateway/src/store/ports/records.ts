@@ -50,7 +50,12 @@ export interface StoredKey {
   readonly disabledByOperator?: true;
   /** Data tags that every target of its calls must carry, such as `eu`, besides its workspace's. Omitted: none. */
   readonly requiredTags?: readonly string[];
+  /** By name, such as `team`: what the account sorts its keys by. They decide nothing about calls. Omitted: none. */
+  readonly tags?: KeyTags;
 }
+
+/** Name → value. */
+export type KeyTags = Readonly<Record<string, string>>;
 
 /** Which requests of a workspace may be answered from its cache: those whose header asks for it, or all. */
 export const CACHE_MODES = ['request', 'all'] as const;

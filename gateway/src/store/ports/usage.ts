@@ -11,7 +11,10 @@ import type { Billed, CallRecord } from './records.ts';
 /** Integer nano-USD. */
 type NanoUsd = bigint;
 
-/** `model` is the name that the client requested, as in records, key permissions and budgets. */
+/**
+ * `model` is the name that the client requested, as in records, key permissions and budgets. `member` and `tag` are
+ * those of the key.
+ */
 export const USAGE_DIMENSIONS = [
   'model',
   'provider',
@@ -21,8 +24,14 @@ export const USAGE_DIMENSIONS = [
   'end_user',
   'session',
   'protocol',
+  'tag',
 ] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+
+/** Whether the values of a dimension follow from the key, so that records, series and filters know it by the key. */
+export function followsKey(dimension: UsageDimension): dimension is 'key' | 'member' | 'tag' {
+  return dimension === 'key' || dimension === 'member' || dimension === 'tag';
+}
 
 /** How a call ended: success, a client error, any other error, or a client disconnect. */
 export type CallOutcome = 'ok' | 'client_error' | 'server_error' | 'cancelled';
@@ -93,6 +102,8 @@ export interface UsageQuestion {
   readonly by: readonly UsageDimension[];
   /** Key → member, for grouping by member. */
   readonly owners: Readonly<Record<string, string>> | null;
+  /** For each dimension of `by` that is `tag`, at its place: key → value. Omitted: `by` has none. */
+  readonly tagged?: readonly (Readonly<Record<string, string>> | null)[];
   /**
    * Which percentiles to compute: none, for groups and the total, or for each of their buckets too. Others are null.
    */

@@ -1,7 +1,7 @@
 /** Renders why requests of the range failed: one row per reason, which leads to its requests. Loaded when shown. */
 import { counted, wholeNumber } from '../../../lib/format.ts';
 import { useReply } from '../../../lib/queries.ts';
-import { exactTime, useZone } from '../../../lib/zone.ts';
+import { exactTime, useClockZone } from '../../../lib/zone.ts';
 import { When } from '../../../ui/amounts.tsx';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
@@ -57,7 +57,7 @@ interface ReasonTableProps {
 }
 
 export default function ReasonTable({ account, query, onOpen }: ReasonTableProps) {
-  const zone = useZone();
+  const zone = useClockZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/reasons', { path: { account }, query });
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <SkeletonRows rows={8} />;

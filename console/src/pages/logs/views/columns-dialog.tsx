@@ -5,7 +5,7 @@ import { useFilters } from '../../../route/route.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CheckField } from '../../../ui/field.tsx';
 import { FormDialog } from '../../../ui/form.tsx';
-import { COLUMN_HEADS, columnsOf } from '../call-columns.tsx';
+import { COLUMN_HEADS, columnsOf } from './call-columns.tsx';
 
 export default function ColumnsDialog({ onClose }: { readonly onClose: () => void }) {
   const [search, change] = useFilters();

@@ -34,7 +34,7 @@ const MEMBERS: Readonly<Record<keyof ViewSearch, true>> = {
   outcome: true,
   without: true,
 };
-export const VIEW_MEMBERS = Object.keys(MEMBERS) as readonly (keyof ViewSearch)[];
+const VIEW_MEMBERS = Object.keys(MEMBERS) as readonly (keyof ViewSearch)[];
 
 /** What a view of this page would keep. An order that the page ignores is left out. */
 export function viewSearchOf(search: Search): ViewSearch {

@@ -7,7 +7,7 @@ import { counted, wholeNumber } from '../../../lib/format.ts';
 import { exactUsd, shortUsd } from '../../../lib/money.ts';
 import { usePages, useReply } from '../../../lib/queries.ts';
 import { useAccount } from '../../../lib/session.ts';
-import { exactTime, useZone } from '../../../lib/zone.ts';
+import { exactTime, useClockZone } from '../../../lib/zone.ts';
 import { Link } from '../../../route/link.tsx';
 import { Money } from '../../../ui/amounts.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -66,7 +66,7 @@ export default function WhatIfSheet({ query, model, onChoose, onClose }: WhatIfS
 
 function Comparison({ query, model }: Pick<WhatIfSheetProps, 'query' | 'model'>) {
   const { account } = useAccount();
-  const zone = useZone();
+  const zone = useClockZone();
   const [isPaused, setPaused] = useState(false);
   const given = { ...query, other_model: model };
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(

@@ -50,7 +50,7 @@ interface Needle {
 }
 
 function chunkTerm({ field, isNot, texts, ranges }: QueryTerm): ChunkTerm {
-  if (field === 'member') throw new Error('a term with a member was not resolved to keys');
+  if (field === 'member' || field === 'tag') throw new Error(`a term with a ${field} was not resolved to keys`);
   const isOfNone = texts.includes(null);
   const needles = texts.flatMap((test): Needle[] =>
     test === null

@@ -44,7 +44,7 @@ const ACCOUNTS_AND_KEYS = [
     required_tags TEXT,
     cache TEXT
   ) STRICT`,
-  // NULL in `holds`: the account's mode; in `created_by`: the command line.
+  // NULL in `holds`: the account's mode; in `created_by`: the command line. `tags`: a JSON object.
   `CREATE TABLE api_key (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -66,7 +66,8 @@ const ACCOUNTS_AND_KEYS = [
     previous_last4 TEXT,
     disabled_by TEXT,
     disabled_by_operator INTEGER NOT NULL DEFAULT 0 CHECK (disabled_by_operator IN (0, 1)),
-    required_tags TEXT
+    required_tags TEXT,
+    tags TEXT
   ) STRICT`,
   // One row per secret of a key: the current one, and the previous one during the grace period of a rotation.
   'CREATE TABLE key_use (hash TEXT PRIMARY KEY NOT NULL, at_ms INTEGER NOT NULL, client TEXT) STRICT, WITHOUT ROWID',

@@ -17,7 +17,8 @@ export const PEOPLE_TABLES = [
     seen_at_ms INTEGER,
     email TEXT NOT NULL DEFAULT '',
     account TEXT REFERENCES account (id) CHECK (unique_email = CASE email_verified
-      WHEN 1 THEN email ELSE email || ' ' || coalesce(account, id) END)
+      WHEN 1 THEN email ELSE email || ' ' || coalesce(account, id) END),
+    time_zone TEXT
   ) STRICT`,
   'CREATE INDEX person_email ON person (email)',
   // `token` is the SHA-256 of the browser's token. `expires_at_ms` never moves; inactivity ends a session earlier.

@@ -47,6 +47,7 @@ const KEYS: StoredTable<StoredKey> = {
     disabledBy: 'plain',
     disabledByOperator: 'optional_flag',
     requiredTags: 'optional_json',
+    tags: 'optional_json',
   },
 };
 

@@ -16,8 +16,8 @@ export interface QueryCondition {
 
 const INPUT = '(input + cache_read + cache_write_5m + cache_write_1h)';
 
-/** The member of a key is resolved to keys before; flags are a list of their own. */
-type ColumnField = Exclude<QueryField, 'member' | 'flag'>;
+/** Members and tags are resolved to keys before; flags are a list of their own. */
+type ColumnField = Exclude<QueryField, 'member' | 'tag' | 'flag'>;
 
 /** The expression of each field over `call_record`. */
 export const EXPRESSIONS: Readonly<Record<ColumnField, string>> = {
@@ -68,7 +68,7 @@ function termSql({ field, isNot, texts, ranges }: QueryTerm, parameters: QueryVa
 }
 
 function expressionOf(field: Exclude<QueryField, 'flag'>): string {
-  if (field === 'member') throw new Error('a term with a member was not resolved to keys');
+  if (field === 'member' || field === 'tag') throw new Error(`a term with a ${field} was not resolved to keys`);
   return EXPRESSIONS[field];
 }
 

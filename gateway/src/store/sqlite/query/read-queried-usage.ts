@@ -27,16 +27,18 @@ export function scanQueried(
   const asked = { ...question, outcome: null, idPrefix: null, beforeId: null, limit: 0, withHistogram: false };
   const condition = matchingCalls(asked);
   const ids = openChunkedLogs(database, asked)?.ids(FOUND_MAX, deadline) ?? null;
-  if (ids !== null) return readFound(database, { ids, condition }, deadline, take);
   const days = (toMs - fromMs) / DAY_MS;
-  if (days <= SCANNED_DAYS_MAX) {
-    return scanRecords(database, idsOf({ startMs: fromMs, endMs: toMs }), condition, deadline, take);
-  }
-  throw new UsageRefusal(
-    'too_wide',
-    `the query is met by more than ${FOUND_MAX.toLocaleString('en')} requests, which are summed up one by one: over ${SCANNED_DAYS_MAX} days at most, found ${Math.round(days)}. Choose a shorter range, or a query that fewer requests meet`,
-  );
+  if (ids !== null) readFound(database, { ids, condition }, deadline, take);
+  else if (days <= SCANNED_DAYS_MAX) {
+    scanRecords(database, idsOf({ startMs: fromMs, endMs: toMs }), condition, deadline, take);
+  } else throw tooWide(days);
 }
+
+const tooWide = (days: number) =>
+  new UsageRefusal(
+    'too_wide',
+    `requests that meet a query are summed up one by one: at most ${FOUND_MAX.toLocaleString('en')}, or those of ${SCANNED_DAYS_MAX} days; found more over ${Math.round(days)} days. Choose a shorter range, or a query that fewer requests meet`,
+  );
 
 function readFound(
   database: Database,
@@ -57,7 +59,7 @@ function readFound(
       records += page.length;
       deadline.check();
     }
-    if (records !== ids.length) throw new Error(`chunks name ${ids.length} records, of which ${records} were found`);
+    if (records !== ids.length) throw new Error(`chunks name ${ids.length} records; ${records} of them were found`);
   } finally {
     read.finalize();
   }

@@ -106,37 +106,38 @@ type Value = string | number | bigint | null;
 const inputOf = ({ usage }: CallRecord) => usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
 
 /** What each field means, written apart from the store. */
-const VALUES: Readonly<Record<Exclude<QueryField, 'member'>, (call: CallRecord) => Value | readonly string[]>> = {
-  key: ({ key_id }) => key_id,
-  model: ({ model }) => model,
-  served: ({ served_model }) => served_model,
-  provider: ({ provider }) => provider,
-  workspace: ({ workspace }) => workspace,
-  user: ({ end_user }) => end_user,
-  session: ({ session }) => session,
-  protocol: ({ protocol }) => protocol,
-  stream: ({ stream }) => (stream ? 'yes' : 'no'),
-  status: ({ status }) => status,
-  outcome: ({ status, error }) => outcomeOf(status, error),
-  reason: ({ reason }) => reason?.kind ?? null,
-  error: ({ error }) => error,
-  cost: ({ cost_nano_usd: cost }) => (cost === null ? null : BigInt(cost)),
-  tokens: (call) => inputOf(call) + call.usage.output,
-  input: inputOf,
-  output: ({ usage }) => usage.output,
-  cache: ({ usage }) => usage.cache_read,
-  cached: ({ cached_from }) => (cached_from === undefined ? 'no' : 'yes'),
-  ttft: ({ ttfb_ms }) => ttfb_ms,
-  duration: ({ duration_ms }) => duration_ms,
-  tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
-  attempts: ({ attempts }) => attempts.length,
-  flag: ({ usage_flags }) => usage_flags,
-  trace: ({ trace_id }) => trace_id ?? null,
-  id: ({ request_id }) => request_id,
-};
+const VALUES: Readonly<Record<Exclude<QueryField, 'member' | 'tag'>, (call: CallRecord) => Value | readonly string[]>> =
+  {
+    key: ({ key_id }) => key_id,
+    model: ({ model }) => model,
+    served: ({ served_model }) => served_model,
+    provider: ({ provider }) => provider,
+    workspace: ({ workspace }) => workspace,
+    user: ({ end_user }) => end_user,
+    session: ({ session }) => session,
+    protocol: ({ protocol }) => protocol,
+    stream: ({ stream }) => (stream ? 'yes' : 'no'),
+    status: ({ status }) => status,
+    outcome: ({ status, error }) => outcomeOf(status, error),
+    reason: ({ reason }) => reason?.kind ?? null,
+    error: ({ error }) => error,
+    cost: ({ cost_nano_usd: cost }) => (cost === null ? null : BigInt(cost)),
+    tokens: (call) => inputOf(call) + call.usage.output,
+    input: inputOf,
+    output: ({ usage }) => usage.output,
+    cache: ({ usage }) => usage.cache_read,
+    cached: ({ cached_from }) => (cached_from === undefined ? 'no' : 'yes'),
+    ttft: ({ ttfb_ms }) => ttfb_ms,
+    duration: ({ duration_ms }) => duration_ms,
+    tps: ({ usage, duration_ms: ms }) => (usage.output > 0 && ms > 0 ? (usage.output * 1_000) / ms : null),
+    attempts: ({ attempts }) => attempts.length,
+    flag: ({ usage_flags }) => usage_flags,
+    trace: ({ trace_id }) => trace_id ?? null,
+    id: ({ request_id }) => request_id,
+  };
 
 function meets(call: CallRecord, { field, isNot, texts, ranges }: QueryTerm): boolean {
-  const value = VALUES[field as Exclude<QueryField, 'member'>](call);
+  const value = VALUES[field as Exclude<QueryField, 'member' | 'tag'>](call);
   const values = Array.isArray(value) ? (value as readonly string[]) : [value as Value];
   const isText = (one: Value) =>
     texts.some((test) =>

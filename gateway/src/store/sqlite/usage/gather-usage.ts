@@ -2,13 +2,14 @@
  * Sums usage by group, with buckets for the groups that are drawn, and renders the answer: the top groups, the rest
  * together, and the totals. Packs answers for the way between threads.
  */
-import type {
-  UsageAnswer,
-  UsageBuckets,
-  UsageDimension,
-  UsageGroup,
-  UsageQuestion,
-  UsageSums,
+import {
+  followsKey,
+  type UsageAnswer,
+  type UsageBuckets,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageQuestion,
+  type UsageSums,
 } from '../../ports/usage.ts';
 import { addSlots, addToSlot, subtractSlots } from '../rollup/latency-slots.ts';
 import { addBlockSlots, addWholeSlots } from '../rollup/sum-block.ts';
@@ -63,12 +64,16 @@ export class UsageGather {
     this.#question = question;
   }
 
-  /** The name of a group, from its values of the dimensions; for a member, from that of their key. */
+  /** The name of a group, from its values of the dimensions; for a member or a tag, from that of their key. */
   nameOfValues(values: readonly (string | null)[]): string {
-    const { by, owners } = this.#question;
-    if (!by.includes('member')) return JSON.stringify(values);
+    const { by, owners, tagged } = this.#question;
+    if (!by.includes('member') && !by.includes('tag')) return JSON.stringify(values);
     return JSON.stringify(
-      values.map((value, index) => (by[index] === 'member' && value !== null ? (owners?.[value] ?? null) : value)),
+      values.map((value, index) => {
+        if (value === null || (by[index] !== 'member' && by[index] !== 'tag')) return value;
+        const valuesOfKeys = by[index] === 'member' ? owners : tagged?.[index];
+        return valuesOfKeys?.[value] ?? null;
+      }),
     );
   }
 
@@ -202,7 +207,7 @@ export class UsageGather {
 }
 
 function dimensionOf(record: SummedRecord, dimension: UsageDimension): string | null {
-  return record[dimension === 'key' || dimension === 'member' ? 'key_id' : dimension];
+  return record[followsKey(dimension) ? 'key_id' : dimension];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Queries rolled-up usage: the series, and the stored blocks of a span. Does not add them up. */
 import type { Database } from 'bun:sqlite';
-import type { CallCondition, UsageDimension, UsageTenant } from '../../ports/usage.ts';
+import { type CallCondition, followsKey, type UsageDimension, type UsageTenant } from '../../ports/usage.ts';
 import type { BlockStep } from '../rollup/block-book.ts';
 import { type LatencyBlock, openLatencies, openSums, type SumBlock } from '../rollup/sum-block.ts';
 import { OUTCOME_COUNTERS } from '../rollup/tally.ts';
@@ -29,7 +29,7 @@ export interface ReadBlock extends SumBlock {
   readonly latencies: LatencyBlock | null;
 }
 
-/** A series with its values of the requested dimensions; a member's values are those of their keys. */
+/** A series with its values of the requested dimensions; the values of members and tags are those of their keys. */
 export type SeriesRow = readonly [id: number, ...values: (string | null)[]];
 
 export function readSeries(
@@ -38,7 +38,7 @@ export function readSeries(
   by: readonly UsageDimension[],
 ): readonly SeriesRow[] {
   const { sql, parameters } = seriesCondition(kind, tenant, condition);
-  const columns = by.map((dimension) => (dimension === 'key' || dimension === 'member' ? 'key_id' : dimension));
+  const columns = by.map((dimension) => (followsKey(dimension) ? 'key_id' : dimension));
   const read = database.prepare<unknown, Parameter[]>(
     `SELECT ${['id', ...columns].join(', ')} FROM usage_series WHERE ${sql}`,
   );

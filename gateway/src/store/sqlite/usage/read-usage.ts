@@ -3,7 +3,13 @@
  * database, so that the sums always equal those of the records.
  */
 import type { Database } from 'bun:sqlite';
-import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
+import {
+  followsKey,
+  type UsageAnswer,
+  type UsageDimension,
+  type UsageQuestion,
+  UsageRefusal,
+} from '../../ports/usage.ts';
 import { scanQueried } from '../query/read-queried-usage.ts';
 import type { RankedSum } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
@@ -43,9 +49,9 @@ export function readUsage(
   return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
 }
 
-/** Records, series and filters identify members by their keys. */
+/** Records, series and filters identify members and tags by their keys. */
 function columnOf(dimension: UsageDimension): string {
-  return dimension === 'key' || dimension === 'member' ? 'keys' : dimension;
+  return followsKey(dimension) ? 'keys' : dimension;
 }
 
 function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): void {

@@ -152,6 +152,7 @@ const VALUE_OF: Readonly<Record<UsageDimension, (call: CallRecord) => string | n
   end_user: ({ end_user }) => end_user,
   session: ({ session }) => session,
   protocol: ({ protocol }) => protocol,
+  tag: ({ key_id }) => (key_id.endsWith('2') ? 'web' : null),
 };
 
 const AMOUNT_OF: Readonly<Record<UsageRank, (sums: UsageSums) => bigint>> = {
@@ -357,6 +358,11 @@ describe('sums are those of the records', () => {
       calls.filter(({ key_id }) => key_id.endsWith('1')).map(({ key_id }) => [key_id, 'ann']),
     );
     judge(reading, questionOf({ by: ['member'], owners }), calls);
+    const web = Object.fromEntries(
+      calls.filter(({ key_id }) => key_id.endsWith('2')).map(({ key_id }) => [key_id, 'web']),
+    );
+    judge(reading, questionOf({ by: ['tag'], tagged: [web] }), calls);
+    judge(reading, questionOf({ by: ['member', 'tag'], owners, tagged: [null, web] }), calls);
     for (const [member, value] of Object.entries({
       model: 'model-3',
       provider: 'openai',

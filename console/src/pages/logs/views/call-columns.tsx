@@ -5,15 +5,15 @@ import {
   isCallColumn,
   isSorted,
   USUAL_COLUMNS,
-} from '../../../../gateway/src/lib/query/call-columns.ts';
-import { shortNumber, wholeNumber } from '../../lib/format.ts';
-import { RECORDED_TITLES } from '../../lib/protocols.ts';
-import { Money, When } from '../../ui/amounts.tsx';
-import { CallStatus } from '../../ui/badge.tsx';
-import { CopyIcon } from '../../ui/code-block.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { REASON_TITLES } from './reasons/reason-titles.ts';
-import type { CallView } from './use-call-list.ts';
+} from '../../../../../gateway/src/lib/query/call-columns.ts';
+import { shortNumber, wholeNumber } from '../../../lib/format.ts';
+import { RECORDED_TITLES } from '../../../lib/protocols.ts';
+import { Money, When } from '../../../ui/amounts.tsx';
+import { CallStatus } from '../../../ui/badge.tsx';
+import { CopyIcon } from '../../../ui/code-block.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { REASON_TITLES } from '../reasons/reason-titles.ts';
+import type { CallView } from '../use-call-list.ts';
 
 /** Heads of columns; the dialog that chooses columns has the same names. */
 export const COLUMN_HEADS: Readonly<Record<CallColumn, string>> = {
