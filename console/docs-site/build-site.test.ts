@@ -119,11 +119,13 @@ describe('links', () => {
   });
 });
 
-test('text of pages is text: code and titles are escaped, and HTML in a page is refused', () => {
+test('text of pages is text: code and titles are escaped, and HTML in a page is a problem', () => {
   const { files } = buildSmall({ 'docs/one.md': '# `<b>` & "two"\n\n`<i>`\n\n```\n</code><script>\n```\n' });
   expect(files.get('one.html')).toContain('<h1>&lt;b&gt; &amp; &quot;two&quot;</h1>');
   expect(files.get('one.html')).toContain('<pre tabindex="0"><code>&lt;/code&gt;&lt;script&gt;\n</code></pre>');
-  expect(() => buildSmall({ 'docs/one.md': '# One\n\n<b>bold</b>\n' })).toThrow('docs/one.md contains HTML');
+  const html = buildSmall({ 'docs/one.md': '# One\n\nIt is <b>bold</b>.\n' });
+  expect(html.files.get('one.html')).toContain('<p>It is &lt;b&gt;bold&lt;/b&gt;.</p>');
+  expect(html.problems[0]).toBe('docs/one.md: contains HTML, which the site shows as text: <b>');
 });
 
 test('the same sources give the same bytes', () => {

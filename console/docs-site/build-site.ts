@@ -14,7 +14,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export interface Site {
   /** By their paths below the site's address. */
   readonly files: ReadonlyMap<string, string | Uint8Array>;
-  /** Broken links, and pages that docs/README.md forgets. */
+  /** Broken links, HTML, and pages that docs/README.md lists and that do not exist. */
   readonly problems: readonly string[];
 }
 
@@ -56,6 +56,9 @@ export function buildSite({ form, fonts, root = ROOT }: SitePlan): Site {
     return to === 'index' ? '/docs' : `/docs/${to}`;
   };
 
+  function problem(page: DocPage, text: string): void {
+    problems.push(`${page.source}: ${text}`);
+  }
   function resolveLink(page: DocPage, href: string): string | null {
     const [name = '', anchor] = href.split('#');
     const file = linkedFile(page, name);
@@ -66,7 +69,7 @@ export function buildSite({ form, fonts, root = ROOT }: SitePlan): Site {
     const target = part ?? (name === '' ? page : linked[0]);
     if (target !== undefined) {
       const isThere = part !== undefined || anchor === undefined || target.headings.some(({ id }) => id === anchor);
-      if (!isThere) problems.push(`${page.source}: there is no heading #${anchor} in ${target.source}`);
+      if (!isThere) problem(page, `there is no heading #${anchor} in ${target.source}`);
       const suffix = part !== undefined || anchor === undefined ? '' : `#${anchor}`;
       return target === page && suffix !== '' ? suffix : `${pageAddress(page.path, target.path)}${suffix}`;
     }
@@ -75,7 +78,7 @@ export function buildSite({ form, fonts, root = ROOT }: SitePlan): Site {
       files.set(path, readFileSync(join(root, file)));
       return addressFrom(page.path, path);
     }
-    problems.push(`${page.source}: ${href} leads to no page and no file of the site`);
+    problem(page, `${href} leads to no page and no file of the site`);
     return null;
   }
   function picture(page: DocPage, href: string): Picture {
@@ -111,7 +114,7 @@ export function buildSite({ form, fonts, root = ROOT }: SitePlan): Site {
     };
   }
   for (const page of pages) {
-    const content = renderMarkdown(page, { link: resolveLink, picture });
+    const content = renderMarkdown(page, { problem, link: resolveLink, picture });
     files.set(`${page.path}.html`, renderPage(page, content, layoutOf(page.path)));
   }
   files.set('404.html', renderNotFound(layoutOf('404')));

@@ -12,11 +12,13 @@ export interface Picture {
 }
 
 export interface Places {
+  /** Notes what is wrong with a page. */
+  problem(page: DocPage, text: string): void;
   link: ResolveLink;
   picture(page: DocPage, href: string): Picture;
 }
 
-/** Throws on HTML in a page: the site has none but what is made here. */
+/** HTML in a page is shown as text: the site has none but what is made here. */
 export function renderMarkdown(page: DocPage, places: Places): string {
   let nth = 0;
   const renderer: RendererObject = {
@@ -51,7 +53,8 @@ export function renderMarkdown(page: DocPage, places: Places): string {
     },
     html({ text }) {
       if (/^<!--.*-->\s*$/s.test(text)) return '';
-      throw new Error(`${page.source} contains HTML, which the site does not show: ${text.slice(0, 60)}`);
+      places.problem(page, `contains HTML, which the site shows as text: ${text.trim().slice(0, 60)}`);
+      return escapeHtml(text);
     },
   };
   return new Marked({ gfm: true, renderer }).parser([...page.tokens]);

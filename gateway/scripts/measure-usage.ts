@@ -1,6 +1,6 @@
 /**
  * Measures the console's queries over many calls: fills an empty folder with calls, rolls them up, and reports the
- * response time of each kind of query. With `--queries` only those of the query bar, and it fails where the 95th
+ * response time of each kind of query. With `--queries` only those of the query bar and of sessions, and it fails where the 95th
  * percentile of one is above 300 ms. Run as `bun gateway/scripts/measure-usage.ts DIR [calls] [--queries]`.
  */
 import type { Database } from 'bun:sqlite';
@@ -203,6 +203,22 @@ async function measure({ usage }: Store): Promise<void> {
   const largest = { ...whole, tenant: { account: 'default', workspaces: null } };
   for (const text of QUERIES)
     await time(`query ${text}`, () => list({}, { ...largest, terms: parseQuery(text).terms }));
+  const sessions = (more = {}) =>
+    usage.readSessions({
+      ...{ condition: ANY, outcome: null, toMs, idPrefix: null, beforeId: null, limit: 50, timeMsMax: 60_000 },
+      ...largest,
+      ...more,
+    });
+  const [latest] = (await sessions()).sessions;
+  if (latest === undefined) throw new Error('the account has no sessions');
+  const oldId = (await sessions({ toMs: toMs - 60 * DAY_MS })).next;
+  await time('sessions, 24 hours', () => sessions({ fromMs: toMs - DAY_MS }));
+  await time('sessions, 90 days', () => sessions());
+  await time('sessions, 90 days, a page 60 days back', () => sessions({ beforeId: oldId }));
+  await time('sessions, 90 days, with rare errors', () =>
+    sessions({ terms: parseQuery('attempts>1 status:429').terms }),
+  );
+  await time('one session', () => sessions({ fromMs: null, condition: { ...ANY, session: latest.session } }));
   for (const by of SORTS) {
     for (const isDescending of [true, false]) {
       const name = `sort by ${isDescending ? '-' : ''}${by}`;

@@ -1,4 +1,4 @@
-/** Labels the buckets of a chart in the account's time zone. */
+/** Labels the buckets of a chart in a time zone. */
 
 export type Step = 'minute' | 'hour' | 'day';
 

@@ -102,7 +102,9 @@ function fieldsLike(typed: string, { fields }: QueryLanguage<string>): readonly 
   const all = Object.entries<QueryFieldRow>(fields).filter(([name]) => name.startsWith(plain));
   return all.map(([name, { kind, about }]) => {
     const isRange = kind !== 'text' && kind !== 'choice' && kind !== 'status' && kind !== 'date';
-    return { text: `${name}${isRange ? '>' : ':'}`, label: name, hint: about };
+    // The name of the tag follows.
+    const operator = name === 'tag' ? '.' : isRange ? '>' : ':';
+    return { text: `${name}${operator}`, label: name, hint: about };
   });
 }
 

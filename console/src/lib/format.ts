@@ -18,13 +18,17 @@ export function shortNumber(count: number): string {
   return Math.abs(count) < 10_000 ? WHOLE.format(count) : SHORT.format(count);
 }
 
-/** `834` → `834 ms`, `83400` → `1 min 23 s`. */
+/** `834` → `834 ms`, `83400` → `1 min 23 s`, `7500000` → `2 h 5 min`, `100000000` → `1 d 3 h`. */
 export function duration(ms: number): string {
   if (ms < 1) return '<1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  const seconds = Math.floor(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** `0.0123` → `1.2%`. */

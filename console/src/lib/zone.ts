@@ -18,6 +18,12 @@ export function useClockZone(): string {
   return useContext(ClockZoneContext);
 }
 
+/** The zone in which the columns of a chart are labeled: days are the account's, hours and minutes are times of day. */
+export function useColumnZone(step: 'minute' | 'hour' | 'day'): string {
+  const [days, clock] = [useZone(), useClockZone()];
+  return step === 'day' ? days : clock;
+}
+
 /** The zone that a viewer chose; null: the account's. A name that the browser doesn't know is the account's zone. */
 export function clockZone(chosen: string | null, accountZone: string): string {
   if (chosen === null) return accountZone;

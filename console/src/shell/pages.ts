@@ -10,6 +10,7 @@ import {
   House,
   KeyRound,
   type LucideIcon,
+  MessagesSquare,
   Network,
   Scale,
   ScrollText,
@@ -35,6 +36,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app', name: 'Home', icon: House, key: 'h', needs: 'usage.read' },
     { path: '/app/usage', name: 'Usage', icon: Activity, key: 'u', needs: 'usage.read' },
     { path: '/app/logs', name: 'Logs', icon: Table2, key: 'l', needs: 'logs.read' },
+    { path: '/app/sessions', name: 'Sessions', icon: MessagesSquare, key: 'n', needs: 'logs.read' },
     { path: '/app/alerts', name: 'Alerts', icon: Bell, key: 't', needs: 'alerts.read' },
   ],
   [

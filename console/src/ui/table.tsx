@@ -4,32 +4,14 @@
  */
 
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import {
-  type CSSProperties,
-  type KeyboardEvent,
-  type PointerEvent,
-  type ReactNode,
-  type RefObject,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
-import { flushSync } from 'react-dom';
+import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
+import { scrollToRow, useRowWindow } from './table/row-window.ts';
+import { type Selection, useSelection } from './table/selection.ts';
 
 export interface Sorting {
   readonly column: string;
   readonly descending: boolean;
-}
-
-/** Rows that are chosen for one act: by checkbox, with Space, and a range with Shift. */
-export interface Selection<Row> {
-  /** Names of the rows, as `rowKey` gives them. */
-  readonly chosen: ReadonlySet<string>;
-  readonly mayChoose: (row: Row) => boolean;
-  /** Accessible name of a row. */
-  readonly nameOf: (row: Row) => string;
-  readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
 interface TableProps<Row> {
@@ -231,45 +213,6 @@ export function Table<Row>({
 
 const CHECKBOX = 'block size-3.5 accent-(--color-accent) disabled:opacity-40';
 
-/** Null: the rows of the table are not chosen. */
-function useSelection<Row>(
-  selection: Selection<Row> | undefined,
-  sorted: readonly Row[],
-  rowKey: (row: Row) => string,
-) {
-  /** Where a range begins. */
-  const anchor = useRef<number | null>(null);
-  if (selection === undefined) return null;
-  const { chosen, mayChoose, onChange } = selection;
-  const keysOf = (rows: readonly Row[]) => rows.filter(mayChoose).map(rowKey);
-  const between = (one: number, other: number) => keysOf(sorted.slice(Math.min(one, other), Math.max(one, other) + 1));
-  const all = keysOf(sorted);
-  const count = all.filter((key) => chosen.has(key)).length;
-  return {
-    /** Rows that may be chosen, and those of them that are. */
-    count: all.length,
-    chosen: count,
-    toggleAll: () => onChange(new Set(count === all.length ? [] : all)),
-    /** `isRange`: all rows from the last toggled one get the state that the row gets. */
-    toggle(index: number, isRange: boolean) {
-      const [key] = between(index, index);
-      if (key === undefined) return;
-      const range = isRange && anchor.current !== null ? between(anchor.current, index) : [key];
-      anchor.current = index;
-      onChange(chosen.has(key) ? without(chosen, range) : new Set([...chosen, ...range]));
-    },
-    /** Chooses the rows that the focus passes. */
-    extend(from: number, to: number) {
-      anchor.current ??= from;
-      onChange(new Set([...chosen, ...between(from, to)]));
-    },
-  };
-}
-
-function without(chosen: ReadonlySet<string>, keys: readonly string[]): ReadonlySet<string> {
-  return new Set([...chosen].filter((key) => !keys.includes(key)));
-}
-
 /** Fills the space of rows that are not rendered. */
 function Gap({ px }: { readonly px: number }) {
   return px <= 0 ? null : (
@@ -420,58 +363,4 @@ function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: ColumnHeadPro
 /** A CSS variable, applied by a class on wide windows only. */
 function defaultWidth(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : ({ '--usual-width': `${px}px` } as CSSProperties);
-}
-
-interface RowWindow {
-  readonly first: number;
-  /** Exclusive. */
-  readonly end: number;
-}
-
-/** Rows rendered above and below the visible ones, so that scrolling and arrow keys find them. */
-const AROUND = 12;
-/** A table's sticky head is as high as a row. */
-const HEAD_ROWS = 1;
-
-/** The rows that are visible at the scroll position `scrollPx`, and some around them. */
-export function visibleRows(count: number, rowPx: number, scrollPx: number, heightPx: number): RowWindow {
-  const first = Math.min(Math.floor(scrollPx / rowPx), Math.max(0, count - 1));
-  return {
-    first: Math.max(0, first - AROUND),
-    end: Math.min(count, first + Math.ceil(heightPx / rowPx) + AROUND),
-  };
-}
-
-/** The scroll position at which the row is fully visible. */
-export function scrollToRow(row: number, rowPx: number, scrollPx: number, heightPx: number): number {
-  const lowest = row * rowPx;
-  const highest = (row + 1 + HEAD_ROWS) * rowPx - heightPx;
-  return Math.max(Math.min(scrollPx, lowest), highest);
-}
-
-/** Follows the scroller. When `isOn` is false, all rows are rendered. */
-function useRowWindow(
-  scroller: RefObject<HTMLElement | null>,
-  { count, rowPx, isOn }: { readonly count: number; readonly rowPx: number; readonly isOn: boolean },
-): RowWindow {
-  const [seen, setSeen] = useState<RowWindow>({ first: 0, end: 0 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!isOn || element === null) return;
-    const look = () => {
-      const next = visibleRows(count, rowPx, element.scrollTop, element.clientHeight);
-      setSeen((known) => (known.first === next.first && known.end === next.end ? known : next));
-    };
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    // Synchronous, so that no gap shows and the next row exists when an arrow key moves to it.
-    const onScroll = () => flushSync(look);
-    element.addEventListener('scroll', onScroll, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', onScroll);
-    };
-  }, [scroller, count, rowPx, isOn]);
-  return isOn ? seen : { first: 0, end: count };
 }

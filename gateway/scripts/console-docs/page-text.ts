@@ -13,8 +13,8 @@ page. There is no public sign-up.
 
 ## Verified addresses
 
-Tollgate sends no email, so an invitation does not prove that its address belongs to the person who opens the link. An address
-is verified:
+An invitation does not prove that its address belongs to the person who opens the link: the member who invites sees the link too,
+also where \`server.smtp\` is configured and the invitation is sent by email. An address is verified:
 
 - by the setup link, for the first owner;
 - by a sign-in service (\`server.oidc\`) that creates the user and has verified the address;
@@ -43,7 +43,8 @@ Passkeys do not move when the host changes.
 
 ## Forgotten passwords
 
-Tollgate sends no email. A link to a new password is created in one of two ways; share it privately.
+A link to a new password is created in one of two ways. The second one also sends it to the address of the member, where
+\`server.smtp\` is configured; otherwise share it privately.
 
 - \`bin/tollgate reset-password EMAIL\`, where the gateway runs, prints a link for any user. With \`--without-second-factor\`, using it
   also turns the second factor off.

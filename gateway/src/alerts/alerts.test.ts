@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { Secret } from '../lib/secret.ts';
+import type { Mail, SendMail } from '../mail/mailer.ts';
 import { sampleRule } from '../store/contracts/alerts-contract.ts';
 import type { AlertRule } from '../store/ports/books/alerts.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
@@ -28,16 +29,20 @@ function receive(answer: (request: Request) => Response | Promise<Response>): st
   return `http://127.0.0.1:${server.port}`;
 }
 
+const neverSend: SendMail = () => Promise.reject(new Error('no email'));
+
 function deliveringTo(
   store: Store,
   addresses: Readonly<Record<string, string>>,
   minuteOf = () => 0,
   nowMs: () => number = Date.now,
+  sendMail: SendMail = neverSend,
 ) {
   const trusted = new Set(Object.values(addresses));
   return createDelivering({
     alerts: store.alerts,
     fetchFor: () => createGuardedFetch((origin) => trusted.has(origin)),
+    sendMail,
     minuteOf,
     consoleUrl: () => 'https://gate.test',
     open: ({ id }: AlertRule) => ({ url: new Secret(`${addresses[id] ?? ''}/hook`), signing: SIGNING }),
@@ -78,6 +83,7 @@ function sourcesOf(
     credentials: () => [],
     retirements: () => [],
     troubles: () => [],
+    readReconciliations: async () => [],
   };
 }
 
@@ -337,6 +343,7 @@ test('a receiver at a private address, or without https, is not reached', async 
   const deliver = createDelivering({
     alerts: store.alerts,
     fetchFor: () => createGuardedFetch(() => false),
+    sendMail: neverSend,
     minuteOf: () => 0,
     consoleUrl: () => null,
     open: () => ({ url: new Secret(address.replace('http:', 'https:')), signing: SIGNING }),
@@ -347,5 +354,47 @@ test('a receiver at a private address, or without https, is not reached', async 
   const [delivery] = await store.alerts.readDeliveries('one', 1);
   expect(delivery).toMatchObject({ status: 'pending', attempts: 1 });
   expect(delivery?.error).toMatch(/private|public|address/);
+  await store.close();
+});
+
+test('an email has the sentence, the remedy and the id of its delivery, and names recipients that were refused', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  const mails: Mail[] = [];
+  const results = [
+    { isSent: false, problem: 'smtp.test: 451 later' },
+    { isSent: true, problem: 'smtp.test: 550 bob' },
+  ];
+  await store.alerts.createRule(
+    sampleRule('mail', { channel: 'email', receiver: 'ada@a.test, bob@a.test', sealed: null }),
+    [],
+  );
+  await evaluateAlerts(sourcesOf(store, [budgetOf('prod')], 80n), 1);
+  let nowMs = Date.now();
+  const deliver = deliveringTo(
+    store,
+    {},
+    () => 0,
+    () => nowMs,
+    async (mail) => {
+      mails.push(mail);
+      return results.shift() ?? { isSent: true, problem: null };
+    },
+  );
+  const read = async () => (await store.alerts.readDeliveries('mail', 1))[0];
+  await deliver();
+  expect(await read()).toMatchObject({ status: 'pending', attempts: 1, error: 'smtp.test: 451 later' });
+  nowMs += HOUR_MS;
+  await deliver();
+  const delivery = await read();
+  expect(delivery).toMatchObject({ status: 'delivered', attempts: 2, error: 'smtp.test: 550 bob' });
+  expect(mails).toHaveLength(2);
+  expect(mails[0]).toEqual(mails[1] as Mail);
+  expect(mails[0]).toMatchObject({
+    to: ['ada@a.test', 'bob@a.test'],
+    subject: delivery?.text,
+    paragraphs: [delivery?.text],
+    link: { label: 'Raise budget', url: 'https://gate.test/app/keys/prod' },
+    id: delivery?.id,
+  });
   await store.close();
 });

@@ -3,9 +3,10 @@
  * its own, one delivery after another, so that a dead receiver delays no other.
  */
 import type { Secret } from '../lib/secret.ts';
-import { signPost } from '../lib/signed-post.ts';
+import type { MailResult, SendMail } from '../mail/mailer.ts';
 import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
+import { signPost } from '../upstream/signed-post.ts';
 import { isMuted } from './evaluate-alerts.ts';
 
 const BATCH = 50;
@@ -16,12 +17,14 @@ const GIVE_UP_AFTER_MS = 86_400_000;
 const ATTEMPTS_MIN = 10;
 const TIMEOUT_MS = 10_000;
 const ERROR_CHARACTERS_MAX = 200;
+const SUBJECT_CHARACTERS_MAX = 140;
 const DAY_MINUTES = 1_440;
 
 export interface AlertSender {
   readonly alerts: Pick<AlertStore, 'readRules' | 'readDue' | 'saveAttempt'>;
   /** Reaches public https addresses only and, for rules of the operator, those that the operator trusts. No redirects. */
   fetchFor(rule: AlertRule): Fetch;
+  readonly sendMail: SendMail;
   /** Null: they cannot be opened. */
   open(rule: AlertRule): { readonly url: Secret; readonly signing: Secret } | null;
   /** Minutes since midnight in the time zone of the rule's account. */
@@ -63,9 +66,10 @@ async function sendDue(sender: AlertSender, rule: AlertRule): Promise<void> {
   for (;;) {
     const due = await sender.alerts.readDue(rule.id, sender.nowMs(), BATCH);
     for (const delivery of due) {
-      const error = await send(sender, rule, delivery);
-      await sender.alerts.saveAttempt(afterAttempt(delivery, error, sender.nowMs(), quietMsOf(rule)));
-      if (error !== null) return;
+      const { isSent, problem } = await (rule.channel === 'email' ? mail : post)(sender, rule, delivery);
+      const after = afterAttempt(delivery, isSent ? null : (problem ?? ''), sender.nowMs(), quietMsOf(rule));
+      await sender.alerts.saveAttempt(isSent ? { ...after, error: problem } : after);
+      if (!isSent) return;
     }
     if (due.length < BATCH) return;
   }
@@ -90,10 +94,28 @@ function quietMsOf({ quietFrom, quietTo }: AlertRule): number {
   return quietFrom === null || quietTo === null ? 0 : ((quietTo - quietFrom + DAY_MINUTES) % DAY_MINUTES) * 60_000;
 }
 
-/** Null: the receiver confirmed it with a status from 200 to 299. */
-async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDelivery): Promise<string | null> {
+type Post = (sender: AlertSender, rule: AlertRule, delivery: AlertDelivery) => Promise<MailResult>;
+
+const mail: Post = async (sender, rule, { id, text, remedy, createdAtMs }) => {
+  const consoleUrl = sender.consoleUrl();
+  const place = consoleUrl === null ? '' : ` Change it on ${consoleUrl}/app/alerts.`;
+  return sender.sendMail({
+    to: rule.receiver.split(', '),
+    subject: text.length > SUBJECT_CHARACTERS_MAX ? `${text.slice(0, SUBJECT_CHARACTERS_MAX)}…` : text,
+    paragraphs: [text],
+    link: linkOf(remedy, consoleUrl),
+    footer: `Sent for the alert “${rule.name}” of the account ${rule.account}.${place}`,
+    id,
+    createdAtMs,
+  });
+};
+
+/** A receiver confirms with a status from 200 to 299. */
+const post: Post = async (sender, rule, delivery) => {
+  const failed = (problem: string) => ({ isSent: false, problem });
   const secrets = sender.open(rule);
-  if (secrets === null) return 'The address cannot be decrypted: the master key is another one. Create the rule again.';
+  if (secrets === null)
+    return failed('The address cannot be decrypted: the master key is another one. Create the rule again.');
   const body = renderBody(rule, delivery, sender.consoleUrl());
   try {
     const reply = await sender.fetchFor(rule)(secrets.url.reveal(), {
@@ -107,17 +129,20 @@ async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDeliver
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await reply.body?.cancel();
-    return reply.ok ? null : `${rule.receiver} answered ${reply.status}`;
+    return reply.ok ? { isSent: true, problem: null } : failed(`${rule.receiver} answered ${reply.status}`);
   } catch (fault) {
     const message = fault instanceof Error ? fault.message : String(fault);
-    return message.replaceAll(secrets.url.reveal(), rule.receiver);
+    return failed(message.replaceAll(secrets.url.reveal(), rule.receiver));
   }
+};
+
+function linkOf(remedy: AlertDelivery['remedy'], consoleUrl: string | null) {
+  return remedy === null || consoleUrl === null ? null : { label: remedy.label, url: `${consoleUrl}${remedy.page}` };
 }
 
 function renderBody(rule: AlertRule, delivery: AlertDelivery, consoleUrl: string | null): string {
   const { id, text, remedy, createdAtMs } = delivery;
-  const link =
-    remedy === null || consoleUrl === null ? null : { label: remedy.label, url: `${consoleUrl}${remedy.page}` };
+  const link = linkOf(remedy, consoleUrl);
   if (rule.channel === 'slack') {
     const action = link === null ? '' : ` <${link.url}|${escapeSlack(link.label)}>`;
     return JSON.stringify({ text: `${escapeSlack(text)}${action}` });

@@ -7,12 +7,14 @@ import { findAnomalies, type ObservedDays } from './find-anomalies.ts';
 import { findExpiringKeys, findUnusedKeys, type ObservedKey } from './find-keys.ts';
 import { findBalances, findBudgets, findEndedBudgets, type MoneySources } from './find-money.ts';
 import {
+  findDifferences,
   findFailingProviders,
   findRefusedCredentials,
   findRetiringModels,
   findTroubles,
   type ObservedCredential,
   type ObservedProvider,
+  type ObservedReconciliation,
   type ObservedRetirement,
   type ObservedTrouble,
 } from './find-operator.ts';
@@ -27,6 +29,8 @@ export interface AlertSources extends MoneySources {
   credentials(): readonly ObservedCredential[];
   retirements(): readonly ObservedRetirement[];
   troubles(): readonly ObservedTrouble[];
+  /** The last imports of providers' exports. */
+  readReconciliations(): Promise<readonly ObservedReconciliation[]>;
 }
 
 /** How often the windows that ended and slow events are read, and the time of evaluation is kept. */
@@ -102,6 +106,7 @@ const SLOW_EVENTS: ReadonlySet<AlertRule['event']> = new Set([
   'key_expiring',
   'key_unused',
   'model_retiring',
+  'reconciliation',
 ]);
 
 function findEvent(
@@ -130,6 +135,8 @@ function findEvent(
       return findRetiringModels(rules, sources.retirements(), nowMs);
     case 'ledger_trouble':
       return findTroubles(rules, sources.troubles(), nowMs);
+    case 'reconciliation':
+      return sources.readReconciliations().then((found) => findDifferences(rules, found, nowMs));
   }
 }
 

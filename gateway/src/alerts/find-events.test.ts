@@ -4,7 +4,13 @@ import { sampleRule } from '../store/contracts/alerts-contract.ts';
 import type { AlertEvent, FoundAlert } from '../store/ports/books/alerts.ts';
 import { findAnomalies } from './find-anomalies.ts';
 import { findExpiringKeys, findUnusedKeys } from './find-keys.ts';
-import { findFailingProviders, findRefusedCredentials, findRetiringModels, findTroubles } from './find-operator.ts';
+import {
+  findDifferences,
+  findFailingProviders,
+  findRefusedCredentials,
+  findRetiringModels,
+  findTroubles,
+} from './find-operator.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 24, 12);
@@ -88,4 +94,29 @@ test('trouble of the store is one event while it lasts and after it ended', () =
   expect(texts(find(null))).toEqual(['The database takes no writes (since 2026-11-24 12:00 UTC): disk full']);
   expect(texts(find(NOW_MS + 60_000))[0]).toContain('(2026-11-24 12:00 UTC to 2026-11-24 12:01 UTC)');
   expect(new Set(ids(find(null), find(NOW_MS + 1))).size).toBe(1);
+});
+
+test('an invoice is reported once if a day and model differ by more than the percentage, and not one from before', () => {
+  const [rule] = rules('reconciliation', 1n);
+  const own = [{ ...sampleRule('one'), ...rule, createdAtMs: NOW_MS }];
+  const day = (model: string, billed: bigint | null, recorded: bigint) => ({
+    ...{ day: '2026-11-03', model, billed, recorded, explained: 0n },
+    ...{ billedRequests: null, recordedRequests: 1 },
+  });
+  const find = (importedAtMs: number, ...days: readonly ReturnType<typeof day>[]) =>
+    findDifferences(own, [{ id: 'rec_1', providers: 'lab', importedAtMs, days }], NOW_MS + DAY_MS);
+  const [small, large] = [day('small', 100n * USD, 98n * USD), day('large', 10n * USD, 15n * USD)];
+  expect(texts(find(NOW_MS, small))).toEqual([
+    'The invoice of lab differs by more than 1% for small on 2026-11-03: billed $100.00, recorded $98.00.',
+  ]);
+  expect(texts(find(NOW_MS, small, large))[0]).toEndWith('billed $10.00, recorded $15.00. 1 more difference.');
+  const exact = day('exact', 100n * USD, 99n * USD);
+  expect(find(NOW_MS, exact, day('silent', null, USD), day('cents', 9_000_000n, 0n))).toEqual([]);
+  expect(texts(find(NOW_MS, day('free', 0n, USD)))).toHaveLength(1);
+  expect(find(NOW_MS - 1, large)).toEqual([]);
+  const again = find(NOW_MS, small, large);
+  expect(new Set(ids(find(NOW_MS, small), again)).size).toBe(1);
+  // The same file, imported again.
+  expect(new Set(ids(again, find(NOW_MS + 1, small))).size).toBe(2);
+  expect(again[0]?.delivery.remedy?.page).toBe('/app/reconciliation?import=rec_1');
 });

@@ -1,6 +1,10 @@
-/** Finds what concerns the operator: providers that fail or refuse a credential, models that retire, a store in trouble. */
+/**
+ * Finds what concerns the operator: providers that fail or refuse a credential, models that retire, a store in trouble,
+ * invoices that differ from the records.
+ */
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
-import { DAY_MS, foundAlert, shownTime } from './found-alert.ts';
+import type { ReconciledDay } from '../store/ports/books/reconciliation.ts';
+import { DAY_MS, foundAlert, shownTime, shownUsd } from './found-alert.ts';
 
 export interface ObservedProvider {
   readonly name: string;
@@ -101,4 +105,46 @@ export function findTroubles(
       foundAlert(rule, { event: ['trouble', what, sinceMs], text, remedy, repeatMs: null }, nowMs),
     );
   });
+}
+
+/** An export of a provider that was compared with the records. */
+export interface ObservedReconciliation {
+  readonly id: string;
+  readonly providers: string;
+  readonly importedAtMs: number;
+  readonly days: readonly ReconciledDay[];
+}
+
+/** Differences below it are rounding, nano-USD. */
+const DIFFERENCE_MIN = 10_000_000n;
+
+/** Once for each import since the rule was created that has a day and model whose difference passes the percentage. */
+export function findDifferences(
+  own: readonly AlertRule[],
+  reconciliations: readonly ObservedReconciliation[],
+  nowMs: number,
+): readonly FoundAlert[] {
+  return reconciliations.flatMap(({ id, providers, importedAtMs, days }) =>
+    own.flatMap((rule) => {
+      const differing = days
+        .map(({ day, model, billed, recorded }) => ({ day, model, billed: billed ?? recorded, recorded }))
+        .map((one) => ({ ...one, difference: magnitude(one.billed - one.recorded) }))
+        .filter(
+          ({ billed, difference }) =>
+            difference >= DIFFERENCE_MIN && difference * 100n > magnitude(billed) * rule.threshold,
+        )
+        .sort((one, other) => (other.difference > one.difference ? 1 : -1));
+      const [most] = differing;
+      if (most === undefined || importedAtMs < rule.createdAtMs) return [];
+      const others = differing.length - 1;
+      const rest = others === 0 ? '' : ` ${others} more ${others === 1 ? 'difference' : 'differences'}.`;
+      const text = `The invoice of ${providers} differs by more than ${rule.threshold}% for ${most.model} on ${most.day}: billed ${shownUsd(most.billed)}, recorded ${shownUsd(most.recorded)}.${rest}`;
+      const remedy = { label: 'Show reconciliation', page: `/app/reconciliation?import=${encodeURIComponent(id)}` };
+      return [foundAlert(rule, { event: ['reconciliation', id, importedAtMs], text, remedy, repeatMs: null }, nowMs)];
+    }),
+  );
+}
+
+function magnitude(amount: bigint): bigint {
+  return amount < 0n ? -amount : amount;
 }

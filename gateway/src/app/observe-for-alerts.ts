@@ -1,4 +1,7 @@
-/** Reads what rules of alerts observe besides money: keys, days of spend, providers, credentials, retirements. */
+/**
+ * Reads what rules of alerts observe besides money: keys, days of spend, providers, credentials, retirements,
+ * invoices.
+ */
 import { dayAt } from '../admission/window.ts';
 import type { AlertSources } from '../alerts/evaluate-alerts.ts';
 import type { ObservedRetirement } from '../alerts/find-operator.ts';
@@ -6,6 +9,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { findRetirement } from '../catalog/retirements.ts';
 import { EVERY_CALL } from '../console-api/logs/call-condition.ts';
 import { readStates, type StateParts } from '../console-api/models/routing-states.ts';
+import type { ReconciliationReader } from '../store/ports/books/reconciliation.ts';
 import type { UsageReader } from '../store/ports/usage.ts';
 
 /** After a start, the last uses of keys are read in the background. */
@@ -13,19 +17,26 @@ const USES_KNOWN_AFTER_MS = 60_000;
 const WEEKS = 4;
 const WEEK_DAYS = 7;
 const TIME_MS_MAX = 20_000;
+/** Imports that are read each time: more than an operator makes between two looks. */
+const IMPORTS = 20;
 
 interface Parts {
   readonly deps: Pick<CallDeps, 'directory'>;
   readonly states: StateParts;
   readonly usage: Pick<UsageReader, 'readUsage'>;
+  readonly reconciliations: ReconciliationReader;
   readonly troubles: AlertSources['troubles'];
   readonly startedAtMs: number;
   zoneOf(account: string): string;
 }
 
-type Observed = Pick<AlertSources, 'keysOf' | 'readDays' | 'providers' | 'credentials' | 'retirements' | 'troubles'>;
+type Observed = Pick<
+  AlertSources,
+  'keysOf' | 'readDays' | 'providers' | 'credentials' | 'retirements' | 'troubles' | 'readReconciliations'
+>;
 
-export function observeForAlerts({ deps, states, usage, troubles, startedAtMs, zoneOf }: Parts): Observed {
+export function observeForAlerts(parts: Parts): Observed {
+  const { deps, states, usage, reconciliations, troubles, startedAtMs, zoneOf } = parts;
   const { directory } = deps;
   return {
     troubles,
@@ -74,6 +85,10 @@ export function observeForAlerts({ deps, states, usage, troubles, startedAtMs, z
         why: state === 'benched' ? why : null,
       })),
     retirements: () => listRetirements(states.models),
+    async readReconciliations() {
+      const found = await Promise.all((await reconciliations.list(IMPORTS)).map(({ id }) => reconciliations.read(id)));
+      return found.filter((one) => one !== null);
+    },
   };
 }
 

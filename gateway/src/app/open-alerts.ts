@@ -7,6 +7,7 @@ import type { CallDeps } from '../call/deps.ts';
 import { bindingOf } from '../config/console-providers.ts';
 import type { StateParts } from '../console-api/models/routing-states.ts';
 import { ALERT_BINDING } from '../control/alert-commands.ts';
+import { createMailer } from '../mail/mailer.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import type { CredentialSeal } from '../providers/credentials/credential-seal.ts';
 import type { BindingCaps, Subject } from '../store/ports/limits.ts';
@@ -22,7 +23,7 @@ const SWEEP_MS = 3_600_000;
 const KEPT_MS = 400 * 86_400_000;
 
 interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
-  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage'>;
+  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage' | 'reconciliations'>;
   readonly states: StateParts;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
@@ -40,6 +41,7 @@ export function startAlerts(parts: AlertParts): () => void {
   const observed = observeForAlerts({
     ...{ deps, states, troubles },
     usage: parts.store.usage,
+    reconciliations: parts.store.reconciliations,
     startedAtMs: nowMs(),
     zoneOf: (account) => zoneOf(deps, account),
   });
@@ -49,6 +51,7 @@ export function startAlerts(parts: AlertParts): () => void {
   const deliver = createDelivering({
     alerts,
     fetchFor: ({ account }) => (account === OPERATOR_ACCOUNT ? trustingFetch : publicFetch),
+    sendMail: createMailer(() => deps.settings.config.server),
     open({ id, receiver, sealed }) {
       if (sealed === null) return null;
       const { url, signing } = seal.open(bindingOf({ provider: ALERT_BINDING, name: id }, receiver), sealed) ?? {};

@@ -24,13 +24,14 @@ import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { sessionHandlers, setUpHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
 import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
+import { sessionListHandlers } from '../console-api/sessions/sessions.ts';
 import { overviewHandlers } from '../console-api/usage/overview.ts';
 import { usageHandlers } from '../console-api/usage/usage.ts';
 import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
 import { type Files, readFolder, unpackFiles } from '../lib/package/packed-files.ts';
-import { createPersonNames, type PersonNames } from '../people/members/members.ts';
+import { createMemberAddresses, createPersonNames, type PersonNames } from '../people/members/members.ts';
 import { type ConsoleServer, createConsoleServer } from '../server/console-files.ts';
 import type { ContentStore } from '../store/ports/content.ts';
 import type { BindingCaps } from '../store/ports/limits.ts';
@@ -76,9 +77,9 @@ export function openConsole({
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
     ...accountMoney(billing, directory, nowMs),
   };
-  const contentOf = createContentOf(content, (request_id, cause) =>
-    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read'),
-  );
+  const onUnreadable = (request_id: string, cause: unknown) =>
+    log.error({ request_id, cause: String(cause) }, 'stored prompts and responses of a request cannot be read');
+  const contentOf = createContentOf(content, onUnreadable);
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -93,6 +94,7 @@ export function openConsole({
       ...usageHandlers(usageParts),
       ...logHandlers({ ...usageParts, content, contentOf }),
       ...reasonHandlers(usageParts),
+      ...sessionListHandlers({ ...usageParts, content, onUnreadable }),
       ...whatIfHandlers({
         ...usageParts,
         routes: () => models.running().settings.routes,
@@ -258,6 +260,7 @@ export function openPolicy({ store, control, deps, nowMs }: PolicySources): Poli
     personNames: createPersonNames(people),
     reconciliations,
     alerts,
+    readMemberAddresses: createMemberAddresses(people),
     views,
     guardrails,
     readFacts: () => describeInstallation(deps),

@@ -4,12 +4,14 @@
 import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import type { ModelEvent } from '../console-api/models/model-deps.ts';
+import { createLinkMails } from '../console-api/people/link-mails.ts';
 import type { PeopleParts } from '../console-api/people/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
 import { ConsoleFailure } from '../errors/console-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
+import { createMailer, type SendMail } from '../mail/mailer.ts';
 import { createInvitations } from '../people/members/invitations.ts';
 import { createMembers, createPersonNames } from '../people/members/members.ts';
 import { createPasswordResets, createResetLinks } from '../people/members/password-resets.ts';
@@ -32,6 +34,9 @@ import type { ChangeFeed } from '../store/ports/change-feed.ts';
 import type { PeopleStore } from '../store/ports/people.ts';
 import type { Log } from '../telemetry/log.ts';
 
+/** A user waits in the console until the email is sent. */
+const LINK_MAIL_MS = 8_000;
+
 interface OpenPeopleParts {
   readonly people: PeopleStore;
   readonly changes: ChangeFeed;
@@ -46,6 +51,8 @@ interface OpenPeopleParts {
   nowMs(): number;
   /** Delays a refused sign-in, to hide timing differences. */
   readonly pause?: (ms: number) => Promise<void>;
+  /** Default: the configured mail server. */
+  readonly sendMail?: SendMail;
 }
 
 /** The dependencies of the routes about people, in a running gateway. */
@@ -60,6 +67,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const sessions = createSessions({ people, secret, nowMs, onFault });
   changes.subscribe(sessions.follower);
   const publicUrl = () => config().server.publicUrl;
+  const { sendMail = createMailer(() => config().server, { timeoutMs: LINK_MAIL_MS }) } = parts;
   const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onRejected });
   const challenges = createPasskeyChallenges(nowMs);
   const passkeyProof = createPasskeyProof({ people, challenges, onRejected, nowMs });
@@ -111,6 +119,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     members: createMembers(shared),
     invitations: createInvitations(shared),
     resets: createPasswordResets({ ...shared, links: createResetLinks(people, nowMs) }),
+    mails: createLinkMails({ sendMail, isOn: () => config().server.smtp !== null, nowMs }),
     describeGateway: () => ({
       providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind: kind.name })),
       model: parts.suggestModel() ?? '',

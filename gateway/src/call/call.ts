@@ -15,6 +15,7 @@ import { newRequestId } from '../lib/request-id.ts';
 import { maskKeys } from '../lib/secret.ts';
 import { newSpanId, openTrace, type TraceContext } from '../lib/trace-context.ts';
 import type { ClientProtocol } from '../protocols/client-protocol.ts';
+import { readBodySession, readHeaderSession } from '../protocols/named-session.ts';
 import type { UpstreamProtocolName } from '../protocols/names.ts';
 import type { AskedModel, RequestFacts } from '../protocols/request/request-facts.ts';
 import type { AnswerFacts, StreamObserver } from '../protocols/upstream-protocol.ts';
@@ -61,7 +62,8 @@ class Call {
   readonly atMs = Date.now();
   /** On the `performance.now()` clock. */
   readonly startMs = performance.now();
-  readonly session: string | null;
+  /** The session that a header names, else its body. Null: none, or the body is not read yet. */
+  session: string | null;
   /** Null: the call is not traced, and its client named no trace. */
   readonly trace: TraceContext | null;
   principal: Principal | null = null;
@@ -155,7 +157,7 @@ class Call {
     this.origin = origin;
     this.deps = deps;
     this.settings = deps.settings;
-    this.session = readSession(request.headers);
+    this.session = readHeaderSession(request.headers);
     this.trace = openTrace(request.headers, deps.sampleTrace);
   }
 }
@@ -198,12 +200,6 @@ export function openCall(
   return new Call(request, protocol, origin, deps, path);
 }
 
-/** As Claude Code, OpenCode and Codex send it. Not truncated: the header block limits its length. */
-function readSession(headers: Headers): string | null {
-  const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id') ?? headers.get('session-id');
-  return session || null;
-}
-
 export function setPrincipal(call: Arrived, principal: Principal): asserts call is Identified {
   (call as Call).principal = principal;
 }
@@ -216,6 +212,7 @@ export function isIdentified(call: Arrived): call is Identified {
 /** Sets what the body says, before its model is looked up: a refused call is recorded with it. */
 export function setFacts(call: Identified, outline: JsonOutline, facts: RequestFacts): void {
   (call as Call).outline = outline;
+  call.session ??= readBodySession(outline.root);
   (call as Call).facts = facts;
 }
 

@@ -29,6 +29,17 @@ export const DEFAULT_RETENTION_DAYS = 30;
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
 
+/** The server that takes the email of this gateway. */
+export interface SmtpConfig {
+  readonly host: string;
+  readonly port: number;
+  /** `starttls`: it begins in plain text, and nothing is sent unless TLS follows; `tls`: from the first byte. */
+  readonly encryption: 'starttls' | 'tls' | 'none';
+  readonly login: { readonly user: string; readonly password: Secret } | null;
+  /** The address of the sender. */
+  readonly from: string;
+}
+
 /** Another service for signing in to the console (OpenID Connect). */
 export interface OidcConfig {
   /** Part of the address that the service redirects to. */
@@ -73,6 +84,8 @@ export interface ServerConfig {
   readonly tls: TlsFiles | null;
   /** The HTTP proxy of connections to https origins; null: none. */
   readonly egressProxy: EgressProxy | null;
+  /** Null: no email is sent. */
+  readonly smtp: SmtpConfig | null;
 }
 
 /** The name of a provider, a target or a credential: without characters that a header or a label would escape. */

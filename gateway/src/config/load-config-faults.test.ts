@@ -66,6 +66,26 @@ describe('server and limits', () => {
       "f.yaml:3:17: server.oidc[0].id: found 'La/b', expected 1 to 32 of a-z, 0-9 and -, beginning with a letter. Choose another id.",
     ],
     [
+      'server:\n  smtp: { host: m, from: a@b.c }\n',
+      'f.yaml:2:9: server.smtp: found smtp without public_url, expected public_url: links in messages begin with it. Add public_url under server.',
+    ],
+    [
+      'server:\n  public_url: https://g\n  smtp: { host: m, from: a@b.c, user: u }\n',
+      'f.yaml:3:9: server.smtp: found a user without password, expected both, or none. Add password.',
+    ],
+    [
+      'server:\n  public_url: https://g\n  smtp: { host: m, from: a@b.c, user: u, password: s3cret-canary, encryption: none }\n',
+      'f.yaml:3:79: server.smtp.encryption: found none with a password, expected starttls or tls: the password would be sent in plain text. Choose starttls or tls, or remove user and password.',
+    ],
+    [
+      'server:\n  public_url: https://g\n  smtp: { host: "smtp://m", from: a@b.c }\n',
+      "f.yaml:3:17: server.smtp.host: found 'smtp://m', expected an address or host name such as smtp.example.com. Write it without scheme or port.",
+    ],
+    [
+      'server:\n  public_url: https://g\n  smtp: { host: m, from: "Mail <a@b.c>" }\n',
+      "f.yaml:3:26: server.smtp.from: found 'Mail <a@b.c>', expected an email address such as tollgate@example.com. Write the address only, without a name.",
+    ],
+    [
       'server:\n  port: 80.5\n',
       "f.yaml:2:9: server.port: found '80.5', expected a whole number from 0 to 65535. Correct the number.",
     ],

@@ -60,6 +60,7 @@ describe('without a file', () => {
         console: true,
         websocket: true,
         oidc: [],
+        smtp: null,
       },
       defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill', logBodies: 'off', retentionDays: 30 },
       providersFrom: 'built-in',
@@ -198,6 +199,20 @@ describe('server and limits', () => {
     expect([holds('10.9.8.7'), holds('::1'), holds('11.0.0.1')]).toEqual([true, true, false]);
     expect(limits).toMatchObject({ bodyBytesMax: 1024 ** 2, openCallsMax: 7, keepAliveMs: 1500, drainMs: 0 });
     expect(limits.headerCountMax).toBe(100);
+  });
+
+  test('a mail server has the port of its encryption, and keeps its password', () => {
+    const serverWith = (smtp: string) =>
+      load(`server:\n  public_url: https://gw.example\n  smtp: { host: m.example, from: a@b.c, ${smtp} }\n`, {
+        S: 'canary-secret',
+      }).server;
+    const server = serverWith(`user: u, password: \${S}`);
+    expect(server.smtp).toMatchObject({ host: 'm.example', port: 587, encryption: 'starttls', from: 'a@b.c' });
+    expect(server.smtp?.login?.password.reveal()).toBe('canary-secret');
+    expect(JSON.stringify(server)).not.toContain('canary');
+    expect(serverWith('encryption: tls').smtp).toMatchObject({ port: 465, login: null });
+    expect(serverWith('encryption: none').smtp?.port).toBe(25);
+    expect(serverWith('encryption: none, port: 2525').smtp?.port).toBe(2525);
   });
 
   test('sign-in services keep their secret and allowed domains', () => {

@@ -23,6 +23,7 @@ import {
   resolveLimits,
   resolveOidc,
   resolveServer,
+  resolveSmtp,
 } from './resolve-settings.ts';
 import { resolveTelemetry } from './resolve-telemetry.ts';
 
@@ -80,13 +81,14 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
       : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), routing, report);
   const telemetry = resolveTelemetry(parsed.shape.telemetry, environment, problems);
   const oidc = resolveOidc(parsed.shape.server, report);
+  const smtp = resolveSmtp(parsed.shape.server, report);
   const [first, ...others] = problems;
   if (first !== undefined) return { config: null, problems: [first, ...others] };
   return {
     config: {
       file: read.kind === 'read' ? read.path : null,
       dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
-      server: { ...server, oidc },
+      server: { ...server, oidc, smtp },
       limits,
       defaults: { ...resolveDefaults(parsed.shape.defaults), routing },
       telemetry,

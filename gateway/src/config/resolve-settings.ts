@@ -23,6 +23,7 @@ import {
   type Defaults,
   type OidcConfig,
   type ServerConfig,
+  type SmtpConfig,
 } from './config.ts';
 import { type ConfigProblem, environmentProblem, quoteText, type Report } from './file/config-problem.ts';
 import type { FileShape } from './file/file-schema.ts';
@@ -36,7 +37,7 @@ export function resolveServer(
   shape: FileShape['server'],
   environment: Environment,
   problems: ConfigProblem[],
-): Omit<ServerConfig, 'oidc'> {
+): Omit<ServerConfig, 'oidc' | 'smtp'> {
   const read = <Value>(
     variable: 'HOST' | 'PORT',
     schema: { safeParse(text: string): { readonly data?: Value | undefined } },
@@ -166,6 +167,41 @@ export function resolveOidc(shape: FileShape['server'], report: Report): readonl
     });
   }
   return services;
+}
+
+const SMTP_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
+
+/** Null: none is configured, or it has a problem, which is reported. */
+export function resolveSmtp(shape: FileShape['server'], report: Report): SmtpConfig | null {
+  const given = shape?.smtp;
+  if (given === undefined) return null;
+  const { host, encryption = 'starttls', user, password = null, from } = given;
+  if (shape?.public_url === undefined) {
+    report(['server', 'smtp'], {
+      found: 'smtp without public_url',
+      expected: 'public_url: links in messages begin with it',
+      advice: 'Add public_url under server.',
+    });
+    return null;
+  }
+  if ((user === undefined) !== (password === null)) {
+    report(['server', 'smtp'], {
+      found: user === undefined ? 'a password without user' : 'a user without password',
+      expected: 'both, or none',
+      advice: user === undefined ? 'Add user.' : 'Add password.',
+    });
+    return null;
+  }
+  if (password !== null && encryption === 'none') {
+    report(['server', 'smtp', 'encryption'], {
+      found: 'none with a password',
+      expected: 'starttls or tls: the password would be sent in plain text',
+      advice: 'Choose starttls or tls, or remove user and password.',
+    });
+    return null;
+  }
+  const login = user === undefined || password === null ? null : { user, password };
+  return { host, port: given.port ?? SMTP_PORTS[encryption], encryption, login, from };
 }
 
 const PARSE_DEFAULT = { bytes: parseByteSize, duration: parseDurationMs, count: Number } as const;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { checkConsoleAddress } from '../config/console-providers.ts';
+import { isMailAddress } from '../lib/mail-address.ts';
 import { Secret } from '../lib/secret.ts';
 import {
   ALERT_CHANNELS,
@@ -18,6 +19,7 @@ import { auditChange, OPERATOR_ACCOUNT } from './policy-changes.ts';
 /** Bound the deliveries that run at a time. */
 const RULES_MAX = 500;
 const RULES_PER_ACCOUNT_MAX = 20;
+const RECIPIENTS_MAX = 10;
 const SHOWN_DELIVERIES = 20;
 const HOUR_MS = 3_600_000;
 /** Between tests, which send requests to servers of others. */
@@ -37,6 +39,7 @@ const THRESHOLDS: Readonly<
   credential_refused: null,
   model_retiring: DAYS,
   ledger_trouble: null,
+  reconciliation: { from: 1n, to: 100n, expected: 'a percentage from 1 to 100' },
 };
 
 const minuteOfDay = z
@@ -55,7 +58,12 @@ const settings = {
 };
 /** Parsed by `readHookAddress`. */
 export const hookAddress = z.url({ protocol: /^https?$/, error: 'expected an https address' }).max(2_000);
-const receiver = { channel: z.enum(ALERT_CHANNELS), url: hookAddress.nullish() };
+const receiver = {
+  channel: z.enum(ALERT_CHANNELS),
+  url: hookAddress.nullish(),
+  /** The recipients of email. */
+  to: z.array(z.string().trim()).nullish(),
+};
 
 const create = defineCommand(
   z.strictObject({
@@ -110,16 +118,20 @@ const set = defineCommand(
     quiet: settings.quiet.optional(),
     channel: receiver.channel.optional(),
     url: receiver.url,
+    to: receiver.to,
     /** Null: no longer muted. */
     muted_until: z.iso.datetime().nullable().optional(),
   }),
-  async (run, { id, name, threshold, renotify_hours, quiet, channel, url, muted_until }) => {
+  async (run, { id, name, threshold, renotify_hours, quiet, channel, url, to, muted_until }) => {
     const before = await findRule(run, id);
     if (threshold !== undefined) checkThreshold(before.event, threshold);
-    if (channel === undefined && url !== undefined) {
-      throw new CommandFailure('channel: found nothing, expected the channel of the url', 'usage');
+    if (channel === undefined && (url !== undefined || to !== undefined)) {
+      throw new CommandFailure(
+        `channel: found nothing, expected the channel of the ${url === undefined ? 'recipients' : 'url'}`,
+        'usage',
+      );
     }
-    const sent = channel === undefined ? null : await chooseReceiver(run, before, { channel, url });
+    const sent = channel === undefined ? null : await chooseReceiver(run, before, { channel, url, to });
     const rule: AlertRule = {
       ...before,
       name: name ?? before.name,
@@ -154,15 +166,26 @@ function checkThreshold(event: AlertEvent, threshold: bigint): void {
 
 type Receiver = Pick<AlertRule, 'receiver' | 'sealed'> & { readonly signing: Secret | null };
 
-/** Checks where a rule sends to, and seals it. Webhooks get a new secret that signs them. */
+interface GivenReceiver {
+  readonly channel: AlertRule['channel'];
+  readonly url?: string | null | undefined;
+  readonly to?: readonly string[] | null | undefined;
+}
+
+/** Checks where a rule sends to, and seals the address of a webhook, which gets a new secret that signs it. */
 async function chooseReceiver(
   run: CommandRun,
   { id, account }: Pick<AlertRule, 'id' | 'account'>,
-  { channel, url: text }: { readonly channel: AlertRule['channel']; readonly url?: string | null | undefined },
+  { channel, url: text, to }: GivenReceiver,
 ): Promise<Receiver> {
-  if (channel === 'inbox') {
-    if (text != null) throw new CommandFailure('url: found an address, expected none for the inbox', 'usage');
-    return { receiver: '', sealed: null, signing: null };
+  if (channel !== 'email' && to != null) {
+    throw new CommandFailure(`to: found recipients, expected none for the channel ${channel}`, 'usage');
+  }
+  if (channel === 'inbox' || channel === 'email') {
+    if (text != null)
+      throw new CommandFailure(`url: found an address, expected none for the channel ${channel}`, 'usage');
+    const receiver = channel === 'inbox' ? '' : await checkRecipients(run, to ?? []);
+    return { receiver, sealed: null, signing: null };
   }
   if (text == null) throw new CommandFailure('url: found nothing, expected the address of the webhook', 'usage');
   const url = await readHookAddress(run, account, text);
@@ -191,6 +214,32 @@ export async function readHookAddress(run: CommandRun, account: string, text: st
     throw new CommandFailure(`url: found ${fault.found}, expected ${fault.expected}. ${fault.advice}`, 'usage');
   }
   return url;
+}
+
+async function checkRecipients(run: CommandRun, to: readonly string[]): Promise<string> {
+  const bad = to.find((address) => !isMailAddress(address));
+  if (bad !== undefined) {
+    throw new CommandFailure(
+      `to: found ${JSON.stringify(bad.slice(0, 60))}, expected an email address such as ada@example.com`,
+      'usage',
+    );
+  }
+  const recipients = [...new Set(to)];
+  if (recipients.length === 0 || recipients.length > RECIPIENTS_MAX) {
+    throw new CommandFailure(
+      `to: found ${recipients.length} recipients, expected 1 to ${RECIPIENTS_MAX} email addresses`,
+      'usage',
+    );
+  }
+  // Null: it is not known here.
+  const served = await run.routing.served();
+  if (served !== null && served.config.server.smtp === null) {
+    throw new CommandFailure(
+      'channel: found email, which needs a mail server; set server.smtp in the configuration file',
+      'usage',
+    );
+  }
+  return recipients.join(', ');
 }
 
 const list = defineCommand(z.strictObject({}), async ({ alerts }) =>

@@ -26,9 +26,20 @@ export interface JsonScan {
  * of any kind is valid; the caller checks whether it must be an object.
  */
 export function startJsonScan(bytes: Uint8Array, limits: Partial<JsonScanLimits> = DEFAULT_JSON_SCAN_LIMITS): JsonScan {
-  const whole =
-    limits === DEFAULT_JSON_SCAN_LIMITS ? DEFAULT_JSON_SCAN_LIMITS : { ...DEFAULT_JSON_SCAN_LIMITS, ...limits };
-  return new Scan(bytes, whole);
+  return new Scan(bytes, completeLimits(limits));
+}
+
+const DEFAULTS = DEFAULT_JSON_SCAN_LIMITS;
+
+/** Runs on every call: member by member is many times as fast as spreading. */
+function completeLimits({
+  depthMax = DEFAULTS.depthMax,
+  keysPerObjectMax = DEFAULTS.keysPerObjectMax,
+  keyBytesMax = DEFAULTS.keyBytesMax,
+  outlineDepth = DEFAULTS.outlineDepth,
+  outlineNodesMax = DEFAULTS.outlineNodesMax,
+}: Partial<JsonScanLimits>): JsonScanLimits {
+  return { depthMax, keysPerObjectMax, keyBytesMax, outlineDepth, outlineNodesMax };
 }
 
 /** Scans a text in one go: for small texts, or where blocking does no harm. */

@@ -97,11 +97,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
   // Rules for the texts of calls; their hooks are reached like other services of users.
-  guardrails: [...FLOOR, 'upstream/guarded-fetch.ts'],
+  guardrails: [...FLOOR, 'upstream/guarded-fetch.ts', 'upstream/signed-post.ts'],
   call: [...FLOOR, ...DOMAIN, 'guardrails'],
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
-  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call', 'guardrails/detectors.ts'],
+  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call', 'mail', 'guardrails/detectors.ts'],
   // Commands on users run the operator's tools.
   control: [
     'lib',
@@ -134,8 +134,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   connect: ['lib', 'protocols/names.ts'],
   // Reads files of other gateways, and plans what becomes of them.
   migrate: ['lib', 'billing/money.ts'],
+  // Sends email through the configured server.
+  mail: ['lib', 'config/config.ts'],
   // Finds and sends alerts.
-  alerts: ['lib', 'store/ports', 'billing/money.ts', 'upstream/guarded-fetch.ts', 'call/reason/explain-reason.ts'],
+  alerts: [
+    'lib',
+    'store/ports',
+    'billing/money.ts',
+    'upstream/guarded-fetch.ts',
+    'call/reason/explain-reason.ts',
+    'mail',
+  ],
   // Compares exports of providers with records.
   reconcile: ['lib', 'generation', 'store/ports', 'billing/money.ts', 'billing/price.ts', 'billing/price-book.ts'],
 
@@ -165,6 +174,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   'jsonc-parser': ['connect'],
   'better-auth': ['people'],
   '@simplewebauthn/server': ['people'],
+  nodemailer: ['mail'],
   bun: ['upstream', 'server', 'app', 'store/sqlite', 'control'],
   'bun:test': 'tests',
   'fast-check': 'tests',

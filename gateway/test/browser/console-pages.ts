@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
 import { eventually } from '../harness/eventually.ts';
+import { AGENT_RUN } from './seed-session.ts';
 
 /** Values of the names in page addresses. */
 export interface PageNames {
@@ -34,6 +35,8 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/usage'),
   plain('/app/logs'),
   { route: '/app/logs/{-$request}', needsData: true, path: ({ request }) => `/app/logs/${request}` },
+  plain('/app/sessions'),
+  { route: '/app/sessions/$session', needsData: true, path: () => `/app/sessions/${encodeURIComponent(AGENT_RUN)}` },
   plain('/app/keys'),
   { route: '/app/keys/$key', needsData: true, path: ({ key }) => `/app/keys/${key}` },
   plain('/app/limits'),

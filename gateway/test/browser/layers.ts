@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../console-api/api-visitor.ts';
 import type { PageNames } from './console-pages.ts';
+import { AGENT_RUN } from './seed-session.ts';
 
 export interface Layer {
   /** Accessible name of the dialog or menu. */
@@ -105,6 +106,7 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/logs?other_model=gpt-5', 'Cost on another model', async (page) =>
     page.getByRole('table', { name: 'Cost by API key' }).waitFor(),
   ),
+  layer(`/app/sessions/${encodeURIComponent(AGENT_RUN)}`, /^gpt-5/, openRow('Requests of the session', /gpt-5/)),
   menu('/app/keys', OF_KEY),
   layer('/app/keys', 'Create API key', press('Create key')),
   layer(

@@ -1,5 +1,5 @@
 /**
- * Starts a gateway with two weeks of data: people, keys, limits, money and a few hundred calls. For tests of pages with
+ * Starts a gateway with two weeks of data: people, keys, limits, money, a few hundred calls and a run of an agent. For tests of pages with
  * content.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,6 +18,7 @@ import type { PageNames } from './console-pages.ts';
 import { seedAlerts } from './seed-alerts.ts';
 import { seedGuardrails } from './seed-guardrails.ts';
 import { seedReconciliation } from './seed-reconciliation.ts';
+import { agentRun } from './seed-session.ts';
 
 export interface SeededGateway {
   readonly gateway: RunningGateway;
@@ -244,8 +245,9 @@ async function writeCalls(
       provider: call.provider === null ? null : 'lab',
     };
   });
+  const all = [...records, ...agentRun(endMs - 3 * 3_600_000, keys[1])];
   await Promise.all(
-    records.map(async (record) => {
+    all.map(async (record) => {
       const cost = BigInt(record.cost_nano_usd ?? 0);
       await store.ledger.hold({ draft: record, amount: cost + HELD_MORE_NANO_USD });
       await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, writtenOff: 0n });

@@ -120,7 +120,7 @@ afterAll(() => pair.stop());
 async function callOnce(url: string, key: string): Promise<string> {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-session-id': 'run-1' },
     body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'Good day.' }] }),
   });
   await reply.text();

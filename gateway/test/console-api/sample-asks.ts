@@ -14,12 +14,12 @@ export function askOf(route: ConsoleRoute, names: Names): string {
     if (value === undefined) throw new Error(`${route}: no value for {${name}}`);
     return encodeURIComponent(value);
   });
-  const query = queryOf(route);
+  const query = queryOf(route, names.request ?? 'req_none');
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** The required members of the route's query. */
-function queryOf(route: ConsoleRoute): string {
+/** The required members of the route's query. `request`: the id of a recorded request, of the session `run-1`. */
+function queryOf(route: ConsoleRoute, request: string): string {
   const schema = rowOf(route).query;
   if (schema === undefined) return '';
   const known: Names = {
@@ -29,6 +29,9 @@ function queryOf(route: ConsoleRoute): string {
     other_model: 'ok',
     patterns: '*',
     keys: 'key_none',
+    session: 'run-1',
+    request,
+    previous: request,
   };
   const given: Record<string, string> = {};
   for (;;) {

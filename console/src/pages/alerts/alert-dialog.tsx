@@ -6,12 +6,14 @@ import { Fold, Segmented, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import {
   type AlertDraft,
+  type AlertsReply,
   bodyOf,
   CHANNELS,
   type DraftFaults,
   draftOf,
   EVENTS,
   faultsOf,
+  isHook,
   newDraft,
   type Rule,
   ruleText,
@@ -23,12 +25,19 @@ interface AlertDialogProps {
   /** Null: a new one. */
   readonly rule: Rule | null;
   readonly events: readonly Rule['event'][];
+  readonly emailTo: AlertsReply['email_to'];
   readonly onClose: () => void;
 }
 
 const TOUCHES = ['GET /accounts/{account}/alerts', 'GET /accounts/{account}/alerts/{alert}/deliveries'] as const;
 
-export function AlertDialog({ account, rule, events, onClose }: AlertDialogProps) {
+const EMAIL_HINTS: Readonly<Record<AlertsReply['email_to'], string>> = {
+  none: 'No mail server is configured: set server.smtp in the configuration file of the gateway.',
+  members: 'Addresses of members of this account, separated by commas; at most 10.',
+  anyone: 'Addresses, separated by commas; at most 10.',
+};
+
+export function AlertDialog({ account, rule, events, emailTo, onClose }: AlertDialogProps) {
   const [draft, setDraft] = useState<AlertDraft>(rule === null ? newDraft(events[0] ?? 'budget') : draftOf(rule));
   const [faults, setFaults] = useState<DraftFaults>({});
   const create = useAction('POST /accounts/{account}/alerts', TOUCHES);
@@ -61,7 +70,7 @@ export function AlertDialog({ account, rule, events, onClose }: AlertDialogProps
       submitLabel={rule === null ? 'Create alert' : 'Save'}
       busy={action.isPending}
       error={action.error}
-      members={['name', 'threshold', 'url', 'quiet', 'renotify_hours']}
+      members={['name', 'threshold', 'url', 'to', 'channel', 'quiet', 'renotify_hours']}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -98,7 +107,19 @@ export function AlertDialog({ account, rule, events, onClose }: AlertDialogProps
         <Segmented label="Send to" value={draft.channel} choices={CHANNELS} onChoose={(channel) => set({ channel })} />
         <p className="text-sm text-ink-3">Every alert is also on this page.</p>
       </div>
-      {draft.channel !== 'inbox' && (
+      {draft.channel === 'email' && (
+        <TextField
+          label="Recipients"
+          inputMode="email"
+          autoComplete="off"
+          placeholder="ada@example.com"
+          hint={EMAIL_HINTS[emailTo]}
+          value={draft.to}
+          onChange={({ target }) => set({ to: target.value })}
+          error={errorOf('to') ?? faultOf({}, action.error, 'channel')}
+        />
+      )}
+      {isHook(draft.channel) && (
         <TextField
           label={draft.channel === 'slack' ? 'Address of the incoming webhook' : 'Address'}
           type="url"

@@ -50,8 +50,8 @@ export default function AlertsPage() {
       {data === undefined && error === null && <SkeletonRows />}
       {isEmpty && (
         <Empty title="No alerts yet" action={create}>
-          Get a message before a budget is used up, when a provider fails or a key expires: in the console, in Slack, or
-          by a signed webhook.
+          Get a message before a budget is used up, when a provider fails or a key expires: in the console, by email, in
+          Slack, or by a signed webhook.
         </Empty>
       )}
       {data !== undefined && !isEmpty && (
@@ -73,10 +73,23 @@ export default function AlertsPage() {
       )}
       {open !== undefined && <RuleSheet key={open.id} account={account.account} rule={open} onClose={close} />}
       {mayWrite && data !== undefined && edited !== undefined && (
-        <AlertDialog key={edited.id} account={account.account} rule={edited} events={data.events} onClose={close} />
+        <AlertDialog
+          key={edited.id}
+          account={account.account}
+          rule={edited}
+          events={data.events}
+          emailTo={data.email_to}
+          onClose={close}
+        />
       )}
       {mayWrite && data !== undefined && filters.add === '1' && (
-        <AlertDialog account={account.account} rule={null} events={data.events} onClose={close} />
+        <AlertDialog
+          account={account.account}
+          rule={null}
+          events={data.events}
+          emailTo={data.email_to}
+          onClose={close}
+        />
       )}
     </Page>
   );

@@ -52,3 +52,15 @@ test('each fault is named', () => {
   for (const threshold of ['0', '-1', '1e3', '1.0000000001'])
     expect(faultsOf({ ...newDraft('balance'), threshold }, null)).toHaveProperty('threshold');
 });
+
+test('the recipients of email are split, counted and kept', () => {
+  const draft: AlertDraft = { ...newDraft('budget'), channel: 'email', to: ' ada@a.test, bob@b.test\n' };
+  expect(faultsOf(draft, null)).toEqual({});
+  const to = ['ada@a.test', 'bob@b.test'];
+  expect(bodyOf(draft, null)).toMatchObject({ channel: 'email', url: null, to });
+  for (const bad of ['', 'ada', Array.from({ length: 11 }, (_, nth) => `p${nth}@a.test`).join()])
+    expect(faultsOf({ ...draft, to: bad }, null)).toHaveProperty('to');
+  const rule: Rule = { ...RULE, channel: 'email', receiver: to.join(', ') };
+  expect(bodyOf(draftOf(rule), rule)).not.toHaveProperty('channel');
+  expect(bodyOf({ ...draftOf(rule), to: 'ada@a.test' }, rule)).toMatchObject({ channel: 'email', to: ['ada@a.test'] });
+});

@@ -64,12 +64,18 @@ export const EVENTS: Readonly<Record<Event, EventWords>> = {
     threshold: null,
     hint: 'Requests cannot be recorded, or the database takes no writes.',
   },
+  reconciliation: {
+    name: 'Invoice differs',
+    threshold: { label: 'Percent of the billed amount', usual: '1', unit: 'percent' },
+    hint: 'Once for each import, if a model differs from the records on a day.',
+  },
 };
 
 export const CHANNELS: readonly (readonly [channel: Channel, word: string])[] = [
   ['inbox', 'Console only'],
   ['slack', 'Slack'],
   ['webhook', 'Webhook'],
+  ['email', 'Email'],
 ];
 
 /** `Budget used: 80%`. */
@@ -107,6 +113,8 @@ export interface AlertDraft {
   readonly channel: Channel;
   /** Empty when a rule is changed: its address stays. */
   readonly url: string;
+  /** Addresses, as typed: separated by commas or spaces. */
+  readonly to: string;
   /** Times of day; both empty: none. */
   readonly quietFrom: string;
   readonly quietTo: string;
@@ -116,12 +124,12 @@ export interface AlertDraft {
 
 export function newDraft(event: Event): AlertDraft {
   const threshold = EVENTS[event].threshold?.usual ?? '';
-  return { event, name: '', threshold, channel: 'inbox', url: '', quietFrom: '', quietTo: '', renotify: '' };
+  return { event, name: '', threshold, channel: 'inbox', url: '', to: '', quietFrom: '', quietTo: '', renotify: '' };
 }
 
-export function draftOf({ event, name, threshold, channel, quiet, renotify_hours }: Rule): AlertDraft {
+export function draftOf({ event, name, threshold, channel, receiver, quiet, renotify_hours }: Rule): AlertDraft {
   return {
-    ...{ event, name, channel, url: '' },
+    ...{ event, name, channel, url: '', to: channel === 'email' ? receiver : '' },
     threshold: EVENTS[event].threshold?.unit === 'usd' ? usdText(threshold) : threshold,
     quietFrom: quiet?.from ?? '',
     quietTo: quiet?.to ?? '',
@@ -129,7 +137,7 @@ export function draftOf({ event, name, threshold, channel, quiet, renotify_hours
   };
 }
 
-export type DraftFaults = { readonly [member in 'threshold' | 'url' | 'quiet' | 'renotify_hours']?: string };
+export type DraftFaults = { readonly [member in 'threshold' | 'url' | 'to' | 'quiet' | 'renotify_hours']?: string };
 
 const EXPECTED: Readonly<Record<Unit, string>> = {
   percent: 'Enter a whole number from 1 to 100.',
@@ -142,11 +150,16 @@ const EXPECTED: Readonly<Record<Unit, string>> = {
 export function faultsOf(draft: AlertDraft, rule: Rule | null): DraftFaults {
   const unit = EVENTS[draft.event].threshold?.unit;
   const isGood = unit === undefined || readThreshold(draft) !== null;
-  const needsUrl = draft.channel !== 'inbox' && draft.channel !== rule?.channel;
+  const needsUrl = isHook(draft.channel) && draft.channel !== rule?.channel;
+  const to = recipientsOf(draft);
+  const hasRecipients = to.length >= 1 && to.length <= RECIPIENTS_MAX && to.every((one) => /^\S+@\S+$/.test(one));
   const hours = Number(draft.renotify);
   return {
     ...(isGood || unit === undefined ? {} : { threshold: EXPECTED[unit] }),
     ...(needsUrl && draft.url.trim() === '' ? { url: 'Enter the https address of the webhook.' } : {}),
+    ...(draft.channel === 'email' && !hasRecipients
+      ? { to: `Enter 1 to ${RECIPIENTS_MAX} email addresses, such as ada@example.com.` }
+      : {}),
     ...((draft.quietFrom === '') === (draft.quietTo === '') ? {} : { quiet: 'Enter both times, or none.' }),
     ...(draft.renotify === '' || (Number.isInteger(hours) && hours >= 1 && hours <= 720)
       ? {}
@@ -154,21 +167,36 @@ export function faultsOf(draft: AlertDraft, rule: Rule | null): DraftFaults {
   };
 }
 
+const RECIPIENTS_MAX = 10;
+
+/** Whether the channel sends to an address of the web. */
+export function isHook(channel: Channel): boolean {
+  return channel === 'slack' || channel === 'webhook';
+}
+
+function recipientsOf({ to }: AlertDraft): string[] {
+  return to.split(/[\s,;]+/).filter((address) => address !== '');
+}
+
 /** The body of a draft without faults. */
 export function bodyOf(
   draft: AlertDraft,
   rule: Rule | null,
-): Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channel' | 'url'> & {
+): Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channel' | 'url' | 'to'> & {
   channel?: Channel;
   url?: string | null;
+  to?: string[];
 } {
   const threshold = readThreshold(draft) ?? '0';
-  const isSameReceiver = draft.channel === rule?.channel && draft.url.trim() === '';
-  const url = draft.channel === 'inbox' ? null : draft.url.trim();
+  const to = recipientsOf(draft);
+  const isSameReceiver =
+    draft.channel === rule?.channel &&
+    (draft.channel === 'email' ? to.join(', ') === rule.receiver : draft.url.trim() === '');
+  const url = isHook(draft.channel) ? draft.url.trim() : null;
   return {
     name: draft.name.trim() || ruleText({ event: draft.event, threshold }),
     threshold,
-    ...(isSameReceiver ? {} : { channel: draft.channel, url }),
+    ...(isSameReceiver ? {} : { channel: draft.channel, url, ...(draft.channel === 'email' && { to }) }),
     quiet: draft.quietFrom === '' ? null : { from: draft.quietFrom, to: draft.quietTo },
     renotify_hours: draft.renotify === '' ? null : Number(draft.renotify),
   };

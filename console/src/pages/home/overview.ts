@@ -100,10 +100,14 @@ function bucketMs(buckets: readonly string[]): number {
   return first === undefined || second === undefined ? HOUR_MS : Date.parse(second) - Date.parse(first);
 }
 
-/** `Nov 21` when buckets are days, else `Nov 21, 14:00`; in the account's zone, which defines its days. */
+/** A day is 23 hours long when clocks go forward. */
+export function areDays(buckets: readonly string[]): boolean {
+  return bucketMs(buckets) >= 23 * HOUR_MS;
+}
+
+/** `Nov 21` when buckets are days, else `Nov 21, 14:00`. */
 export function bucketLabel(buckets: readonly string[], at: number, timeZone: string): string {
-  // A day is 23 hours long when clocks go forward.
-  const isDay = bucketMs(buckets) >= 23 * HOUR_MS;
+  const isDay = areDays(buckets);
   const format = new Intl.DateTimeFormat('en-US', {
     day: 'numeric',
     month: 'short',

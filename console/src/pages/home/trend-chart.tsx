@@ -5,9 +5,11 @@
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { counted, duration, shortNumber } from '../../lib/format.ts';
+import { useColumnZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import {
+  areDays,
   barValue,
   bucketEnd,
   bucketLabel,
@@ -29,7 +31,8 @@ interface TrendChartProps {
 }
 
 export function TrendChart({ overview, metric, rangeLabel, opens }: TrendChartProps) {
-  const { buckets, series, sums, time_zone: timeZone } = overview;
+  const { buckets, series, sums } = overview;
+  const timeZone = useColumnZone(areDays(buckets) ? 'day' : 'hour');
   const [read, setRead] = useState<number | null>(null);
   const [at, setAt] = useState(buckets.length - 1);
   const columns = useRef<HTMLUListElement>(null);

@@ -13,6 +13,7 @@ import { useFilters, useNavigate } from '../../route/route.ts';
 import { BudgetBar, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Empty, Page, SkeletonRows } from '../../ui/page.tsx';
@@ -220,13 +221,22 @@ function TwoLines({
   above,
   below,
   title,
+  isSlim = false,
 }: {
   readonly above: ReactNode;
   readonly below: ReactNode;
   readonly title?: string;
+  /** On a phone, it leaves the names more room. */
+  readonly isSlim?: boolean;
 }) {
   return (
-    <span title={title} className="flex max-w-24 min-w-16 flex-col md:max-w-36 md:min-w-20 text-base/[18px]">
+    <span
+      title={title}
+      className={classNames(
+        'flex flex-col text-base/[18px] md:max-w-36 md:min-w-20',
+        isSlim ? 'max-w-14' : 'max-w-24 min-w-16',
+      )}
+    >
       <span className="truncate">{above}</span>
       <span className="truncate text-sm text-ink-3">{below}</span>
     </span>
@@ -261,7 +271,14 @@ const KEY_COLUMNS: readonly Column<Key>[] = [
     id: 'owner',
     head: 'Owner, workspace',
     sortBy: ({ owner, workspace }) => `${workspace} ${owner?.name ?? ''}`,
-    cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'Command line'} below={workspace} />,
+    cell: ({ owner, workspace }) => (
+      <TwoLines
+        isSlim
+        title={`${owner?.name ?? 'Command line'}\n${workspace}`}
+        above={owner?.name ?? 'Command line'}
+        below={workspace}
+      />
+    ),
   },
   {
     id: 'tags',

@@ -3,7 +3,7 @@
  * visible to the user.
  */
 
-import { FlaskConical, Scale } from 'lucide-react';
+import { FlaskConical, MessagesSquare, Scale } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -70,7 +70,7 @@ function isReplayable({ call, content, raw }: CallDetail): boolean {
 }
 
 function Actions({ detail }: { readonly detail: CallDetail }) {
-  const { request_id: request, at } = detail.call;
+  const { request_id: request, at, session } = detail.call;
   const around = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
   return (
     <>
@@ -82,6 +82,12 @@ function Actions({ detail }: { readonly detail: CallDetail }) {
         <Scale size={14} aria-hidden="true" />
         Compare cost
       </Link>
+      {session !== null && (
+        <Link to="/app/sessions/$session" names={{ session }} className={buttonClasses()}>
+          <MessagesSquare size={14} aria-hidden="true" />
+          Show session
+        </Link>
+      )}
       {isReplayable(detail) && (
         <>
           <ReplayOn request={request} model={detail.call.model} />

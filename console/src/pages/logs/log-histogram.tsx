@@ -5,7 +5,7 @@ import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { counted, shortNumber, wholeNumber } from '../../lib/format.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useColumnZone, useZone } from '../../lib/zone.ts';
 import { useFilters } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -22,7 +22,8 @@ export default function LogHistogram({ histogram }: { readonly histogram: Histog
   const [selected, setSelected] = useState<Span | null>(null);
   const buckets = useMemo(() => histogram.bars.map(({ at }) => at), [histogram]);
   const step: Step = histogram.step_ms >= DAY_MS ? 'day' : 'minute';
-  const labels = useMemo(() => bucketLabels(buckets, step, zone), [buckets, step, zone]);
+  const columnZone = useColumnZone(step);
+  const labels = useMemo(() => bucketLabels(buckets, step, columnZone), [buckets, step, columnZone]);
   const series = useMemo(
     (): readonly Series[] => [
       {

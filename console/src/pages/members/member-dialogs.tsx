@@ -7,6 +7,7 @@ import { changesOf, isEmpty } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { CheckField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { RoleFields, type RoleGrant, roleBody, workspacesFault } from './role-fields.tsx';
@@ -77,15 +78,18 @@ export function ChangeRoleDialog({ account, member, onClose }: ChangeDialogProps
 interface ResetDialogProps {
   readonly account: string;
   readonly member: Member;
+  /** Whether a mail server is configured. */
+  readonly sendsEmail: boolean;
   readonly onClose: () => void;
 }
 
-export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
+export function ResetDialog({ account, member, sendsEmail, onClose }: ResetDialogProps) {
+  const [send, setSend] = useState(true);
   const make = useAction('POST /accounts/{account}/members/{person}/reset-link');
   const { name, email, person } = member;
   if (make.data !== undefined) {
     return (
-      <ShareLink link={make.data.link} onClose={onClose}>
+      <ShareLink link={make.data.link} email={email} sent={make.data.sent} onClose={onClose}>
         The link lets <span className="font-medium">{email}</span> set a new password once within an hour. It won’t be
         shown again.
       </ShareLink>
@@ -101,7 +105,7 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
           <Button
             kind="primary"
             busy={make.isPending}
-            onClick={() => make.mutate({ path: { account, person }, body: {} })}
+            onClick={() => make.mutate({ path: { account, person }, body: { send } })}
           >
             Create link
           </Button>
@@ -113,6 +117,13 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
           You get a link to share. When {name} uses it, all their sessions are signed out and their passkeys are
           removed. Two-factor authentication and linked services stay.
         </p>
+        {sendsEmail && (
+          <CheckField
+            label={`Send the link to ${email}`}
+            checked={send}
+            onChange={({ target }) => setSend(target.checked)}
+          />
+        )}
         {make.error !== null && <ErrorNote error={make.error} />}
       </div>
     </Dialog>

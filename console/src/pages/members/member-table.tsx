@@ -18,11 +18,13 @@ import { lockOf, type Member, mayReset, ROLES } from './roles.ts';
 interface MemberTableProps {
   readonly account: CurrentAccount;
   readonly members: readonly Member[];
+  /** Whether a mail server is configured. */
+  readonly sendsEmail: boolean;
   /** The signed-in person's id. */
   readonly self: string | null;
 }
 
-export function MemberTable({ account, members, self }: MemberTableProps) {
+export function MemberTable({ account, members, sendsEmail, self }: MemberTableProps) {
   const [changed, setChanged] = useState<Member | null>(null);
   const [removed, setRemoved] = useState<Member | null>(null);
   const [reset, setReset] = useState<Member | null>(null);
@@ -110,7 +112,9 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     <>
       <Table label="Members" columns={columns} rows={members} rowKey={({ person }) => person} />
       {changed !== null && <ChangeRoleDialog account={account} member={changed} onClose={() => setChanged(null)} />}
-      {reset !== null && <ResetDialog account={account.account} member={reset} onClose={() => setReset(null)} />}
+      {reset !== null && (
+        <ResetDialog account={account.account} member={reset} sendsEmail={sendsEmail} onClose={() => setReset(null)} />
+      )}
       {removed !== null && (
         <RemoveMember
           account={account.account}

@@ -68,7 +68,12 @@ export default function MembersPage() {
       {people.data !== undefined && (
         <>
           {shown !== undefined && shown.length > 0 && (
-            <MemberTable account={account} members={shown} self={session.data?.person?.id ?? null} />
+            <MemberTable
+              account={account}
+              members={shown}
+              sendsEmail={people.data.sends_email}
+              self={session.data?.person?.id ?? null}
+            />
           )}
           {shown?.length === 0 && count !== 0 && (
             <Empty
@@ -99,6 +104,7 @@ export default function MembersPage() {
       {(inviting || (action === 'invite' && account.may('members.write'))) && (
         <InviteDialog
           account={account}
+          sendsEmail={people.data?.sends_email ?? false}
           onClose={() => {
             setInviting(false);
             if (action !== undefined) setFilters({ action: undefined });

@@ -7,7 +7,7 @@ import type { Slots } from '../../charts/series-colors.ts';
 import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useZone } from '../../lib/zone.ts';
+import { useColumnZone, useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { useFilters } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
@@ -28,7 +28,8 @@ export function UsageChart({ reply, view, slots, onPick }: UsageChartProps) {
   const metric = useMemo(() => metricOf(view.metric, view.percentile), [view.metric, view.percentile]);
   const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind, slots), [reply, metric, isByKind, slots]);
-  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
+  const columnZone = useColumnZone(reply.step);
+  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, columnZone), [reply, columnZone]);
   const dimensions = view.by.map((one) => groupByLabel(one).toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;
   const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, view.range.to);

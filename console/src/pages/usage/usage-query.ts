@@ -72,7 +72,7 @@ export function isTag(name: string): name is `tag.${string}` {
 }
 
 export function groupByLabel(name: GroupBy): string {
-  return isTag(name) ? `Tag ${name.slice('tag.'.length)}` : DIMENSION_LABELS[name];
+  return isTag(name) ? `Tag: ${name.slice('tag.'.length)}` : DIMENSION_LABELS[name];
 }
 
 /** The query that lists the requests of a group by a tag; null: the groups are filters of this page. */

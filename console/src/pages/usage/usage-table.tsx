@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { bucketLabels } from '../../charts/bucket-labels.ts';
 import type { Slots } from '../../charts/series-colors.ts';
 import { share, shortNumber, wholeNumber } from '../../lib/format.ts';
+import { useColumnZone } from '../../lib/zone.ts';
 import { Money } from '../../ui/amounts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import {
@@ -184,7 +185,8 @@ export function TimeTable({ reply, view }: { readonly reply: UsageReply; readonl
   const metric = useMemo(() => metricOf(view.metric, view.percentile), [view.metric, view.percentile]);
   const isByKind = view.metric === 'tokens' && view.isByKind;
   const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);
-  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
+  const zone = useColumnZone(reply.step);
+  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, zone), [reply, zone]);
   const rows = reply.buckets.map((at, column): TimeRow => ({ at, column, label: labels[column]?.full ?? at }));
   const columns: Column<TimeRow>[] = [
     { id: 'at', head: 'Time', sortBy: ({ at }) => at, cell: ({ label }) => label },

@@ -21,15 +21,18 @@ export interface EndedAnswer {
   readonly facts: AnswerFacts | null;
 }
 
-/** The usage to charge, and the source of its numbers. */
+/** The usage to charge, and the source of its numbers. Runs on every call, so nothing is spread. */
 export function decideUsage(call: Arrived, outcome: EndedAnswer): Charge {
   const { facts } = outcome;
   const { billing } = call.deps;
+  const { usage, usageSoFar, countedWhenReported } = reportedIn(call, facts);
   const ended = {
     endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
     produced: facts !== null && facts.outputBytes > 0,
-    ...reportedIn(call, facts),
+    usage,
+    usageSoFar,
+    countedWhenReported,
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, billing));

@@ -33,6 +33,12 @@ test.each(['x-claude-code-session-id', 'x-session-id', 'session-id'])('%s names 
   expect(draftRecord(routedCall({ headers: { [name]: 's1' } }), null).session).toBe('s1');
 });
 
+test('the body names the session where no header does', () => {
+  const body = '{"model":"m","metadata":{"session_id":"s2"}}';
+  expect(draftRecord(routedCall({ body }), null).session).toBe('s2');
+  expect(draftRecord(routedCall({ body, headers: { 'x-session-id': 's1' } }), null).session).toBe('s1');
+});
+
 test('a call that ended before its body was read has null members', () => {
   const call = arrivedCall();
   setPrincipal(call, routedCall({}).principal);

@@ -218,7 +218,7 @@ function buildRecord(
 ): CallRecord {
   const draft = call.money?.draft ?? draftRecord(call, null);
   const reported = replayed ?? reportAnswer(call, outcome, draft);
-  return {
+  const record: CallRecord = {
     request_id: draft.request_id,
     at_ms: draft.at_ms,
     account: draft.account,
@@ -240,13 +240,18 @@ function buildRecord(
     usage: charge.usage,
     usage_source: replayed === null ? charge.source : 'cache',
     usage_flags: flags,
-    ...(call.cachedFrom !== null && { cached_from: call.cachedFrom }),
-    ...(call.masked !== null && call.masked.size > 0 && { masked: Object.fromEntries(call.masked) }),
     price_version: price_version ?? draft.price_version,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
     duration_ms: Math.round(performance.now() - call.startMs),
     attempts: call.attempts,
+  };
+  const masked = call.masked === null || call.masked.size === 0 ? null : Object.fromEntries(call.masked);
+  if (call.cachedFrom === null && masked === null) return record;
+  return {
+    ...record,
+    ...(call.cachedFrom !== null && { cached_from: call.cachedFrom }),
+    ...(masked !== null && { masked }),
   };
 }
 

@@ -15,7 +15,7 @@ export const RESPONSES_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** The form of ids at providers, which JSON writes as they are. Another one is not stored, and so cannot be named later. */
 const ID = /^[\w.:/+=-]{1,256}$/;
 /** More than any answer has items; bounds the frame of the end. */
-export const THINGS_MAX = 2_000;
+const THINGS_MAX = 2_000;
 
 /** What may be named later. */
 export function thingsOf(kept: readonly StoredThing[]): readonly StoredThing[] {

@@ -7,7 +7,7 @@ import type { Admission } from '../../admission/admission.ts';
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { queryOf } from '../../lib/query/url-query.ts';
-import { parseObject } from '../../protocols/json.ts';
+import { asObject, asText, parseObject } from '../../protocols/json.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
 import { isFinished } from '../../protocols/responses/shared/usage.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
@@ -24,8 +24,8 @@ import { guardBody } from '../guard/guard-answer.ts';
 import { refuseUnread } from '../guard/guard-request.ts';
 import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
-import { listInput } from './answer-kept.ts';
 import { findPlace } from './find-place.ts';
+import type { Conversation } from './open-stored-state.ts';
 import { readSafely } from './read-safely.ts';
 import { sendObjectRequest } from './send-object-request.ts';
 import { KEPT_HERE } from './stored-by.ts';
@@ -212,4 +212,32 @@ function refusal(call: Identified, target: Target, answered: CollectedAnswer): R
   if (body === null) throw failure;
   call.failure = failure;
   return plainReply(call, answered.head, body, answered.head.status, null);
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+/** The items of the input as a page (specification of the Responses API, A.1): newest first unless `order=asc`. Items without an id get one for the paging. */
+function listInput({ input }: Conversation, query: URLSearchParams): object {
+  const limit = Number(query.get('limit') ?? LIMIT_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
+    throw invalidRequest(`limit: found ${query.get('limit')}; expected an integer from 1 to ${LIMIT_MAX}`, 'limit');
+  }
+  const given = JSON.parse(`[${input}]`) as unknown[];
+  const items = given.map((item, index) => {
+    const members = asObject(item) ?? {};
+    return { type: 'message', ...members, id: asText(members.id) ?? `msg_in_${index}` };
+  });
+  if (query.get('order') !== 'asc') items.reverse();
+  const after = query.get('after');
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && start === 0) throw invalidRequest('after: found no such item', 'after');
+  const data = items.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < items.length,
+  };
 }

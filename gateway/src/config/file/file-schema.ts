@@ -30,6 +30,8 @@ import {
   domainName,
   duration,
   listenHost,
+  mailAddress,
+  mailHost,
   oidcId,
   plainText,
   proxyUrl,
@@ -70,6 +72,23 @@ const egressProxySchema = z.strictObject({
     .optional(),
 });
 
+const smtpSchema = z.strictObject({
+  host: mailHost.meta({ description: 'Its name or address.' }),
+  port: wholeNumber(1, 65_535)
+    .meta({ description: 'Default: 587 with `starttls`, 465 with `tls`, 25 with `none`.' })
+    .optional(),
+  encryption: choice(['starttls', 'tls', 'none'])
+    .meta({
+      description:
+        '`starttls`: the connection is encrypted before anything is sent, or fails; `tls`: from its first byte; `none`: for a relay on this machine or network, without a password. The certificate must be valid for the host.',
+      default: 'starttls',
+    })
+    .optional(),
+  user: plainText('a user name', 256).meta({ description: 'The user name, with `password`.' }).optional(),
+  password: credential.meta({ description: 'The password, preferably from a variable.' }).optional(),
+  from: mailAddress.meta({ description: 'The sender of all messages.' }),
+});
+
 const serverSchema = z.strictObject({
   host: listenHost.meta({ description: 'Host to listen on. HOST overrides it.', default: DEFAULT_HOST }).optional(),
   port: wholeNumber(0, 65_535)
@@ -106,6 +125,12 @@ const serverSchema = z.strictObject({
     .meta({
       description:
         'The HTTP proxy (CONNECT) for connections to https origins: providers and sign-in services. Default: `HTTPS_PROXY` and `NO_PROXY` of the environment. This machine and private networks are always connected to directly.',
+    })
+    .optional(),
+  smtp: smtpSchema
+    .meta({
+      description:
+        'The mail server that sends alerts, invitations and password links by email. Needs `public_url`, with which links begin. Default: no email is sent.',
     })
     .optional(),
   console: choice(['on', 'off'])

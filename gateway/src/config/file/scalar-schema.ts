@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type NanoUsd, parseUsd } from '../../billing/money.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
+import { isMailAddress } from '../../lib/mail-address.ts';
 import { parseByteSize, parseDurationMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
 import { parseDirectRule, parseProxyAddress } from '../../upstream/egress-proxy.ts';
@@ -274,8 +275,19 @@ export const listenHost = scalar({
   expected: 'an address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
   advice: 'Write it without scheme, port or path.',
   json: { title: 'host', type: 'string', minLength: 1 },
-  parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
+  parse: (text) => (isHost(text) ? text : UNFIT),
 });
+
+export const mailHost = scalar({
+  expected: 'an address or host name such as smtp.example.com',
+  advice: 'Write it without scheme or port.',
+  json: { title: 'host', type: 'string', minLength: 1 },
+  parse: (text) => (isHost(text) ? text : UNFIT),
+});
+
+function isHost(text: string): boolean {
+  return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
+}
 
 /** An amount of USD, as nano-USD. */
 export const usdAmount = (usdMax: number) =>
@@ -298,6 +310,13 @@ export const oidcId = scalar({
   advice: 'Choose another id.',
   json: { title: 'id', type: 'string', pattern: `^[a-z][a-z0-9-]{0,31}$|${EXPRESSION_PATTERN}` },
   parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
+});
+
+export const mailAddress = scalar({
+  expected: 'an email address such as tollgate@example.com',
+  advice: 'Write the address only, without a name.',
+  json: { title: 'email address', type: 'string', pattern: `^[^@\\s]+@[^@\\s]+$|${EXPRESSION_PATTERN}` },
+  parse: (text) => (isMailAddress(text) ? text : UNFIT),
 });
 
 /** A domain of email addresses. */

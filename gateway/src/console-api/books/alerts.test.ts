@@ -91,6 +91,11 @@ test('each fault names its member', async () => {
     [{ channel: 'webhook', url: 'https://10.0.0.1/' }, 'url'],
     [{ channel: 'webhook', url: 'https://u:p@example.com/' }, 'url'],
     [{ channel: 'inbox', url: 'https://example.com/' }, 'url'],
+    [{ channel: 'email' }, 'to'],
+    [{ channel: 'email', to: ['ada@example.com\r\nBcc: eve@evil.test'] }, 'to'],
+    [{ channel: 'email', to: ['stranger@example.com'] }, 'to'],
+    [{ channel: 'email', to: [], url: 'https://example.com/' }, 'url'],
+    [{ channel: 'inbox', to: ['ada@example.com'] }, 'to'],
     [{ name: ' ' }, 'name'],
     [{ quiet: { from: '25:00', to: '07:00' } }, 'quiet.from'],
   ] as const)
@@ -126,4 +131,34 @@ test('the inbox counts what each person has not seen', async () => {
   // A clock that is ahead marks nothing that is still to come.
   await rig.ask(OWNER, `POST ${ALERTS}/seen`, { until: '2999-01-01T00:00:00.000Z' });
   expect(await rig.store.alerts.readSeen('team', 'per_owner')).toBe(atMs);
+});
+
+test('an account emails its members, and the operator anyone', async () => {
+  expect((await rig.ask(OWNER, `GET ${ALERTS}`)).json.email_to).toBe('none');
+  const smtp = { host: 'smtp.test', port: 25, encryption: 'none', login: null, from: 'gate@example.com' } as const;
+  const { config } = rig.deps.settings;
+  Object.assign(rig.deps.settings, { config: { ...config, server: { ...config.server, smtp } } });
+  const email = 'ada@example.com';
+  const ada = { id: 'per_ada', name: 'Ada', email, unique_email: email, email_verified: 1, account: null } as const;
+  const times = { second_factor: 0, created_at_ms: 1, updated_at_ms: 1, seen_at_ms: null } as const;
+  await rig.store.people.save([
+    { of: 'person', insert: { ...ada, ...times } },
+    {
+      of: 'membership',
+      insert: { person: 'per_ada', account: 'team', role: 'viewer', workspaces: '*', joined_at_ms: 1 },
+    },
+  ]);
+  const mail = (...to: string[]) => ({ ...NEW, channel: 'email', to });
+  const made = await rig.ask(OWNER, `POST ${ALERTS}`, mail('Ada@example.com', 'Ada@example.com'));
+  expect(made.json).toMatchObject({ channel: 'email', receiver: 'Ada@example.com', signing_secret: null });
+  const stranger = await rig.ask(OWNER, `PATCH ${ALERTS}/${made.json.id}`, { channel: 'email', to: ['x@example.com'] });
+  expect(stranger.json.error).toMatchObject({ member: 'to' });
+  for (const [who, email_to] of [
+    [OWNER, 'members'],
+    [OPERATOR, 'anyone'],
+  ] as const)
+    expect((await rig.ask(who, `GET ${ALERTS}`)).json.email_to).toBe(email_to);
+  expect((await rig.ask(OPERATOR, `POST ${ALERTS}`, mail('x@example.com'))).status).toBe(200);
+  const many = Array.from({ length: 11 }, (_, nth) => `p${nth}@example.com`);
+  expect((await rig.ask(OPERATOR, `POST ${ALERTS}`, mail(...many))).status).toBe(400);
 });

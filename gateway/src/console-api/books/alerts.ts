@@ -4,7 +4,7 @@ import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { OPERATOR_ACCOUNT } from '../../people/roles.ts';
 import { ALERT_EVENTS, type AlertDelivery, type AlertRule, OPERATOR_EVENTS } from '../../store/ports/books/alerts.ts';
 import type { Reply } from '../contract/contract.ts';
-import type { Actor, Tenancy } from '../kernel/actor.ts';
+import { type Actor, isOperator, type Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { type PolicyParts, runCommand } from '../policy/policy-parts.ts';
 
@@ -15,7 +15,20 @@ type ShownRule = Omit<Reply<'GET /accounts/{account}/alerts'>['rules'][number], 
 type Changed = Reply<'POST /accounts/{account}/alerts'>;
 type ShownDelivery = Reply<'GET /accounts/{account}/alerts/{alert}/deliveries'>['deliveries'][number];
 
-export function alertHandlers({ control, alerts, nowMs }: Pick<PolicyParts, 'control' | 'nowMs' | 'alerts'>) {
+type Parts = Pick<PolicyParts, 'control' | 'nowMs' | 'alerts' | 'deps' | 'readMemberAddresses'>;
+
+export function alertHandlers({ control, alerts, deps, readMemberAddresses, nowMs }: Parts) {
+  const isFree = ({ account }: Tenancy, actor: Actor) => account === OPERATOR_ACCOUNT || isOperator(actor);
+  /** The mail server is the operator's: other accounts send to their members only. */
+  async function checkRecipients(tenancy: Tenancy, actor: Actor, to: readonly string[]): Promise<void> {
+    if (to.length === 0 || isFree(tenancy, actor)) return;
+    const known = new Set(await readMemberAddresses(tenancy.account));
+    const stranger = to.find((address) => !known.has(address.toLowerCase()));
+    if (stranger === undefined) return;
+    throw new ConsoleFailure('invalid', `to: found ${stranger}, expected addresses of members of this account`, {
+      member: 'to',
+    });
+  }
   const rulesOf = async ({ account }: Tenancy) => (await alerts.readRules()).filter((rule) => rule.account === account);
   async function find(tenancy: Tenancy, id: string): Promise<AlertRule> {
     const rule = (await rulesOf(tenancy)).find((one) => one.id === id);
@@ -44,6 +57,7 @@ export function alertHandlers({ control, alerts, nowMs }: Pick<PolicyParts, 'con
           rule: { id: rule, name: names.get(rule) ?? rule },
           is_new: createdAtMs > seenAtMs,
         })),
+        email_to: deps.settings.config.server.smtp === null ? 'none' : isFree(tenancy, actor) ? 'anyone' : 'members',
         events: ALERT_EVENTS.filter((event) => account === OPERATOR_ACCOUNT || !OPERATOR_EVENTS.has(event)),
       };
     },
@@ -57,10 +71,12 @@ export function alertHandlers({ control, alerts, nowMs }: Pick<PolicyParts, 'con
     },
     'POST /accounts/{account}/alerts': async (call) => {
       const { account } = call.tenancy;
+      await checkRecipients(call.tenancy, call.actor, call.body.to ?? []);
       return showChanged(await runCommand<Changed>(control, call, 'alerts.create', { account, ...call.body }));
     },
     'PATCH /accounts/{account}/alerts/{alert}': async (call) => {
       const { id } = await find(call.tenancy, call.path.alert);
+      await checkRecipients(call.tenancy, call.actor, call.body.to ?? []);
       return showChanged(await runCommand<Changed>(control, call, 'alerts.set', { id, ...call.body }));
     },
     'DELETE /accounts/{account}/alerts/{alert}': async (call) => {

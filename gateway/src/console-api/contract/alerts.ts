@@ -16,7 +16,10 @@ const rule = z.object({
   event: z.enum(ALERT_EVENTS),
   threshold,
   channel: z.enum(ALERT_CHANNELS),
-  /** Where it is sent: the origin of a webhook, never its whole address. Empty: the inbox. */
+  /**
+   * Where it is sent: the origin of a webhook, never its whole address; the recipients of email, joined by `, `. Empty:
+   * the inbox.
+   */
   receiver: z.string(),
   /** Null: as often as usual for the event. */
   renotify_hours: z.int().nullable(),
@@ -39,6 +42,8 @@ const given = {
   threshold,
   channel: z.enum(ALERT_CHANNELS),
   url: z.string().max(2_000).nullable(),
+  /** Of email. */
+  to: z.array(z.string().max(254)).max(10).nullable(),
   renotify_hours: z.int().min(1).max(720).nullable(),
   quiet: quiet.nullable(),
 };
@@ -64,6 +69,8 @@ export const alertRoutes = {
       ),
       /** Events that this account can observe. */
       events: z.array(z.enum(ALERT_EVENTS)),
+      /** The recipients that the caller may choose for email. `none`: no mail server is configured. */
+      email_to: z.enum(['none', 'members', 'anyone']),
     }),
   },
   'GET /accounts/{account}/alerts/unseen': {
@@ -84,6 +91,7 @@ export const alertRoutes = {
     body: z.strictObject({ event: z.enum(ALERT_EVENTS), ...given }).partial({
       threshold: true,
       url: true,
+      to: true,
       renotify_hours: true,
       quiet: true,
     }),

@@ -122,6 +122,11 @@ const entry = z.object({
 });
 const note = z.string().max(500).nullable();
 
+/** False: the link is not sent to its recipient by email, although a mail server is configured. */
+const send = z.boolean().optional();
+/** Null: it was not sent by email. `problem`: why the mail server did not take it. */
+const sent = z.object({ ok: z.boolean(), problem: z.string().nullable() }).nullable();
+
 export const policyRoutes = {
   'GET /accounts/{account}/limits': {
     summary: 'Returns all limits of the account as a tree, with what remains of each.',
@@ -178,13 +183,18 @@ export const policyRoutes = {
     summary:
       'Lists the members and open invitations of the account; members restricted to workspaces see those of their workspaces.',
     access: 'members.read',
-    reply: z.object({ members: z.array(member), invitations: z.array(invitation) }),
+    reply: z.object({
+      members: z.array(member),
+      invitations: z.array(invitation),
+      /** Whether a mail server is configured. */
+      sends_email: z.boolean(),
+    }),
   },
   'POST /accounts/{account}/invitations': {
     summary: 'Invites a member. Only this response contains the link.',
     access: 'members.write',
-    body: z.strictObject({ email, ...memberGiven }),
-    reply: z.object({ invitation, link: z.string() }),
+    body: z.strictObject({ email, ...memberGiven, send }),
+    reply: z.object({ invitation, link: z.string(), sent }),
     peopleOnly: true,
   },
   'DELETE /accounts/{account}/invitations/{invitation}': {
@@ -209,8 +219,8 @@ export const policyRoutes = {
   'POST /accounts/{account}/members/{person}/reset-link': {
     summary: 'Creates a one-time password reset link for a member. Only this response contains the link.',
     access: 'members.write',
-    body: nothing,
-    reply: z.object({ link: z.string(), expires_at: time }),
+    body: z.strictObject({ send }),
+    reply: z.object({ link: z.string(), expires_at: time, sent }),
     peopleOnly: true,
   },
   'GET /accounts/{account}/billing': {

@@ -17,7 +17,7 @@ import { viewNewSession } from './sign-in.ts';
 type MembersReply = Reply<'GET /accounts/{account}/members'>;
 
 export function memberHandlers(parts: PeopleParts) {
-  const { members, invitations, resets } = parts;
+  const { members, invitations, resets, mails } = parts;
   const linkOf = (
     { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
     page: 'invitations' | 'reset',
@@ -29,14 +29,26 @@ export function memberHandlers(parts: PeopleParts) {
       invitations: (await invitations.list(tenancy.account, tenancy.workspaces)).map((one) =>
         viewInvitation(one, tenancy),
       ),
+      sends_email: mails.isOn(),
     }),
     'POST /accounts/{account}/invitations': async (call) => {
-      const { email, role, workspaces } = call.body;
-      const made = await invitations.create(giverOf(call), email, { role, workspaces });
-      return {
-        invitation: viewInvitation(made.invitation, call.tenancy),
-        link: linkOf(call, 'invitations', made.token),
-      };
+      const { email, role, workspaces, send } = call.body;
+      const giver = giverOf(call);
+      const made = await invitations.create(giver, email, { role, workspaces });
+      const link = linkOf(call, 'invitations', made.token);
+      const { account } = call.tenancy;
+      const sent =
+        send === false
+          ? null
+          : await mails.send(account, made.invitation.email, {
+              subject: 'Invitation to a Tollgate account',
+              paragraphs: [
+                `${shownName(giver)} invites you to the account ${account} with the role ${role}.`,
+                'The link works once, for seven days.',
+              ],
+              link: { label: 'Accept invitation', url: link },
+            });
+      return { invitation: viewInvitation(made.invitation, call.tenancy), link, sent };
     },
     'DELETE /accounts/{account}/invitations/{invitation}': async (call) => {
       await invitations.withdraw(giverOf(call), call.path.invitation);
@@ -50,8 +62,26 @@ export function memberHandlers(parts: PeopleParts) {
     },
     'POST /accounts/{account}/members/{person}/reset-link': async (call) => {
       const rightsIn = (account: string) => tenancyOf(call.actor, account);
-      const { token, expiresAtMs } = await resets.makeLink({ ...giverOf(call), rightsIn }, call.path.person);
-      return { link: linkOf(call, 'reset', token), expires_at: new Date(expiresAtMs).toISOString() };
+      const giver = giverOf(call);
+      const { token, expiresAtMs } = await resets.makeLink({ ...giver, rightsIn }, call.path.person);
+      const link = linkOf(call, 'reset', token);
+      const { account } = call.tenancy;
+      const of =
+        call.body.send === false
+          ? undefined
+          : (await members.list(account, null)).find(({ person }) => person === call.path.person)?.of;
+      const sent =
+        of === undefined
+          ? null
+          : await mails.send(account, of.email, {
+              subject: 'Link to a new Tollgate password',
+              paragraphs: [
+                `${shownName(giver)} of the account ${account} created a link with which you set a new password for ${of.email}.`,
+                'The link works once, for one hour. It signs you out everywhere and removes your passkeys.',
+              ],
+              link: { label: 'Set a new password', url: link },
+            });
+      return { link, expires_at: new Date(expiresAtMs).toISOString(), sent };
     },
   } satisfies Partial<Handlers>;
 }
@@ -66,6 +96,11 @@ function giverOf({
   const { id, name } = actor;
   const { account, workspaces } = tenancy;
   return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
+}
+
+/** A name must not become the message. */
+function shownName({ name }: Pick<Granter, 'name'>): string {
+  return name.length > 60 ? `${name.slice(0, 60)}…` : name;
 }
 
 /** The workspaces that the caller has too, and whether there are others. */

@@ -20,6 +20,7 @@ import type { SignIn } from '../../people/sign-in/sign-in.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';
 import type { ConsoleCall } from '../kernel/handlers.ts';
+import type { LinkMails } from './link-mails.ts';
 
 export interface PeopleParts {
   readonly people: PeopleStore;
@@ -32,6 +33,7 @@ export interface PeopleParts {
   readonly members: Members;
   readonly invitations: Invitations;
   readonly resets: PasswordResets;
+  readonly mails: LinkMails;
   readonly attempts: Attempts;
   /** Looks up the names of people who created or changed something. */
   readonly personNames: PersonNames;

@@ -37,6 +37,8 @@ export interface PolicyParts {
     'readRules' | 'readDeliveries' | 'readInbox' | 'readSeen' | 'countUnseen' | 'saveSeen'
   >;
   readonly guardrails: Pick<GuardrailStore, 'readRules'>;
+  /** The addresses of an account's members, lower case. */
+  readMemberAddresses(account: string): Promise<readonly string[]>;
   readonly views: Pick<SavedViewStore, 'readViews' | 'readPinned' | 'savePinned'>;
   /** Facts about the installation, for its operators. */
   readFacts(): readonly { readonly name: string; readonly text: string }[];

@@ -1,12 +1,13 @@
 /** Runs a console API over a real store with its own clock, and browsers that send requests and hold cookies. */
 
 import { openPeople } from '../../app/open-people.ts';
-import type { Config, OidcConfig } from '../../config/config.ts';
+import type { Config, OidcConfig, SmtpConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import { UNKNOWN_ROUTING } from '../../control/testing/unknown-routing.ts';
 import { followKeys, type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
+import type { SendMail } from '../../mail/mailer.ts';
 import { createLinkMakers, createVerifyEmail } from '../../people/members/operator-tools.ts';
 import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
 import type { PeopleEvent } from '../../people/people-event.ts';
@@ -63,10 +64,19 @@ export interface PeopleRig {
 
 export const OWNER = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' } as const;
 
+interface Settings {
+  readonly oidc?: readonly OidcConfig[];
+  readonly publicUrl?: string | null;
+  readonly smtp?: SmtpConfig | null;
+  readonly sendMail?: SendMail;
+}
+
+const neverSend: SendMail = () => Promise.reject(new Error('no mail server is configured'));
+
 /** Opens an installation before set-up. */
 export async function openPeopleRig(
   dataDir: string,
-  { oidc = [], publicUrl = null }: { oidc?: readonly OidcConfig[]; publicUrl?: string | null } = {},
+  { oidc = [], publicUrl = null, smtp = null, sendMail = neverSend }: Settings = {},
 ): Promise<PeopleRig> {
   const changes = createChangeFeed();
   const store = publishChanges(await openStore({ dataDir }), changes);
@@ -97,7 +107,7 @@ export async function openPeopleRig(
   });
   const { config } = loadConfig({ cwd: dataDir, environment: {}, file: undefined });
   if (config === null) throw new Error('the empty configuration has problems');
-  const served: Config = { ...config, server: { ...config.server, oidc, publicUrl } };
+  const served: Config = { ...config, server: { ...config.server, oidc, publicUrl, smtp } };
   const people = openPeople({
     people: store.people,
     changes,
@@ -108,6 +118,7 @@ export async function openPeopleRig(
     log: createLog(new LineWriter(2)),
     note: (note) => void notes.push(note),
     config: () => served,
+    sendMail,
     suggestModel: () => 'demo',
     pause: async () => undefined,
     nowMs: () => rig.nowMs,

@@ -7,6 +7,7 @@ import { randomCall, seededRandom } from '../../store/testing/random-calls.ts';
 import type { Actor, Grant } from '../kernel/actor.ts';
 import { createConsoleApi } from '../kernel/console-api.ts';
 import { logHandlers } from '../logs/logs.ts';
+import { sessionListHandlers } from '../sessions/sessions.ts';
 import { overviewHandlers } from '../usage/overview.ts';
 import { usageHandlers } from '../usage/usage.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
@@ -70,6 +71,7 @@ export async function openUsageRig(dataDir: string, count: number) {
       handlers: withRest({
         ...overviewHandlers({ ...parts, views: store.views }),
         ...usageHandlers(parts),
+        ...sessionListHandlers({ ...parts, usage: store.usage, content: store.content, onUnreadable: () => undefined }),
         ...logHandlers({ ...parts, content: store.content, contentOf: async () => NO_CONTENT }),
       }),
       identify: async () => person,

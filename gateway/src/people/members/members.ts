@@ -212,3 +212,14 @@ export function createPersonNames(people: Pick<PeopleStore, 'find'>): PersonName
     return new Map(rows.map(({ id, name }) => [id, name]));
   };
 }
+
+/** The addresses of an account's members, lower case. */
+export function createMemberAddresses(
+  people: Pick<PeopleStore, 'find'>,
+): (account: string) => Promise<readonly string[]> {
+  return async (account) => {
+    const members = await people.find('membership', { where: [['account', 'is', account]] });
+    const where = [['id', 'in', members.map(({ person }) => person)]] as const;
+    return members.length === 0 ? [] : (await people.find('person', { where })).map(({ email }) => email);
+  };
+}

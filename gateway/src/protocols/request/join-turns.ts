@@ -4,11 +4,10 @@
  */
 import type { Part } from '../../generation/part.ts';
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
-import { type MatchedTurn, orderResults } from './match-results.ts';
 import { refuseMember, type TranslationNotes } from './translation-notes.ts';
 
 /** How a format writes the parts of turns. */
-export interface PartWriter<Block> {
+interface PartWriter<Block> {
   readonly notes: TranslationNotes;
   /** The format in messages to callers: `the messages format`. */
   readonly format: string;
@@ -149,4 +148,59 @@ function requireLastWord(turn: Turn | undefined, lastRole: Role | undefined): vo
   if (turn === undefined || turn.role !== 'user' || lastRole === 'user') return;
   const path = turn.parts[0]?.path ?? `${turn.path}.content`;
   throw refuseMember(path, 'found nothing that can be read; expected what the user says');
+}
+
+/** The calls and results of one turn, with the client's ids and the path of each, for refusals. */
+interface MatchedTurn<Block> {
+  readonly calls: { readonly id: string; readonly path: string }[];
+  readonly results: { readonly id: string; readonly path: string; readonly block: Block }[];
+}
+
+/**
+ * The results of a turn in the order of the calls before it. Throws CallFailure `invalid_request` if they do not match,
+ * or if a call of the turn has no result in the next.
+ */
+function orderResults<Block>(turns: readonly MatchedTurn<Block>[], index: number): Block[] {
+  const turn = turns[index];
+  if (turn === undefined) return [];
+  requireResults(turn, turns[index + 1]);
+  if (turn.results.length === 0) return [];
+  const places = new Map(turns[index - 1]?.calls.map(({ id }, place) => [id, place]));
+  requireCalls(turn, places);
+  const ordered = turn.results.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  return ordered.map(({ block }) => block);
+}
+
+function requireResults({ calls }: MatchedTurn<unknown>, next: MatchedTurn<unknown> | undefined): void {
+  const answered = new Set(next?.results.map(({ id }) => id));
+  const called = new Set<string>();
+  for (const { id, path } of calls) {
+    if (called.has(id)) throw refuseMember(path, `${quote(id)} is the id of a call before it; give each call its own`);
+    called.add(id);
+    if (!answered.has(id)) {
+      throw refuseMember(
+        path,
+        `the call ${quote(id)} has no result in the next turn; send its result, or leave the call out`,
+      );
+    }
+  }
+}
+
+function requireCalls({ results }: MatchedTurn<unknown>, places: ReadonlyMap<string, number>): void {
+  const given = new Set<string>();
+  for (const { id, path } of results) {
+    if (!places.has(id)) {
+      const expected = 'expected the id of a call in the assistant turn right before it';
+      throw refuseMember(
+        path,
+        `found a result of the call ${quote(id)}; ${expected}. Send that call too, or leave the result out`,
+      );
+    }
+    if (given.has(id)) throw refuseMember(path, `found a second result of the call ${quote(id)}; send one per call`);
+    given.add(id);
+  }
+}
+
+function quote(id: string): string {
+  return JSON.stringify(id.length <= 64 ? id : `${id.slice(0, 64)}…`);
 }

@@ -1,6 +1,7 @@
 /**
  * Finds which conversation a request belongs to: by the session that its client names, else by how its prompt begins.
  */
+import { readBodySession } from '../../protocols/named-session.ts';
 import {
   children,
   elements,
@@ -37,32 +38,11 @@ export function conversationKey({ model, routing }: Route, source: ConversationS
   return named === null ? hashPrefix(outline.root, owner) : hashOf(named, owner);
 }
 
-/** The session that the body names; null: none. */
+/** The session that the body names; null: none. Clients also give the requests of a session one cache key. */
 function namedSession(root: JsonNode): string | null {
   const cacheKey = member(root, 'prompt_cache_key');
   const named = cacheKey === undefined ? undefined : stringValue(cacheKey);
-  if (named) return named;
-  const metadata = member(root, 'metadata');
-  const userId = metadata === undefined ? undefined : member(metadata, 'user_id');
-  return sessionIn((userId === undefined ? undefined : stringValue(userId)) ?? '');
-}
-
-const SESSION_MARK = '_session_';
-
-/**
- * The session in the user id of Claude Code: `user_…_account_…_session_UUID`, or the JSON text
- * `{"device_id":…,"session_id":…}`. Null: a user id without one.
- */
-function sessionIn(userId: string): string | null {
-  const at = userId.lastIndexOf(SESSION_MARK);
-  if (at !== -1) return userId.slice(at + SESSION_MARK.length) || null;
-  if (!userId.startsWith('{')) return null;
-  try {
-    const { session_id } = JSON.parse(userId) as { session_id?: unknown };
-    return typeof session_id === 'string' && session_id !== '' ? session_id : null;
-  } catch {
-    return null;
-  }
+  return named || readBodySession(root);
 }
 
 /** The tools, the instructions, and the turns up to the first of the user, in the bytes of the client. */

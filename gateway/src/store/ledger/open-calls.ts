@@ -7,7 +7,6 @@
 import type { FrameWaiter, Journal } from '../ports/journal.ts';
 import type { Checkpoint, DetachedCall, DetachedJob, Detachment, Hold, Settlement } from '../ports/ledger.ts';
 import { ConstraintViolation, createStoreError, type StoreError, Unavailable } from '../ports/store-errors.ts';
-import { checkCheckpoint, checkDraft, checkSettlement } from './check-values.ts';
 import { endUnended, type UnendedCall } from './end-unended.ts';
 import { absorb, type BalanceBook, type BookAccount, endHold, sumAttempts, take } from './fold-balance.ts';
 
@@ -86,7 +85,6 @@ export class OpenCalls {
   /** Sets the money aside. The frame of a call that does not stream may wait for its end. @throws StoreError */
   hold({ draft, amount }: Hold): Promise<void> | null {
     if (this.#isClosed) throw new Unavailable('closed', 'The ledger has been closed.');
-    checkDraft(draft);
     const { request_id } = draft;
     const account = this.book.find(draft.account);
     if (this.#open.has(request_id))
@@ -121,7 +119,6 @@ export class OpenCalls {
 
   /** Not waited for: a lost checkpoint costs the operator the output since the one before. @throws StoreError */
   checkpoint(checkpoint: Checkpoint): void {
-    checkCheckpoint(checkpoint);
     const call = this.#require(checkpoint.call_id);
     this.#writeHold(call);
     call.checkpoint = checkpoint;
@@ -162,7 +159,6 @@ export class OpenCalls {
 
   /** @throws StoreError */
   settle(settlement: Settlement, resolve: Resolve, reject: Reject): void {
-    checkSettlement(settlement);
     const { record, posted, released } = settlement;
     const call = this.#require(record.request_id);
     if (posted + released !== call.amount || record.account !== call.account.id)
@@ -176,7 +172,6 @@ export class OpenCalls {
 
   /** Ends a call whose hold may not have been stored. @throws StoreError */
   settleUnheld(settlement: Settlement): void {
-    checkSettlement(settlement);
     const { record, posted, writtenOff } = settlement;
     if (posted !== 0n)
       throw new ConstraintViolation(

@@ -5,6 +5,7 @@ import type { GuardrailStore } from './books/guardrails.ts';
 import type { ProviderCallReader, ReconciliationReader, ReconciliationStore } from './books/reconciliation.ts';
 import type { AnswerCacheStore } from './cache/answer-cache.ts';
 import type { SavedViewStore } from './calls/saved-views.ts';
+import type { SessionReader } from './calls/sessions.ts';
 import type { WhatIfReader } from './calls/what-if.ts';
 import type { ContentStore } from './content.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -28,7 +29,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly storedState: StoredStateStore;
   readonly calls: CallReader;
-  readonly usage: UsageReader & WhatIfReader;
+  readonly usage: UsageReader & WhatIfReader & SessionReader;
   readonly keyUses: KeyUseStore;
   readonly statements: StatementReader;
   readonly spends: BudgetSpends;

@@ -10,7 +10,7 @@ import {
 } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { CountRecord } from '../../call/call-observer.ts';
-import type { OtlpConfig, OtlpDestination, OtlpSignal } from '../../config/telemetry-config.ts';
+import type { OtlpConfig, OtlpDestination, OtlpSignal, TraceSampling } from '../../config/telemetry-config.ts';
 import type { Sample, TraceContext } from '../../lib/trace-context.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 import type { Log } from '../log.ts';
@@ -19,7 +19,6 @@ import { counter, type Family, type MetricRegistry } from '../metrics/registry.t
 import { buildSpans, type SpanSource, type TracedCall } from './call-spans.ts';
 import { buildMetrics } from './metric-data.ts';
 import { OtlpSender, type PostBytes } from './otlp-sender.ts';
-import { createSample } from './sample-trace.ts';
 
 /** Requests that wait for their export; more are dropped. As `OTEL_BSP_MAX_QUEUE_SIZE` is by default. */
 const CALLS_MAX = 2_048;
@@ -198,4 +197,14 @@ class MetricExport {
       this.#sending = null;
     });
   }
+}
+
+const RANGE = 2 ** 32;
+
+/** By the trace id's last 32 bits, so that every service that samples the same share chooses the same traces. */
+function createSample({ ratio, followsParent }: TraceSampling): Sample {
+  return (traceId, parent) => {
+    if (followsParent && parent !== null) return parent.sampled;
+    return Number.parseInt(traceId.slice(-8), 16) < ratio * RANGE;
+  };
 }

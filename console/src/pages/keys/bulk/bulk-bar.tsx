@@ -6,12 +6,10 @@ import { part } from '../../../lib/part.ts';
 import { DialogPart } from '../../../shell/page-fault.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import type { Key } from '../key.ts';
-import { BULK_MAX } from './bulk-changes.ts';
+import { BULK_MAX, type BulkDialogKind } from './bulk-changes.ts';
 import { useBulk } from './use-bulk.ts';
 
 const BulkDialog = part(() => import('./bulk-dialog.tsx'));
-
-export type BulkDialogKind = 'disable' | 'revoke' | 'set';
 
 interface BulkBarProps {
   readonly account: string;

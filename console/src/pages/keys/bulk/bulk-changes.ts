@@ -10,6 +10,9 @@ import { readTags } from '../tags/key-tags.ts';
 export type BulkBody = Body<'POST /accounts/{account}/keys/bulk'>;
 type Settings = NonNullable<BulkBody['set']>;
 
+/** The changes that a dialog asks about. */
+export type BulkDialogKind = 'disable' | 'revoke' | 'set';
+
 /** As the gateway's limit. */
 export const BULK_MAX = 200;
 

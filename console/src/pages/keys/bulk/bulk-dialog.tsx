@@ -13,8 +13,7 @@ import { SkeletonLine } from '../../../ui/page.tsx';
 import type { Key } from '../key.ts';
 import type { Expiry } from '../key-draft.ts';
 import { EXPIRIES, FormPart } from '../key-form.tsx';
-import type { BulkDialogKind } from './bulk-bar.tsx';
-import { type BulkDraft, EMPTY_BULK_DRAFT, readBulkDraft } from './bulk-changes.ts';
+import { type BulkDialogKind, type BulkDraft, EMPTY_BULK_DRAFT, readBulkDraft } from './bulk-changes.ts';
 import { useBulk } from './use-bulk.ts';
 
 interface BulkDialogProps {

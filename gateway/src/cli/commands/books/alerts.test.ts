@@ -43,7 +43,7 @@ test('an alert of the inbox has no address', async () => {
   const folder = newFolder();
   const create = (...words: string[]) =>
     runProgram(folder, 'alerts', 'create', 'Budget', '--budget-percent', '80', '--channel', 'inbox', ...words);
-  expect((await create('--url', HOOK)).stderr).toContain('expected none for the inbox');
+  expect((await create('--url', HOOK)).stderr).toContain('expected none for the channel inbox');
   expect(JSON.parse((await create()).stdout)).toMatchObject({ channel: 'inbox', receiver: '', signing_secret: null });
 });
 
@@ -67,4 +67,14 @@ test('addresses that are not public https and impossible thresholds are refused'
   }
   expect((await create('--budget-percent', '101', '--url', HOOK)).exitCode).toBe(2);
   expect((await runProgram(folder, 'alerts', 'list', '--json')).stdout).toBe('');
+});
+
+test('email needs recipients', async () => {
+  const folder = newFolder();
+  const create = (...words: string[]) =>
+    runProgram(folder, 'alerts', 'create', 'a', '--balance-below', '5', '--channel', 'email', ...words);
+  const made = await create('--to', 'ada@example.com', 'bob@example.com');
+  expect(JSON.parse(made.stdout)).toMatchObject({ channel: 'email', receiver: 'ada@example.com, bob@example.com' });
+  expect((await create()).stderr).toContain('to: found 0 recipients, expected 1 to 10 email addresses');
+  expect((await create('--to', 'ada')).stderr).toContain('to: found "ada", expected an email address');
 });

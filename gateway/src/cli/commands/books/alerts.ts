@@ -17,6 +17,7 @@ interface CreateFlags {
   readonly balanceBelow?: string;
   readonly channel: string;
   readonly url?: string;
+  readonly to?: readonly string[];
 }
 
 const ruleView = z.object({
@@ -47,7 +48,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('create')
     .description('create an alert; prints the secret that signs its webhooks, which is shown only once')
     .argument('<name>', 'a name')
-    .option('--url <url>', 'public https address that receives the messages; not for the inbox')
+    .option('--url <url>', 'public https address that receives the messages of a webhook or Slack')
+    .option('--to <address...>', 'recipients of email, at most 10')
     .option('--account <id>', 'the account whose budgets or balance are observed', 'default')
     .option(
       '--budget-percent <n>',

@@ -25,8 +25,7 @@ import {
   type ToolRequests,
   textBytes,
 } from '../../json.ts';
-import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
-import { audioIn } from './stored-audio.ts';
+import type { AnswerFacts, AnswerReading, StoredObject } from '../../upstream-protocol.ts';
 
 /** Cache reads without `prompt_tokens_details`: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
@@ -307,4 +306,36 @@ export function typeOf(error: unknown): string {
 /** The message of an error object or string, for the log and for a scrubbed in-band message. */
 export function messageOf(error: unknown): string {
   return asText(error) ?? asText(asObject(error)?.message) ?? 'upstream gave no reason';
+}
+
+/**
+ * The sound of a message or a delta, which its provider keeps: a later message names it in place of the sound. Null: it
+ * has none. The last delta of a stream states when it expires, in seconds.
+ */
+export function audioOf(message: JsonObject | null): Partial<StoredObject> | null {
+  const audio = asObject(message?.audio);
+  if (audio === null) return null;
+  const id = asText(audio.id);
+  const { expires_at } = audio;
+  return {
+    ...(id !== null && { kind: 'audio', id }),
+    ...(typeof expires_at === 'number' && { expiresAtMs: Math.round(expires_at * 1_000) }),
+  };
+}
+
+/** Whether it is known by an id. */
+export function isKept(audio: Partial<StoredObject> | null): audio is StoredObject {
+  return audio?.id !== undefined;
+}
+
+/** Of the choices of an answer; undefined: none. */
+function audioIn(choices: readonly unknown[]): readonly StoredObject[] | undefined {
+  let found: StoredObject[] | undefined;
+  for (const choice of choices) {
+    const audio = audioOf(asObject(asObject(choice)?.message));
+    if (!isKept(audio)) continue;
+    found ??= [];
+    found.push(audio);
+  }
+  return found;
 }

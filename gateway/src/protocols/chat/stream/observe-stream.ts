@@ -16,8 +16,15 @@ import type {
   StoredObject,
   StreamObserver,
 } from '../../upstream-protocol.ts';
-import { audioOf, isKept } from '../shared/stored-audio.ts';
-import { generatedBytes, readReportedUsage, readTier, reasoningBytes, withTier } from '../shared/usage.ts';
+import {
+  audioOf,
+  generatedBytes,
+  isKept,
+  readReportedUsage,
+  readTier,
+  reasoningBytes,
+  withTier,
+} from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 import { findError } from './stream-of-answer.ts';
 

@@ -21,6 +21,8 @@ export const ALERT_EVENTS = [
   'model_retiring',
   /** The journal or the database takes no writes. */
   'ledger_trouble',
+  /** An invoice of a provider differs from the records by more than a percentage, on a day and model. */
+  'reconciliation',
 ] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 /** Only rules of the operator's account observe them. */
@@ -29,13 +31,14 @@ export const OPERATOR_EVENTS: ReadonlySet<AlertEvent> = new Set([
   'credential_refused',
   'model_retiring',
   'ledger_trouble',
+  'reconciliation',
 ]);
 
 /**
  * `inbox`: in the console only, where the alerts of the other channels appear too. `webhook`: signed JSON. `slack`: the
- * body of an incoming webhook of Slack, which others accept too.
+ * body of an incoming webhook of Slack, which others accept too. `email`: through the configured SMTP server.
  */
-export const ALERT_CHANNELS = ['inbox', 'webhook', 'slack'] as const;
+export const ALERT_CHANNELS = ['inbox', 'webhook', 'slack', 'email'] as const;
 export type AlertChannel = (typeof ALERT_CHANNELS)[number];
 
 export interface AlertRule {
@@ -46,7 +49,10 @@ export interface AlertRule {
   /** In the unit of the event; 0 where it has none. */
   readonly threshold: bigint;
   readonly channel: AlertChannel;
-  /** Of a webhook: the origin of its address, which may be a secret as a whole. Else empty. */
+  /**
+   * Of a webhook: the origin of its address, which may be a secret as a whole. Of email: the addresses, joined by `, `.
+   * Else empty.
+   */
   readonly receiver: string;
   /** The address and the signing secret, sealed for this rule and origin; base64. Null: not a webhook. */
   readonly sealed: string | null;

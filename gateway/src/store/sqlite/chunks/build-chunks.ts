@@ -17,11 +17,11 @@ export interface ChunkBuilder {
 const BLOCK_TO = `SELECT block FROM call_record INDEXED BY call_record_block
   WHERE block > ? ORDER BY block LIMIT 1 OFFSET ?`;
 const MOVED = `FROM call_record INDEXED BY call_record_block WHERE block > ? AND block <= ?`;
-const READ = `SELECT ${FIELD_NAMES.map((field) => `${CHUNK_FIELDS[field].sql} AS "${field}"`).join(', ')} FROM call_record
+const READ = `SELECT ${FIELD_NAMES.map((field) => CHUNK_FIELDS[field].sql).join(', ')} FROM call_record
   WHERE request_id IN (SELECT request_id FROM record_waiting WHERE account = ? ORDER BY request_id LIMIT ?)
   ORDER BY request_id`;
 
-type Row = Readonly<Record<ChunkField, string | number | null>>;
+type Value = string | number | null;
 
 /** `chunkRows`: fewer only in tests. */
 export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): ChunkBuilder {
@@ -37,7 +37,7 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): Ch
   const countAll = database.prepare<{ account: string; records: number }, []>(
     'SELECT account, count(*) AS records FROM record_waiting GROUP BY account',
   );
-  const read = database.prepare<Row, [string, number]>(READ);
+  const read = database.prepare<unknown, [string, number]>(READ);
   const insertChunk = database.prepare<{ id: number }, [string, number, string, string, number, number]>(
     `INSERT INTO record_chunk (account, rows, first_id, last_id, from_ms, to_ms) VALUES (?, ?, ?, ?, ?, ?)
       RETURNING id`,
@@ -70,24 +70,21 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): Ch
   }
 
   function build(account: string, counts: Map<string, number>): void {
-    const rows = read.all(account, chunkRows);
-    const [first, last] = [rows[0], rows.at(-1)];
-    if (first === undefined || last === undefined) throw new Error(`no records of account ${account} wait for a chunk`);
-    const times = rows.map(({ at }) => Number(at));
-    const chunk = insertChunk.get(
-      account,
-      rows.length,
-      String(first.id),
-      String(last.id),
-      Math.min(...times),
-      Math.max(...times),
-    );
+    const rows = read.values(account, chunkRows) as Value[][];
+    const columnOf = (field: ChunkField) => {
+      const place = FIELD_NAMES.indexOf(field);
+      return rows.map((row) => exactValue(field, row[place] ?? null));
+    };
+    const ids = columnOf('id');
+    if (ids.length === 0) throw new Error(`no records of account ${account} wait for a chunk`);
+    const [first, last] = [String(ids[0]), String(ids.at(-1))];
+    const times = columnOf('at').map(Number);
+    const chunk = insertChunk.get(account, rows.length, first, last, Math.min(...times), Math.max(...times));
     if (chunk === null) throw new Error('a new chunk has no id');
     for (const field of FIELD_NAMES) {
-      const values = rows.map((row): ColumnValue | null => exactValue(field, row[field]));
-      insertColumn.run(columnId(chunk.id, field), packColumn(CHUNK_FIELDS[field].kind, values));
+      insertColumn.run(columnId(chunk.id, field), packColumn(CHUNK_FIELDS[field].kind, columnOf(field)));
     }
-    remove.run(account, String(last.id));
+    remove.run(account, last);
     counts.set(account, (counts.get(account) ?? rows.length) - rows.length);
   }
 
@@ -118,7 +115,7 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS): Ch
 }
 
 /** Amounts are read as text, which is exact. */
-function exactValue(field: ChunkField, value: string | number | null): ColumnValue | null {
+function exactValue(field: ChunkField, value: Value): ColumnValue | null {
   if (field !== 'cost' || value === null) return value;
   const exact = BigInt(value);
   return exact <= Number.MAX_SAFE_INTEGER && exact >= Number.MIN_SAFE_INTEGER ? Number(exact) : exact;

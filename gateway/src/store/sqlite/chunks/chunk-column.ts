@@ -27,9 +27,15 @@ const ALIGNMENT = 8;
 const UINT32_MAX = 2 ** 32 - 1;
 const BYTE_CODES = 256;
 
+/** Equal values mostly follow one another, so each is compared with the one before it first: that is cheaper than a hash. */
 export function packColumn(kind: ColumnKind, values: readonly (ColumnValue | null)[]): Uint8Array {
   const present = new Set<ColumnValue>();
-  for (const value of values) if (value !== null) present.add(value);
+  let before: ColumnValue | null = null;
+  for (const value of values) {
+    if (value === before) continue;
+    before = value;
+    if (value !== null) present.add(value);
+  }
   return kind === 'text'
     ? packTexts(values, present as Set<string>)
     : packNumbers(kind, values, present as Set<number | bigint>);
@@ -60,10 +66,17 @@ function packNumbers(
   values: readonly (ColumnValue | null)[],
   present: ReadonlySet<number | bigint>,
 ): Uint8Array {
-  const sorted = [...present].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+  const sorted = sortNumbers([...present]);
   const codes = codesOf(values, sorted);
   const [form, packed] = packValues(kind, sorted);
   return join(form, values.length, sorted.length, [codes, packed]);
+}
+
+function sortNumbers(values: (number | bigint)[]): readonly (number | bigint)[] {
+  const isExact = values.some((value) => typeof value === 'bigint');
+  return isExact
+    ? values.sort((one, other) => (one < other ? -1 : one > other ? 1 : 0))
+    : [...Float64Array.from(values, Number).sort()];
 }
 
 function packValues(kind: 'integer' | 'real', sorted: readonly (number | bigint)[]): readonly [number, Uint8Array] {
@@ -78,10 +91,20 @@ function packValues(kind: 'integer' | 'real', sorted: readonly (number | bigint)
 
 /** Empty where all rows have the same code, which then is the number of values. */
 function codesOf(values: readonly (ColumnValue | null)[], sorted: readonly ColumnValue[]): Uint8Array {
+  const count = sorted.length;
+  if (count === 0 || (count === 1 && !values.includes(null))) return new Uint8Array();
   const positions = new Map(sorted.map((value, index) => [value, index + 1]));
-  const codes = Uint16Array.from(values, (value) => (value === null ? 0 : (positions.get(value) ?? 0)));
-  if (codes.every((code) => code === sorted.length)) return new Uint8Array();
-  return sorted.length < BYTE_CODES ? Uint8Array.from(codes) : bytesOf(codes);
+  const codes = count < BYTE_CODES ? new Uint8Array(values.length) : new Uint16Array(values.length);
+  let before: ColumnValue | null = null;
+  let code = 0;
+  for (const [row, value] of values.entries()) {
+    if (value !== before) {
+      before = value;
+      code = value === null ? 0 : (positions.get(value) ?? 0);
+    }
+    codes[row] = code;
+  }
+  return bytesOf(codes);
 }
 
 function join(form: number, rows: number, count: number, parts: readonly Uint8Array[]): Uint8Array {

@@ -2,16 +2,22 @@
  * Reads an account's ledger lines and statements: from records, movements and open holds, and, for the time before the
  * journal, from ledger entries. Reads in bounded pieces, which is consistent because records and movements never change.
  */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type QueryResult, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import { CHARGED_TOKENS, type EntryKind, type ShownEntry, type StatementReader } from '../../ports/ledger.ts';
+import {
+  CHARGED_TOKENS,
+  type ChargedTokens,
+  type DayCharge,
+  type EntryKind,
+  type ShownEntry,
+  type StatementReader,
+} from '../../ports/ledger.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import { timeOf } from '../usage/find-ids.ts';
 import { ID_SLACK_MS } from '../usage/scan-records.ts';
-import { ChargeSums } from './charge-sums.ts';
 
 /** Rows, of all accounts, that one query scans: about a tenth of a second. */
-export interface StatementPieces {
+interface StatementPieces {
   readonly records: number;
   readonly entries: number;
   /** Entries whose records are looked up. */
@@ -264,4 +270,70 @@ export function endLines(end: {
     released: held - posted,
   };
   return writtenOff === 0n ? [last] : [last, { ...common, kind: 'absorb', amount: writtenOff, released: 0n }];
+}
+
+/** What calls of one quarter of an hour, workspace, model and key posted. Without a record: null, and 0 tokens. */
+interface ChargeRow extends ChargedTokens {
+  /** Null: after the end of the statement; counts in the total only. */
+  readonly quarter: number | null;
+  readonly workspace: string | null;
+  readonly model: string | null;
+  readonly key_id: string | null;
+  /** The name at `last_ms`, the end of the last of the calls. */
+  readonly key_name: string | null;
+  readonly last_ms: number;
+  readonly calls: number;
+  /** Decimal text. */
+  readonly amount: string;
+}
+
+interface ChargeSum {
+  readonly charge: DayCharge;
+  readonly lastMs: number;
+}
+
+/** Adds up the charges of calls by day, workspace, model and key. */
+class ChargeSums {
+  readonly #sums = new Map<string, ChargeSum>();
+  /** Of all rows added. */
+  total = 0n;
+
+  /** `dateOf`: the day of a quarter of an hour, counted from 1970. */
+  constructor(private readonly dateOf: (quarter: number) => string) {}
+
+  /** The rows must be `ChargeRow`s. */
+  addAll({ rows }: QueryResult<unknown>): void {
+    for (const row of rows as ChargeRow[]) this.#add(row);
+  }
+
+  all(): DayCharge[] {
+    return [...this.#sums.values()].map(({ charge }) => charge);
+  }
+
+  #add(row: ChargeRow): void {
+    const { quarter, workspace, model, key_id: keyId, key_name: keyName, last_ms: lastMs, calls, amount } = row;
+    this.total += BigInt(amount);
+    if (quarter === null) return;
+    const date = this.dateOf(quarter);
+    const id = JSON.stringify([date, workspace, model, keyId]);
+    const before = this.#sums.get(id);
+    this.#sums.set(id, {
+      charge: {
+        date,
+        workspace,
+        model,
+        keyId,
+        keyName: before === undefined || lastMs >= before.lastMs ? keyName : before.charge.keyName,
+        calls: calls + (before?.charge.calls ?? 0),
+        tokens: addTokens(row, before?.charge.tokens),
+        amount: BigInt(amount) + (before?.charge.amount ?? 0n),
+      },
+      lastMs: Math.max(lastMs, before?.lastMs ?? 0),
+    });
+  }
+}
+
+function addTokens(row: ChargeRow, before: ChargedTokens | undefined): ChargedTokens {
+  const sums = CHARGED_TOKENS.map((kind) => [kind, row[kind] + (before?.[kind] ?? 0)] as const);
+  return Object.fromEntries(sums) as unknown as ChargedTokens;
 }

@@ -286,10 +286,10 @@ export const UPGRADES: readonly Migration[] = [
       // How often guardrails masked something, as JSON.
       'ALTER TABLE call_record ADD COLUMN masked TEXT',
       ...SAVED_VIEWS,
-      ...GUARDRAILS,
       // Keys have tags, users a time zone.
       'ALTER TABLE api_key ADD COLUMN tags TEXT',
       'ALTER TABLE person ADD COLUMN time_zone TEXT',
+      ...GUARDRAILS,
       // Columns of records are kept in chunks, for queries. Records of the journal follow by their blocks.
       ...RECORD_CHUNKS,
       'INSERT INTO record_waiting (account, request_id) SELECT account, request_id FROM call_record WHERE block IS NULL',

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readTail } from '../../journal/recover-journal.ts';
 import type { Balance } from '../../ledger/fold-balance.ts';
+import type { Frame } from '../../ports/journal.ts';
 import type { LedgerProof, NotedPlace } from '../../ports/ledger.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
@@ -15,13 +16,12 @@ import { requireCurrentSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import { journalFolder } from '../writer/writer-database.ts';
 import { atBlock, atEntry, LedgerInvariantError } from './ledger-invariant-error.ts';
-import { type ChainEnd, proveBlocks, readStoredBlocks } from './prove-blocks.ts';
+import { type BlockRows, type ChainEnd, proveBlocks, readStoredBlocks } from './prove-blocks.ts';
 import { CallsProof, type RecomputeCost } from './prove-calls.ts';
 import { proveEntries } from './prove-entries.ts';
 import { FramesProof } from './prove-frames.ts';
 import { openRowsProof } from './prove-rows.ts';
 import { proveBalances, proveCounts, proveMark, proveOpenHolds, proveUnframedRecords } from './prove-tables.ts';
-import { createTailRows } from './prove-tail.ts';
 
 /**
  * Proves the ledger in a database file, with or without a running server: the database in one consistent state, and the
@@ -143,4 +143,30 @@ class ReadPlaces {
     const last = this.#lastBlock > 0 ? `block ${this.#lastBlock}` : `entry ${this.#lastEntry}`;
     throw new LedgerInvariantError(`number ${number} was noted, and the last one is ${last}`);
   }
+}
+
+/** Checks that the frames that are not in the database yet bring no record and no movement for a second time. */
+function createTailRows(database: Database): BlockRows {
+  const findRecord = database.query<unknown, [string]>('SELECT 1 FROM call_record WHERE request_id = ?');
+  const findMovement = database.query<unknown, [string, string]>('SELECT 1 FROM movement WHERE kind = ? AND id = ?');
+  const seen = new Set<string>();
+
+  function takeNew(what: string, isStored: boolean): void {
+    if (isStored || seen.has(what)) throw new LedgerInvariantError(`a second ${what}`);
+    seen.add(what);
+  }
+
+  return {
+    begin: () => undefined,
+    take(frame: Frame) {
+      if (frame.kind === 'end' || frame.kind === 'refused') {
+        const { request_id } = frame.record;
+        takeNew(`record of call ${request_id}`, findRecord.get(request_id) !== null);
+      } else if (frame.kind === 'movement') {
+        const { id } = frame.movement;
+        takeNew(`${frame.of} ${id}`, findMovement.get(frame.of, id) !== null);
+      }
+    },
+    finish: () => undefined,
+  };
 }

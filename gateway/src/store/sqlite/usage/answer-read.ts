@@ -1,6 +1,7 @@
 /** Answers one question about usage or logs on a connection of its own, so that an idle thread keeps none open. */
 import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
+import { readSessions } from '../calls/read-sessions.ts';
 import { readWhatIf } from '../calls/read-what-if.ts';
 import { readAttemptCosts } from '../ledger/attempt-costs.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
@@ -50,6 +51,8 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
       return readReasons(database, asked.question, startDeadline(asked.question.timeMsMax));
     case 'what_if':
       return readWhatIf(database, asked.question, startDeadline(asked.question.timeMsMax));
+    case 'sessions':
+      return readSessions(database, asked.question, startDeadline(asked.question.timeMsMax));
     case 'call':
       return readCall(database, asked.tenant, asked.requestId);
   }

@@ -3,6 +3,7 @@
  * so that pages do not wait for them.
  */
 
+import type { SessionReader, SessionsPage, SessionsQuestion } from '../../ports/calls/sessions.ts';
 import type { WhatIfAnswer, WhatIfQuestion, WhatIfReader } from '../../ports/calls/what-if.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import {
@@ -26,7 +27,7 @@ import { createReadingThread, type ReadingThread } from '../database/reading-thr
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 import { openAnswer, type PackedAnswer } from './gather-usage.ts';
 
-export interface UsageThreads extends UsageReader, WhatIfReader {
+export interface UsageThreads extends UsageReader, WhatIfReader, SessionReader {
   close(): void;
 }
 
@@ -62,6 +63,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     readTail: (question) => ask(pages, { kind: 'tail', question }),
     readReasons: (question) => ask(pages, { kind: 'reasons', question }),
     readWhatIf: (question) => ask(pages, { kind: 'what_if', question }),
+    readSessions: (question) => ask(pages, { kind: 'sessions', question }),
     readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
     close() {
       pages.close();
@@ -78,6 +80,7 @@ export type ReadQuestion =
   | { readonly kind: 'tail'; readonly question: TailQuestion }
   | { readonly kind: 'reasons'; readonly question: ReasonsQuestion }
   | { readonly kind: 'what_if'; readonly question: WhatIfQuestion }
+  | { readonly kind: 'sessions'; readonly question: SessionsQuestion }
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
 
 export interface ReadAnswers {
@@ -89,6 +92,7 @@ export interface ReadAnswers {
   readonly tail: readonly CallRecord[];
   readonly reasons: ReasonsAnswer;
   readonly what_if: WhatIfAnswer;
+  readonly sessions: SessionsPage;
   readonly call: CallDetail | null;
 }
 

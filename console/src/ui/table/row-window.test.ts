@@ -1,7 +1,7 @@
 /** Tests which rows of a long table are drawn, and how far the table scrolls to show a row. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { scrollToRow, visibleRows } from './table.tsx';
+import { scrollToRow, visibleRows } from './row-window.ts';
 
 test('renders visible rows and twelve below at the top', () => {
   expect(visibleRows(1000, 32, 0, 320)).toEqual({ first: 0, end: 22 });
