@@ -298,14 +298,6 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'Leave out what the message names. An owner or admin sees the rule from the request in Logs (*Show rule*), and changes it on the Guardrails page ([guardrails](guardrails.md)).',
     example: 'the guardrail "Code names" blocks this request: a term of its list',
   },
-  guardrail_unavailable: {
-    cause: 'The service of a guardrail’s hook did not answer in time, or not as it should, and the rule fails closed.',
-    retry: SHORTLY,
-    remedy:
-      'The message says what the service did. Correct the service, raise the time limit of the hook, or let requests pass that it cannot check: `bin/tollgate guardrails set ID --fails-open` ([guardrails](guardrails.md)).',
-    example:
-      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
-  },
   reader_too_slow: {
     cause: 'The client kept the connection open, but did not read its stream. The usage so far is charged.',
     retry: 'Yes, with a client that reads.',
@@ -325,6 +317,14 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     remedy:
       'Clients repeat by themselves. For the operator: take the process out of the load balancer by `/readyz`, which turns 503 first.',
     example: 'the gateway is shutting down; try again',
+  },
+  guardrail_unavailable: {
+    cause: 'A guardrail could not run: its hook was late or failed, or its address cannot be decrypted.',
+    retry: SHORTLY,
+    remedy:
+      'For the owner of the rule: check the service behind its hook. A rule may also let texts pass that it could not check: [guardrails](guardrails.md).',
+    example:
+      'the guardrail "Policy service" could not check this request: its service did not answer within 2000 ms; try again shortly',
   },
   over_capacity: {
     cause:

@@ -3,10 +3,10 @@
  * its own, one delivery after another, so that a dead receiver delays no other.
  */
 import type { Secret } from '../lib/secret.ts';
-import { signPost } from '../lib/signed-post.ts';
 import type { MailResult, SendMail } from '../mail/mailer.ts';
 import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
+import { signPost } from '../upstream/signed-post.ts';
 import { isMuted } from './evaluate-alerts.ts';
 
 const BATCH = 50;

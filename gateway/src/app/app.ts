@@ -198,12 +198,10 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       auditEntry: (event) => modelAuditEntryOf(event, Date.now()),
     });
     closers.push(remindDaily(models));
-    const guardrails = await openGuardrails({
-      ...{ store, changes },
-      masterKey: masterKey.key,
-      seal: models.deps.seal,
-      privateOrigins: () => deps.settings.config.server.privateOrigins,
-    });
+    const guardrails = await openGuardrails(
+      { store, changes, masterKey: masterKey.key, seal: models.deps.seal },
+      () => deps,
+    );
     const deps: CallDeps = {
       settings: models.settings,
       directory,

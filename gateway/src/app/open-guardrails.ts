@@ -1,4 +1,5 @@
 /** Loads the guardrail rules, and joins them to what opens and reaches their hooks. */
+import type { CallDeps } from '../call/deps.ts';
 import { bindingOf } from '../config/console-providers.ts';
 import { GUARDRAIL_BINDING } from '../control/guardrails/guardrail-commands.ts';
 import { type Guardrails, loadGuardrails } from '../guardrails/guardrails.ts';
@@ -14,13 +15,14 @@ interface GuardrailParts {
   readonly changes: ChangeFeed;
   readonly masterKey: Secret;
   readonly seal: CredentialSeal;
-  /** Origins that the operator trusts, although they are private. */
-  privateOrigins(): readonly string[];
 }
 
-export async function openGuardrails(parts: GuardrailParts): Promise<Guardrails> {
-  const { store, changes, masterKey, seal, privateOrigins } = parts;
-  const trustingFetch = createGuardedFetch((origin) => privateOrigins().includes(origin));
+/** `deps`: has the origins that the operator trusts although they are private; called for each request to a hook. */
+export async function openGuardrails(
+  { store, changes, masterKey, seal }: GuardrailParts,
+  deps: () => Pick<CallDeps, 'settings'>,
+): Promise<Guardrails> {
+  const trustingFetch = createGuardedFetch((origin) => deps().settings.config.server.privateOrigins.includes(origin));
   const publicFetch = createGuardedFetch(() => false);
   const guardrails = await loadGuardrails(store.guardrails, masterKey, {
     fetchFor: ({ account }) => (account === OPERATOR_ACCOUNT ? trustingFetch : publicFetch),

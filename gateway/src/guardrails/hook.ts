@@ -1,9 +1,9 @@
 /** Asks the HTTP service of a rule about texts: one signed request with a time limit, strictly read. */
 import { randomUUID } from 'node:crypto';
 import type { Secret } from '../lib/secret.ts';
-import { signPost } from '../lib/signed-post.ts';
 import type { GuardrailRule } from '../store/ports/books/guardrails.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
+import { signPost } from '../upstream/signed-post.ts';
 import type { Side } from './guard-failures.ts';
 
 /** What a hook reaches its service with. */

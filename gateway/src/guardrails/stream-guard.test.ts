@@ -1,5 +1,6 @@
 /** Tests that a stream shows exactly what its whole text would, however it is cut: into deltas, and into bytes. */
 import { describe, expect, test } from 'bun:test';
+import type { Json } from '../../test/harness/ask.ts';
 import { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { sampleGuardrail } from '../store/contracts/guardrails-contract.ts';
@@ -71,7 +72,7 @@ interface Streamed {
   /** The records of a stream with these deltas. */
   records(deltas: readonly string[]): string[];
   /** The text that a record adds. */
-  textOf(record: Record<string, never>): string;
+  textOf(record: Json): string;
 }
 
 const sse = (data: object, event?: string) =>
@@ -86,14 +87,14 @@ const STREAMS: { readonly [name in ClientProtocolName]?: Streamed } = {
       sse({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
       'data: [DONE]\n\n',
     ],
-    textOf: (record: any) => record.choices[0]?.delta.content ?? '',
+    textOf: (record) => record.choices[0]?.delta.content ?? '',
   },
   completions: {
     records: (deltas) => [
       ...deltas.map((text) => sse({ choices: [{ index: 0, text, finish_reason: null }] })),
       'data: [DONE]\n\n',
     ],
-    textOf: (record: any) => record.choices[0].text,
+    textOf: (record) => record.choices[0].text,
   },
   messages: {
     records: (deltas) => [
@@ -104,7 +105,7 @@ const STREAMS: { readonly [name in ClientProtocolName]?: Streamed } = {
       sse({ type: 'content_block_stop', index: 0 }, 'content_block_stop'),
       sse({ type: 'message_stop' }, 'message_stop'),
     ],
-    textOf: (record: any) => record.delta?.text ?? '',
+    textOf: (record) => record.delta?.text ?? '',
   },
   responses: {
     records: (deltas) => [
@@ -114,7 +115,7 @@ const STREAMS: { readonly [name in ClientProtocolName]?: Streamed } = {
         response: { output: [{ type: 'message', content: [{ type: 'output_text', text: deltas.join('') }] }] },
       }),
     ],
-    textOf: (record: any) => record.delta ?? '',
+    textOf: (record) => record.delta ?? '',
   },
   gemini: {
     records: (deltas) =>
@@ -128,14 +129,14 @@ const STREAMS: { readonly [name in ClientProtocolName]?: Streamed } = {
           ],
         }).replaceAll('\n', '\r\n'),
       ),
-    textOf: (record: any) => record.candidates[0].content.parts[0].text,
+    textOf: (record) => record.candidates[0].content.parts[0].text,
   },
   audio: {
     records: (deltas) => [
       ...deltas.map((delta) => sse({ type: 'transcript.text.delta', delta })),
       sse({ type: 'transcript.text.done', text: deltas.join('') }),
     ],
-    textOf: (record: any) => record.delta ?? '',
+    textOf: (record) => record.delta ?? '',
   },
 };
 

@@ -97,7 +97,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The demo model parses and renders with the formats' codecs and implements an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
   // Rules for the texts of calls; their hooks are reached like other services of users.
-  guardrails: [...FLOOR, 'upstream/guarded-fetch.ts'],
+  guardrails: [...FLOOR, 'upstream/guarded-fetch.ts', 'upstream/signed-post.ts'],
   call: [...FLOOR, ...DOMAIN, 'guardrails'],
   // Roles, sign-in and membership; a port says who is signed in.
   people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],

@@ -1,13 +1,13 @@
 /** Decodes the frames of a block of the journal; `frame-members.ts` describes the format. */
 import type { Reason } from '../../errors/reason.ts';
-import type { MediaAndToolUsage, Usage, UsageFlag, UsageSource } from '../../generation/usage.ts';
+import type { MediaAndToolUsage, UsageFlag, UsageSource } from '../../generation/usage.ts';
 import type { ClientProtocolName } from '../../protocols/names.ts';
 import type { NewAuditEntry } from '../ports/audit.ts';
 import type { Frame } from '../ports/journal.ts';
 import type { CallDraft, Checkpoint, DetachedJob } from '../ports/ledger.ts';
 import type { AttemptRecord, CallRecord } from '../ports/records.ts';
 import type { StoredByCall } from '../ports/stored-state.ts';
-import { readAttempt, readAudit } from './decode-nested.ts';
+import { readAttempt, readAudit, usageOf } from './decode-nested.ts';
 import { KIND, MEMBER } from './frame-members.ts';
 import { FrameReader } from './frame-reader.ts';
 
@@ -41,10 +41,13 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
         at_ms: members.given(members.endedMs, 'endedMs'),
         ...(members.stored !== null && { stored: members.stored }),
       };
-    case KIND.hold: {
-      const { held, prepaid } = members;
-      return { kind: 'hold', draft: members.draft(), amount: members.given(held, 'held'), prepaid };
-    }
+    case KIND.hold:
+      return {
+        kind: 'hold',
+        draft: members.draft(),
+        amount: members.given(members.held, 'held'),
+        prepaid: members.prepaid,
+      };
     case KIND.refused:
       return { kind: 'refused', record: members.record() };
     case KIND.extend:
@@ -60,7 +63,7 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
       return {
         kind: 'checkpoint',
         call_id: members.given(members.callId, 'callId'),
-        usage: members.usage(),
+        usage: usageOf(members),
         cost: BigInt(members.given(members.cost, 'cost')),
         ...members.target(),
       };
@@ -366,7 +369,7 @@ class Members {
       error: this.error,
       reason: this.reason,
       finish_reason: this.finishReason,
-      usage: this.usage(),
+      usage: usageOf(this),
       usage_source: this.given(this.usageSource, 'usageSource') as UsageSource,
       usage_flags: this.usageFlags,
       ...(this.cachedFrom !== null && { cached_from: this.cachedFrom }),
@@ -379,13 +382,6 @@ class Members {
     };
   }
 
-  usage(): Usage {
-    const { input, output, reasoning, extras } = this;
-    const { cacheRead: cache_read, cacheWrite5m: cache_write_5m, cacheWrite1h: cache_write_1h } = this;
-    if (extras === null) return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
-    return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
-  }
-
   /** Of a checkpoint, whose target is absent where it is the hold's. */
   target(): Pick<Checkpoint, 'target'> {
     const { provider, servedModel: served_model, priceVersion: price_version } = this;
@@ -394,7 +390,7 @@ class Members {
   }
 
   movementOf(): 'topup' | 'correct' {
-    const { of } = this;
-    return of === 1 ? 'topup' : of === 2 ? 'correct' : this.#reader.fail(`is a movement of kind ${of}`);
+    if (this.of === 1) return 'topup';
+    return this.of === 2 ? 'correct' : this.#reader.fail(`is a movement of kind ${this.of}`);
   }
 }

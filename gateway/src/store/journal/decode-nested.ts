@@ -1,6 +1,6 @@
 /** Decodes the members of frames that have members of their own: attempts, and the audit entry of a movement. */
 
-import type { Usage } from '../../generation/usage.ts';
+import type { MediaAndToolUsage, Usage } from '../../generation/usage.ts';
 import type { UpstreamProtocolName } from '../../protocols/names.ts';
 import type { AuditActor, AuditedMembers, NewAuditEntry } from '../ports/audit.ts';
 import { ATTEMPT_PHASES, type AttemptRecord, BILLED } from '../ports/records.ts';
@@ -179,4 +179,21 @@ export function readAudit(reader: FrameReader): NewAuditEntry {
     before,
     after,
   };
+}
+
+interface FrameUsage extends Pick<Usage, 'input' | 'output' | 'reasoning'> {
+  readonly cacheRead: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly extras: MediaAndToolUsage | null;
+}
+
+/** The usage of a frame; its members keep the order in which records are printed. */
+export function usageOf(frame: FrameUsage): Usage {
+  const { input, output, reasoning, extras } = frame;
+  const cache_read = frame.cacheRead;
+  const cache_write_5m = frame.cacheWrite5m;
+  const cache_write_1h = frame.cacheWrite1h;
+  if (extras === null) return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
 }
