@@ -132,7 +132,8 @@ async function tryRule(side: SideGuard, rule: GuardrailRule, text: string): Prom
   if (rule.check === 'hook') {
     const answer = await side.tryHook(rule, subject, text);
     if (answer.action === 'block') return { outcome: 'blocked', text, findings, message: answer.reason };
-    if (answer.action === 'failed') return { outcome: 'unchecked', text, findings, message: answer.why };
+    if (answer.action === 'failed' || answer.action === 'too_large')
+      return { outcome: 'unchecked', text, findings, message: answer.why };
     const shown = answer.action === 'replace' ? (answer.texts[0] ?? text) : text;
     return { outcome: shown === text ? 'passed' : 'masked', text: shown, findings, message: null };
   }

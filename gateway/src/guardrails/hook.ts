@@ -27,7 +27,9 @@ export type HookAnswer =
   | { readonly action: 'block'; readonly reason: string }
   | { readonly action: 'replace'; readonly texts: readonly string[] }
   /** It could not be asked, or did not answer as it must. */
-  | { readonly action: 'failed'; readonly why: string };
+  | { readonly action: 'failed'; readonly why: string }
+  /** It is never asked about so much. */
+  | { readonly action: 'too_large'; readonly why: string };
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const REASON_LENGTH_MAX = 200;
@@ -43,7 +45,9 @@ export async function askHook(
   if (secrets === null) return failed('its address cannot be decrypted, because the master key is another one');
   const { account, workspace, key, model } = subject;
   const body = JSON.stringify({ id: randomUUID(), rule: rule.id, account, workspace, key, side, model, texts });
-  if (Buffer.byteLength(body) > BODY_BYTES_MAX) return failed(`the texts are larger than ${BODY_BYTES_MAX} bytes`);
+  if (Buffer.byteLength(body) > BODY_BYTES_MAX) {
+    return { action: 'too_large', why: `its texts are larger than the ${BODY_BYTES_MAX} bytes that a hook gets` };
+  }
   const signal = AbortSignal.timeout(rule.timeoutMs);
   try {
     const reply = await fetchFor(rule)(secrets.url.reveal(), {

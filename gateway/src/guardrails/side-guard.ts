@@ -1,7 +1,7 @@
 /** Applies the rules of one side of a workspace's requests to texts: what is found here first, then each hook in turn. */
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { GuardrailRule } from '../store/ports/books/guardrails.ts';
-import { blocked, failureOfFinding, type Side, unavailable } from './guard-failures.ts';
+import { blocked, cannotCheck, failureOfFinding, type Side, unavailable } from './guard-failures.ts';
 import { askHook, type HookAnswer, type HookParts, type HookSubject } from './hook.ts';
 import type { TextEdit } from './json-texts.ts';
 import { type Piece, TextChannel } from './text-channel.ts';
@@ -119,6 +119,7 @@ export class SideGuard {
     for (const rule of this.hooks) {
       const answer = await askHook(this.#hook, rule, this.side, subject, shown);
       if (answer.action === 'block') throw blocked(rule, this.side, answer.reason || 'its service decided so');
+      if (answer.action === 'too_large' && !rule.failsOpen) throw cannotCheck(rule, this.side, answer.why);
       if (answer.action === 'failed' && !rule.failsOpen) throw unavailable(rule, this.side, answer.why);
       if (answer.action !== 'replace') continue;
       const before = shown;

@@ -114,6 +114,12 @@ test.each(BROKEN)('one that %s refuses the request, or lets it pass where it fai
   expect(open.status).toBe(200);
 });
 
+test('one that would get too much refuses the request for good', async () => {
+  const answer = await send('chat', false, 'a quiet question '.repeat(80_000));
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('its texts are larger than the 1048576 bytes that a hook gets');
+});
+
 test('one that is late for an answer ends the stream, which is charged', async () => {
   reply = (asked) => (asked.side === 'answer' ? new Promise<Response>(() => {}) : Response.json({ action: 'allow' }));
   const answer = await send('chat', true, 'a question');
