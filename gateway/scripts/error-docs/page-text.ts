@@ -290,6 +290,23 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     example:
       'insufficient quota: the daily budget of this API key doesn’t cover this request; it will reset at 2026-11-28T00:00:00.000Z; ask the gateway operator for a higher one',
   },
+  guardrail_blocked: {
+    cause:
+      'A guardrail of the account or the workspace blocks the text of the request or of the answer, or the text cannot be checked. A blocked answer that the provider already gave is charged.',
+    retry: ONCE_CHANGED,
+    remedy:
+      'Remove the text that the message names. An admin tests and changes the rule on the Guardrails page or with `bin/tollgate guardrails test ID TEXT`: [guardrails](guardrails.md).',
+    example: 'the guardrail "No AWS keys" blocks this request: AWS access key IDs',
+  },
+  guardrail_unavailable: {
+    cause:
+      'A guardrail cannot check the text at the moment, such as when its own service does not answer, and its rule says to refuse then.',
+    retry: SHORTLY,
+    remedy:
+      'For the operator: the record names the guardrail; check the service that it asks: [guardrails](guardrails.md).',
+    example:
+      'the guardrail "Own check" could not check this request: its service did not answer in time; try again shortly',
+  },
   reader_too_slow: {
     cause: 'The client kept the connection open, but did not read its stream. The usage so far is charged.',
     retry: 'Yes, with a client that reads.',
