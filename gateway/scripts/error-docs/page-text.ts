@@ -292,20 +292,19 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
   },
   guardrail_blocked: {
     cause:
-      'A guardrail of the account or the workspace blocks the text of the request or of the answer, or the text cannot be checked. A blocked answer that the provider already gave is charged.',
-    retry: ONCE_CHANGED,
+      'A guardrail of the workspace found what it blocks in the request or the answer, or cannot check it: a form with a file, sound, a response that runs in the background. An answer that a provider gave is charged.',
+    retry: NO,
     remedy:
-      'Remove the text that the message names. An admin tests and changes the rule on the Guardrails page or with `bin/tollgate guardrails test ID TEXT`: [guardrails](guardrails.md).',
-    example: 'the guardrail "No AWS keys" blocks this request: AWS access key IDs',
+      'Leave out what the message names. An owner or admin sees the rule from the request in Logs (*Show rule*), and changes it on the Guardrails page ([guardrails](guardrails.md)).',
+    example: 'the guardrail "Code names" blocks this request: a term of its list',
   },
   guardrail_unavailable: {
-    cause:
-      'A guardrail cannot check the text at the moment, such as when its own service does not answer, and its rule says to refuse then.',
+    cause: 'The service of a guardrail’s hook did not answer in time, or not as it should, and the rule fails closed.',
     retry: SHORTLY,
     remedy:
-      'For the operator: the record names the guardrail; check the service that it asks: [guardrails](guardrails.md).',
+      'The message says what the service did. Correct the service, raise the time limit of the hook, or let requests pass that it cannot check: `bin/tollgate guardrails set ID --fails-open` ([guardrails](guardrails.md)).',
     example:
-      'the guardrail "Own check" could not check this request: its service did not answer in time; try again shortly',
+      'the guardrail "Policy service" could not check this request: its service did not answer within 800 ms; try again shortly',
   },
   reader_too_slow: {
     cause: 'The client kept the connection open, but did not read its stream. The usage so far is charged.',

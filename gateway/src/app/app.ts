@@ -3,13 +3,7 @@
  * servers.
  */
 import manifest from '../../package.json' with { type: 'json' };
-import {
-  boundCapacity,
-  boundsOfDescriptors,
-  type CapacityBounds,
-  createCapacity,
-  startOverloadWatch,
-} from '../admission/capacity.ts';
+import { boundCapacity, boundsOfDescriptors, createCapacity, startOverloadWatch } from '../admission/capacity.ts';
 import { probeProvider } from '../call/attempt/probe-provider.ts';
 import type { CallDeps } from '../call/deps.ts';
 import { openPoller } from '../call/detached/open-poller.ts';
@@ -344,7 +338,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
 }
 
 /** `callsMax`: the calls for which the process has descriptors. A key may always hold one body of the maximum size. */
-function boundsOf(limits: Limits, callsMax: number): CapacityBounds {
+function boundsOf(limits: Limits, callsMax: number) {
   return {
     openCalls: Math.min(limits.openCallsMax, callsMax),
     spool: limits.spoolBytesMax,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { checkConsoleAddress } from '../config/console-providers.ts';
-import { isMailAddress } from '../lib/mail-address.ts';
+import { isMailAddress } from '../config/file/mail-address.ts';
 import { Secret } from '../lib/secret.ts';
 import {
   ALERT_CHANNELS,

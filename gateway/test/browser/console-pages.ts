@@ -11,6 +11,8 @@ export interface PageNames {
   readonly request: string;
   /** A request of several attempts. Default: `request`. */
   readonly retried?: string;
+  /** A session. Default: that of the seeded run of an agent. */
+  readonly session?: string;
   /** Tokens of one-time links. Default: links that no longer work; one address may try ten. */
   readonly invitation?: string;
   readonly reset?: string;
@@ -36,7 +38,11 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/logs'),
   { route: '/app/logs/{-$request}', needsData: true, path: ({ request }) => `/app/logs/${request}` },
   plain('/app/sessions'),
-  { route: '/app/sessions/$session', needsData: true, path: () => `/app/sessions/${encodeURIComponent(AGENT_RUN)}` },
+  {
+    route: '/app/sessions/$session',
+    needsData: true,
+    path: ({ session = AGENT_RUN }) => `/app/sessions/${encodeURIComponent(session)}`,
+  },
   plain('/app/keys'),
   { route: '/app/keys/$key', needsData: true, path: ({ key }) => `/app/keys/${key}` },
   plain('/app/limits'),

@@ -111,9 +111,9 @@ describe.skipIf(!HAS_BROWSER)('daily jobs in at most four interactions (needs Ch
     await page.getByRole('region', { name: `Response from ${other}` }).waitFor();
     const replayed = await eventually('the record of the replay', async () => {
       const [newest] = await seeded.gateway.calls('--limit', '1');
-      return newest?.key_name === 'Playground' ? newest : null;
+      return newest?.model === other ? newest : null;
     });
-    expect(replayed).toMatchObject({ status: 200, protocol: 'chat', model: other });
+    expect(replayed).toMatchObject({ status: 200, protocol: 'chat', key_name: 'Playground' });
     await must(seeded.owner.ask('PATCH /accounts/default/workspaces/default', { body: { bodies: null } }));
   });
 

@@ -41,7 +41,7 @@ let pair: Pair;
 let browser: Browser;
 let visitor: Visitor;
 let owner: Person;
-const names = { key: '', request: '' };
+const names = { key: '', request: '', session: '<img src=x onerror=window.__ran=1>' };
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
@@ -73,7 +73,12 @@ beforeAll(async () => {
     json: { error: { message: PAYLOADS.join(' '), type: PAYLOADS[0], code: PAYLOADS[1] } },
   });
   const { key } = await createKey(gateway, { name: 'last' });
-  names.request = await call(key, { model: 'tool', messages: [{ role: 'user', content: PAYLOADS.join('\n') }] });
+  const metadata = { session_id: names.session };
+  names.request = await call(key, {
+    model: 'tool',
+    metadata,
+    messages: [{ role: 'user', content: PAYLOADS.join('\n') }],
+  });
   const caps = { rpm: 10, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
   for (const text of PAYLOADS) {
     await must(

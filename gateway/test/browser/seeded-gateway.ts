@@ -25,7 +25,7 @@ export interface SeededGateway {
   readonly fake: FakeUpstream;
   readonly owner: Person;
   /** The last call, the one before it, a key, and unused links. */
-  readonly names: Required<PageNames>;
+  readonly names: Required<Omit<PageNames, 'session'>>;
   stop(): Promise<void>;
 }
 

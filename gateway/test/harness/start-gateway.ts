@@ -63,6 +63,7 @@ export interface CommandResult {
 /** One line of `calls --json`. */
 export interface CallLine {
   readonly request_id: string;
+  readonly key_name: string | null;
   readonly status: number;
   readonly error: string | null;
   readonly model: string | null;

@@ -31,12 +31,6 @@ interface AlertDialogProps {
 
 const TOUCHES = ['GET /accounts/{account}/alerts', 'GET /accounts/{account}/alerts/{alert}/deliveries'] as const;
 
-const EMAIL_HINTS: Readonly<Record<AlertsReply['email_to'], string>> = {
-  none: 'No mail server is configured: set server.smtp in the configuration file of the gateway.',
-  members: 'Addresses of members of this account, separated by commas; at most 10.',
-  anyone: 'Addresses, separated by commas; at most 10.',
-};
-
 export function AlertDialog({ account, rule, events, emailTo, onClose }: AlertDialogProps) {
   const [draft, setDraft] = useState<AlertDraft>(rule === null ? newDraft(events[0] ?? 'budget') : draftOf(rule));
   const [faults, setFaults] = useState<DraftFaults>({});
@@ -107,13 +101,22 @@ export function AlertDialog({ account, rule, events, emailTo, onClose }: AlertDi
         <Segmented label="Send to" value={draft.channel} choices={CHANNELS} onChoose={(channel) => set({ channel })} />
         <p className="text-sm text-ink-3">Every alert is also on this page.</p>
       </div>
-      {draft.channel === 'email' && (
+      {draft.channel === 'email' && emailTo === 'none' && (
+        <p className={errorOf('to') === null ? 'text-ink-2' : 'text-red'}>
+          Email needs a mail server: set <code>server.smtp</code> in the configuration file of the gateway.
+        </p>
+      )}
+      {draft.channel === 'email' && emailTo !== 'none' && (
         <TextField
           label="Recipients"
           inputMode="email"
           autoComplete="off"
           placeholder="ada@example.com"
-          hint={EMAIL_HINTS[emailTo]}
+          hint={
+            emailTo === 'members'
+              ? 'Addresses of members of this account, separated by commas; at most 10.'
+              : 'Addresses, separated by commas; at most 10.'
+          }
           value={draft.to}
           onChange={({ target }) => set({ to: target.value })}
           error={errorOf('to') ?? faultOf({}, action.error, 'channel')}

@@ -4,7 +4,7 @@
  */
 
 import { type Usage, type UsageFlag, ZERO_USAGE } from '../../generation/usage.ts';
-import { Pace } from '../../lib/pace.ts';
+import { Pace } from '../../lib/turns.ts';
 import type { AnswerFacts, UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { JsonLine } from '../../wire/json-lines.ts';
 import { type JsonNode, member, numberValue, stringValue } from '../../wire/json-node.ts';

@@ -5,7 +5,7 @@
 import type { BodyShare } from '../../admission/capacity.ts';
 import type { Limits } from '../../config/limits.ts';
 import { invalidRequest } from '../../errors/call-failure.ts';
-import { Pace } from '../../lib/pace.ts';
+import { Pace } from '../../lib/turns.ts';
 import { refuse } from '../../protocols/request/request-facts.ts';
 import { type JsonLine, LineTooLong, TooManyLines } from '../../wire/json-lines.ts';
 import { elements, type JsonNode, type JsonOutline, member, OutlineFull, stringValue } from '../../wire/json-node.ts';

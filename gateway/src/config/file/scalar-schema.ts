@@ -6,12 +6,12 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type NanoUsd, parseUsd } from '../../billing/money.ts';
 import { type IpRange, parseIpRange } from '../../lib/ip-range.ts';
-import { isMailAddress } from '../../lib/mail-address.ts';
 import { parseByteSize, parseDurationMs } from '../../lib/quantity.ts';
 import { Secret } from '../../lib/secret.ts';
 import { parseDirectRule, parseProxyAddress } from '../../upstream/egress-proxy.ts';
 import { DATA_TAG, SHORT_NAME } from '../config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
+import { isMailAddress } from './mail-address.ts';
 
 export interface BaseUrl {
   /** Scheme, host and path, without a trailing slash. */

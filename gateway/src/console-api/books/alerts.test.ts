@@ -140,9 +140,9 @@ test('an account emails its members, and the operator anyone', async () => {
   Object.assign(rig.deps.settings, { config: { ...config, server: { ...config.server, smtp } } });
   const email = 'ada@example.com';
   const ada = { id: 'per_ada', name: 'Ada', email, unique_email: email, email_verified: 1, account: null } as const;
-  const times = { second_factor: 0, created_at_ms: 1, updated_at_ms: 1, seen_at_ms: null } as const;
+  const rest = { second_factor: 0, created_at_ms: 1, updated_at_ms: 1, seen_at_ms: null, time_zone: null } as const;
   await rig.store.people.save([
-    { of: 'person', insert: { ...ada, ...times } },
+    { of: 'person', insert: { ...ada, ...rest } },
     {
       of: 'membership',
       insert: { person: 'per_ada', account: 'team', role: 'viewer', workspaces: '*', joined_at_ms: 1 },

@@ -1,5 +1,5 @@
 /** Emails one-time links to their recipients, where a mail server is configured. */
-import { isMailAddress } from '../../lib/mail-address.ts';
+import { isMailAddress } from '../../config/file/mail-address.ts';
 import type { Mail, SendMail } from '../../mail/mailer.ts';
 
 /** Null: no mail server is configured, or the caller wants no email. */

@@ -41,13 +41,10 @@ function decodeFrame(reader: FrameReader, members: Members): Frame {
         at_ms: members.given(members.endedMs, 'endedMs'),
         ...(members.stored !== null && { stored: members.stored }),
       };
-    case KIND.hold:
-      return {
-        kind: 'hold',
-        draft: members.draft(),
-        amount: members.given(members.held, 'held'),
-        prepaid: members.prepaid,
-      };
+    case KIND.hold: {
+      const { held, prepaid } = members;
+      return { kind: 'hold', draft: members.draft(), amount: members.given(held, 'held'), prepaid };
+    }
     case KIND.refused:
       return { kind: 'refused', record: members.record() };
     case KIND.extend:
@@ -384,9 +381,7 @@ class Members {
 
   usage(): Usage {
     const { input, output, reasoning, extras } = this;
-    const cache_read = this.cacheRead;
-    const cache_write_5m = this.cacheWrite5m;
-    const cache_write_1h = this.cacheWrite1h;
+    const { cacheRead: cache_read, cacheWrite5m: cache_write_5m, cacheWrite1h: cache_write_1h } = this;
     if (extras === null) return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
     return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, extras };
   }
@@ -399,7 +394,7 @@ class Members {
   }
 
   movementOf(): 'topup' | 'correct' {
-    if (this.of === 1) return 'topup';
-    return this.of === 2 ? 'correct' : this.#reader.fail(`is a movement of kind ${this.of}`);
+    const { of } = this;
+    return of === 1 ? 'topup' : of === 2 ? 'correct' : this.#reader.fail(`is a movement of kind ${of}`);
   }
 }

@@ -6,7 +6,7 @@ export type TagChanges = Readonly<Record<string, string | null>>;
 
 const NAME = /^[a-z0-9][a-z0-9_.-]{0,39}$/;
 const VALUE_MAX = 100;
-export const TAGS_MAX = 20;
+const TAGS_MAX = 20;
 
 /** `team=web`, one per line, by name. */
 export function tagLines(tags: Tags): readonly string[] {
