@@ -142,6 +142,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/ports',
     'billing/money.ts',
     'upstream/guarded-fetch.ts',
+    'upstream/signed-post.ts',
     'call/reason/explain-reason.ts',
     'mail',
   ],

@@ -86,11 +86,7 @@ export default function SessionsPage() {
       action={<TableDownload name="sessions" rows={sessions ?? []} columns={() => import('./session-csv.ts')} />}
       filters={
         <>
-          <QueryBar
-            placeholder="session:abc key:prod model:claude*, or a request ID"
-            range={range}
-            onFind={open}
-          />
+          <QueryBar placeholder="session:abc key:prod model:claude*, or a request ID" range={range} onFind={open} />
           <RangeChoice range={range} />
         </>
       }
