@@ -34,6 +34,15 @@ const BODIES = {
   'PATCH /accounts/{account}/members/{person}': { role: 'viewer', workspaces: null },
   'DELETE /accounts/{account}/members/{person}': undefined,
   'POST /accounts/{account}/members/{person}/reset-link': {},
+  'PATCH /accounts/{account}/alerts/{alert}': { name: 'taken over' },
+  'DELETE /accounts/{account}/alerts/{alert}': undefined,
+  'POST /accounts/{account}/alerts/{alert}/test': {},
+  'GET /accounts/{account}/alerts/{alert}/deliveries': undefined,
+  'PATCH /accounts/{account}/guardrails/{guardrail}': { name: 'taken over' },
+  'DELETE /accounts/{account}/guardrails/{guardrail}': undefined,
+  'POST /accounts/{account}/guardrails/{guardrail}/test': { text: 'a text' },
+  'PATCH /accounts/{account}/views/{view}': { name: 'taken over' },
+  'DELETE /accounts/{account}/views/{view}': undefined,
 } as const satisfies Partial<Record<ConsoleRoute, object | undefined>>;
 type Named = keyof typeof BODIES;
 
@@ -73,6 +82,12 @@ beforeAll(async () => {
   });
   const invitation = { email: 'guest@default.example', role: 'viewer', workspaces: ['default'] };
   const invited = await must(operator.ask('POST /accounts/default/invitations', { body: invitation }));
+  const givenAlert = { name: 'operator alert', event: 'budget', threshold: '50', channel: 'inbox' };
+  const alert = await must(operator.ask('POST /accounts/default/alerts', { body: givenAlert }));
+  const givenRule = { name: 'operator rule', check: 'terms', items: ['unmentionable'], workspace: 'default' };
+  const guardrail = await must(operator.ask('POST /accounts/default/guardrails', { body: givenRule }));
+  const givenView = { name: 'operator view', shared: false, search: { q: 'status:500' } };
+  const view = await must(operator.ask('POST /accounts/default/views', { body: givenView }));
   const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -88,6 +103,9 @@ beforeAll(async () => {
     person: viewer.person,
     invitation: invited.invitation.id,
     request: reply.headers.get('x-request-id') ?? '',
+    alert: alert.id,
+    guardrail: guardrail.id,
+    view: view.id,
   };
 });
 afterAll(() => pair.stop());
@@ -104,7 +122,10 @@ test.each(Object.keys(BODIES) as Named[])('%s: has no data of another account or
     const probe = askOf(route, { ...foreign, account });
     const { status, json } = await visitor.ask(probe, body === undefined ? {} : { body });
     const isForPeople = status === 403 && visitor === script;
-    if (!isForPeople) expect({ status, code: json?.error?.code }).toEqual({ status: 404, code: 'not_found' });
+    // Members who are restricted to workspaces have no alerts.
+    const isForAccounts = status === 403 && visitor === neighbour && rowOf(route).access.startsWith('alerts.');
+    if (!isForPeople && !isForAccounts)
+      expect({ status, code: json?.error?.code }).toEqual({ status: 404, code: 'not_found' });
   }
 });
 
@@ -174,7 +195,19 @@ test.each(SHOWN)('%s returns no data of another account or workspace', async (ro
     const found = NAMING.has(route) ? 404 : 200;
     expect([account, status]).toEqual([account, expectAccess(caller, row, account) === 'in' ? found : 403]);
     const { key, person, request, invitation } = foreign;
-    const strange = [key, person, request, invitation, 'operator key', '@default.example', pair.gateway.dataDir];
+    const strange = [
+      key,
+      person,
+      request,
+      invitation,
+      'operator key',
+      'operator alert',
+      'operator rule',
+      'operator view',
+      'unmentionable',
+      '@default.example',
+      pair.gateway.dataDir,
+    ];
     const money = MONEY_USD.replace('.', '');
     // They see their own name and those of members with access to all workspaces, like everyone who shares a workspace.
     const own = visitor === neighbour ? text.replaceAll(neighbour.email, '') : text;
@@ -189,6 +222,11 @@ test('afterwards the foreign objects are unchanged', async () => {
   expect(invitations.map(({ id }: { id: string }) => id)).toEqual([foreign.invitation]);
   const { key } = await must(operator.ask(`GET /accounts/default/keys/${foreign.key}`));
   expect(key).toMatchObject({ name: 'operator key', status: 'active', rotation: null, caps: { rpm: null } });
+  const { rules: alerts } = await must(operator.ask('GET /accounts/default/alerts'));
+  const { rules: guardrails } = await must(operator.ask('GET /accounts/default/guardrails'));
+  const { views } = await must(operator.ask('GET /accounts/default/views'));
+  const names = [...alerts, ...guardrails, ...views].map(({ name }: { name: string }) => name);
+  expect(names).toEqual(['operator alert', 'operator rule', 'operator view']);
   const { workspaces } = await must(operator.ask('GET /accounts/default/workspaces'));
   const kept = { bodies: null, caps: { rpm: null } };
   expect(workspaces).toMatchObject([

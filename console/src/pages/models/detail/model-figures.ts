@@ -15,7 +15,7 @@ export interface Figures {
   readonly model: ModelView;
   /** Undefined: loading. */
   readonly sums: Sums | undefined;
-  /** The latest requests; null: the user may not read logs. Undefined: loading. */
+  /** The latest streams; null: the user may not read logs. Undefined: loading. */
   readonly calls: readonly Call[] | null | undefined;
 }
 
@@ -76,7 +76,7 @@ export const USE_ROWS: readonly Row[] = [
   },
   {
     label: 'Output tokens/s',
-    hint: 'Median of the latest 100 requests, streams only',
+    hint: 'Median of the latest 50 streams',
     text({ calls }) {
       if (calls === undefined) return null;
       const speed = calls === null ? null : tokensPerSecond(calls);

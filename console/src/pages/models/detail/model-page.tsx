@@ -15,7 +15,7 @@ import { Empty, Page, Panel, Section, SkeletonLine, SkeletonRows } from '../../.
 import type { ModelView } from '../model-facts.ts';
 import { FACT_ROWS, type Figures, priceRows, type Row, USE_ROWS } from './model-figures.ts';
 
-const LATEST_CALLS = 100;
+const LATEST_STREAMS = 50;
 
 /** `name`: null asks nothing. */
 function useFigures(name: string | null, range: TimeRange): Omit<Figures, 'model'> & { readonly error: Error | null } {
@@ -27,7 +27,7 @@ function useFigures(name: string | null, range: TimeRange): Omit<Figures, 'model
   const mayLog = may('logs.read');
   const logs = useReply(
     'GET /accounts/{account}/logs',
-    { path: { account }, query: { ...query, limit: LATEST_CALLS } },
+    { path: { account }, query: { ...query, q: 'stream:yes status:200', limit: LATEST_STREAMS } },
     { ...options, enabled: options.enabled && mayLog },
   );
   return {
