@@ -14,24 +14,14 @@ interface Font {
   /** OpenType features used by the style sheet. */
   readonly features: readonly string[];
   readonly weights: number | { readonly min: number; readonly max: number };
+  readonly signs: Signs;
 }
 
-const FONTS: Readonly<Record<string, Font>> = {
-  inter: {
-    family: 'Inter Variable',
-    file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
-    features: ['kern', 'tnum', 'cv11', 'ss03'],
-    weights: { min: 400, max: 700 },
-  },
-  'jetbrains-mono': {
-    family: 'JetBrains Mono Variable',
-    file: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
-    features: [],
-    weights: 400,
-  },
-};
-/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … › ↑ ↓ −. First and last character of each range. */
-const SIGNS: readonly (readonly [first: number, last: number])[] = [
+/** First and last character of each range. */
+type Signs = readonly (readonly [first: number, last: number])[];
+
+/** ASCII and English punctuation: no-break space ± · × – — ‘ ’ “ ” … › ↑ ↓ −. */
+const TEXT_SIGNS: Signs = [
   [0x20, 0x7e],
   [0xa0, 0xa0],
   [0xb1, 0xb1],
@@ -46,6 +36,29 @@ const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x2193, 0x2193],
   [0x2212, 0x2212],
 ];
+/** What identifiers have: ASCII, and – and … where one is missing or shortened. */
+const CODE_SIGNS: Signs = [
+  [0x20, 0x7e],
+  [0x2013, 0x2013],
+  [0x2026, 0x2026],
+];
+
+const FONTS: Readonly<Record<string, Font>> = {
+  inter: {
+    family: 'Inter Variable',
+    file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+    features: ['kern', 'tnum', 'cv11', 'ss03'],
+    weights: { min: 400, max: 700 },
+    signs: TEXT_SIGNS,
+  },
+  'jetbrains-mono': {
+    family: 'JetBrains Mono Variable',
+    file: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
+    features: [],
+    weights: 400,
+    signs: CODE_SIGNS,
+  },
+};
 const FOLDER = join(import.meta.dirname, 'fonts');
 
 /** Writes `fonts/` before the build: `fonts.css` and its font files. */
@@ -55,25 +68,30 @@ export function subsetFonts(): Plugin {
 
 /** Returns the folder that it wrote. */
 export async function writeFonts(): Promise<string> {
-  const text = SIGNS.map(([first, last]) => {
-    const codes = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
-    return String.fromCodePoint(...codes);
-  }).join('');
   await mkdir(FOLDER, { recursive: true });
   const { resolve } = createRequire(import.meta.url);
   const rules = await Promise.all(
-    Object.entries(FONTS).map(async ([name, { family, file, features, weights }]) => {
-      const small = await subsetFont(await readFile(resolve(file)), text, {
+    Object.entries(FONTS).map(async ([name, { family, file, features, weights, signs }]) => {
+      const small = await subsetFont(await readFile(resolve(file)), textOf(signs), {
         targetFormat: 'woff2',
         keepFeatures: [...features],
         variationAxes: { wght: weights },
       });
       await writeWhole(`${name}.woff2`, small);
-      return fontFace(family, `${name}.woff2`);
+      return fontFace(family, `${name}.woff2`, signs);
     }),
   );
   await writeWhole('fonts.css', rules.join(''));
   return FOLDER;
+}
+
+function textOf(signs: Signs): string {
+  return signs
+    .map(([first, last]) => {
+      const codes = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
+      return String.fromCodePoint(...codes);
+    })
+    .join('');
 }
 
 /** Writes atomically: another build may read the file. */
@@ -84,8 +102,8 @@ async function writeWhole(name: string, content: string | Uint8Array): Promise<v
 }
 
 /** Covers the same weights as the full font's rule and comes after it, so that it wins for these characters. */
-function fontFace(family: string, file: string): string {
-  const range = SIGNS.map(([first, last]) => `U+${first.toString(16)}-${last.toString(16)}`).join(', ');
+function fontFace(family: string, file: string, signs: Signs): string {
+  const range = signs.map(([first, last]) => `U+${first.toString(16)}-${last.toString(16)}`).join(', ');
   return `@font-face {
   font-family: "${family}";
   font-style: normal;

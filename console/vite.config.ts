@@ -20,7 +20,17 @@ export default defineConfig({
     // Puts modules shared by many pages into one file: many small ones compress worse, and each is a request.
     rolldownOptions: {
       output: {
-        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 10 }] },
+        codeSplitting: {
+          groups: [
+            { name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 10 },
+            { name: 'filters', test: /src\/filters\/|src\/lib\/protocols/, minShareCount: 3 },
+            {
+              name: 'calls',
+              test: /src\/pages\/logs\/(?:views\/call-columns|call-table|log-filters)/,
+              minShareCount: 2,
+            },
+          ],
+        },
       },
     },
   },

@@ -25,6 +25,7 @@ function routes(account: string, key: string): readonly (readonly [string, objec
     [`POST ${path}/keys/${key}/disable`, {}],
     [`POST ${path}/keys/${key}/enable`, {}],
     [`POST ${path}/keys/${key}/revoke`, {}],
+    [`POST ${path}/keys/bulk`, { keys: [key], action: 'revoke' }],
     [`GET ${path}/keys/${key}/may-call?model=m`],
     [`GET ${path}/model-matches?patterns=*&workspace=red`],
     [`GET ${path}/limits`],

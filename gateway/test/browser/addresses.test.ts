@@ -81,6 +81,7 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await openPage(page, `${seeded.gateway.url}/app/logs/${seeded.names.request}?range=7d`);
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(page.url()).toBe(list);

@@ -25,7 +25,7 @@ const isListed = async () => {
 describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () => {
   test.each(
     firstOrAll([
-      ['/app/keys', 'Search by name, last 4 characters, owner or workspace'],
+      ['/app/keys', 'Search by name, last 4 characters, owner, workspace or tag'],
       ['/app/models', 'Name, provider or capability'],
       ['/app/limits', 'Name or ID'],
       ['/app/logs', 'Query'],

@@ -13,7 +13,7 @@ test.each([
   ['lab', 'qwen3-32b', 'lab', 'qwen3-32b'],
   ['日本', 'größe/\ud800', '%E6%97%A5%E6%9C%AC', 'gr%C3%B6%C3%9Fe/%EF%BF%BD'],
 ])('the provider %s and its model %s are named in headers', (provider, model, providerText, modelText) => {
-  const call = routedCall({ headers: { 'x-session-id': 's'.repeat(1_000) } });
+  const call = routedCall({ headers: { 'x-session-id': 's'.repeat(256) } });
   const target = withCatalog(plainTarget(localProvider(provider, demo), model));
   const served = plainModel(model, [], target, DEFAULT_ROUTING);
   const route = buildRouteTable(new Map([[model, served]]), () => null).get(model);
@@ -22,7 +22,7 @@ test.each([
   call.attempted = true;
   const { headers } = streamReply(call, new ReadableStream());
   expect([headers.get('x-tollgate-provider'), headers.get('x-tollgate-model')]).toEqual([providerText, modelText]);
-  expect(call.session).toHaveLength(1_000);
+  expect(call.session).toHaveLength(256);
 });
 
 test('dropped members are named in ASCII, and counted where they exceed the header’s limit', () => {

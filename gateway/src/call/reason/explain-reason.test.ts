@@ -66,6 +66,16 @@ const ROWS: readonly Row[] = [
     'Top up /app/billing',
   ],
   [
+    {
+      kind: 'guardrail',
+      subject: ACME,
+      rule: { id: 'guardrail:grl_1', cap: 'guardrail' },
+      message: 'the guardrail "Code names" blocks this request: a term of its list',
+    },
+    'The guardrail "Code names" blocks this request: a term of its list.',
+    'Show rule /app/guardrails?rule=grl_1',
+  ],
+  [
     { kind: 'balance_empty', subject: ACME },
     'The balance of account acme doesn’t cover this request.',
     'Top up /app/billing',

@@ -78,7 +78,7 @@ describe('tollgate check', () => {
     writeFileSync(join(folder, 'bad.yaml'), 'server: { prot: 8080 }\nlimit: {}\n');
     const { out, exitCode } = await runCheck(['bad.yaml']);
     expect(out).toBe(
-      "bad.yaml:1:11: server.prot: found the unknown member 'prot', expected one of host, port, public_url, trusted_proxies, private_origins, tls, egress_proxy, console, websocket, public_status, oidc. Did you mean port?\n" +
+      "bad.yaml:1:11: server.prot: found the unknown member 'prot', expected one of host, port, public_url, trusted_proxies, private_origins, tls, egress_proxy, smtp, console, websocket, public_status, oidc. Did you mean port?\n" +
         "bad.yaml:2:1: limit: found the unknown member 'limit', expected one of server, limits, defaults, telemetry, providers, models. Did you mean limits?\n" +
         '2 problems.\n',
     );

@@ -9,7 +9,7 @@ import { CALL_RECORD_COLUMNS, callRecordOfRow, callRecordValues, renderAttempts 
 function rowOf(record: CallRecord): CallRecordRow {
   const values = [...callRecordValues(record), renderAttempts(record)];
   const columns = Object.fromEntries(CALL_RECORD_COLUMNS.map((column, at) => [column, values[at]]));
-  return { ...columns, trace_id: record.trace_id } as unknown as CallRecordRow;
+  return { ...columns, trace_id: record.trace_id, cached_from: null, masked: null } as unknown as CallRecordRow;
 }
 
 test('a record survives its row', () => {
