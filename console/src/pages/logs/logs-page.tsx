@@ -1,6 +1,6 @@
 /** Renders the logs page: live calls, filters, search by id, and one call in detail at its own address. */
 
-import { Bookmark, Columns3, Radio, Scale } from 'lucide-react';
+import { Radio, Scale } from 'lucide-react';
 import { Suspense, useMemo, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
@@ -115,7 +115,6 @@ export default function LogsPage() {
             onChoose={(view) => change({ view: view === 'reasons' ? view : undefined, live: undefined })}
           />
           <Button
-            icon={<Bookmark size={14} aria-hidden="true" />}
             onPointerEnter={ViewsDialog.prefetch}
             onFocus={ViewsDialog.prefetch}
             onClick={() => setLayer('views')}
@@ -124,7 +123,6 @@ export default function LogsPage() {
           </Button>
           {!byReason && (
             <Button
-              icon={<Columns3 size={14} aria-hidden="true" />}
               onPointerEnter={ColumnsDialog.prefetch}
               onFocus={ColumnsDialog.prefetch}
               onClick={() => setLayer('columns')}
