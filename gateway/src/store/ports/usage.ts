@@ -191,6 +191,9 @@ export interface LogQuestion {
   readonly timeMsMax: number;
 }
 
+/** Which calls a question is about that does not list them one by one. */
+export type CallsQuestion = Omit<LogQuestion, 'ids' | 'order' | 'afterPlace' | 'limit' | 'withHistogram'>;
+
 /** The place of a call in an order: its value as text, and its id. */
 export interface CallPlace {
   readonly value: string;

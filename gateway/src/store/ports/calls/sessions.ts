@@ -1,22 +1,8 @@
 /** Defines the lists of sessions: the conversations, or runs of agents, that calls say they are turns of. */
-import type { LogQuestion } from '../usage.ts';
+import type { CallsQuestion } from '../usage.ts';
 
 /** Only calls that name a session count. */
-export interface SessionsQuestion
-  extends Pick<
-    LogQuestion,
-    | 'tenant'
-    | 'condition'
-    | 'outcome'
-    | 'fromMs'
-    | 'toMs'
-    | 'idPrefix'
-    | 'traceId'
-    | 'reason'
-    | 'terms'
-    | 'beforeId'
-    | 'timeMsMax'
-  > {
+export interface SessionsQuestion extends CallsQuestion {
   /** Sessions of a page, the one with the newest call first. */
   readonly limit: number;
 }

@@ -1,21 +1,7 @@
 /** Defines the question what past calls would cost at the price of another model, from their recorded usage. */
-import type { LogQuestion } from '../usage.ts';
+import type { CallsQuestion } from '../usage.ts';
 
-export interface WhatIfQuestion
-  extends Pick<
-    LogQuestion,
-    | 'tenant'
-    | 'condition'
-    | 'outcome'
-    | 'fromMs'
-    | 'toMs'
-    | 'idPrefix'
-    | 'traceId'
-    | 'reason'
-    | 'terms'
-    | 'beforeId'
-    | 'timeMsMax'
-  > {
+export interface WhatIfQuestion extends CallsQuestion {
   /** The version text of the other price, which contains its numbers. */
   readonly priceVersion: string;
 }
