@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatNanoUsd } from '../../../gateway/src/billing/money.ts';
-import { csvLine } from '../../../gateway/src/console-api/kernel/handlers.ts';
+import { csvLine } from '../../../gateway/src/lib/tables/csv-line.ts';
 import { csvTable, listText, usdText } from './csv-table.ts';
 
 const cell = fc.oneof(
