@@ -137,6 +137,8 @@ class Call {
   detached: Promise<DetachedCall | null> | null = null;
   /** The rules for its texts; null: its workspace has none. */
   guard: Guard | null = null;
+  /** The request before they changed it; null: they did not. */
+  unguarded: Uint8Array | null = null;
   /** How often they masked something, by rule; null: nothing was masked. */
   masked: MaskCounts | null = null;
   /** The recorded bodies; null: the workspace does not record them. */

@@ -75,6 +75,7 @@ async function guardCall(call: Identified, guard: Guard, read: ReadCall): Promis
   call.guard = guard;
   setFacts(call, read.outline, read.facts);
   const guarded = await guardRequest(call, guard, read);
+  if (guarded.outline !== read.outline) call.unguarded = read.outline.bytes;
   keepContent(call, guarded.outline.bytes);
   return guarded;
 }

@@ -128,3 +128,57 @@ test('a new rule is in force at once, also for answers that are cached', async (
   const again = await askUntilHit(tenant, path, body('c-think', 'whom?'));
   expect(again.hit.text).toMatch(MASKED);
 });
+
+test('a retry gets its answer, also where the rules changed in between', async () => {
+  const tenant = await tenantWith([{ check: 'personal_data', side: 'request', action: 'mask' }]);
+  const { path, body } = FORMATS.chat;
+  const asked = body('c-ok', 'mail bob@example.org');
+  const once = { 'idempotency-key': crypto.randomUUID() };
+  const first = await ask(tenant, path, asked, once);
+  expect(first.status).toBe(200);
+  const served = pair.fake.served('c-ok').length;
+  await control(pair.gateway, 'guardrails.create', {
+    ...{ account: tenant.account, name: 'names', check: 'terms', items: ['bob', 'mail'], action: 'mask' },
+  });
+  const again = await ask(tenant, path, asked, once);
+  expect([again.status, again.text]).toEqual([200, first.text]);
+  expect(pair.fake.served('c-ok').length).toBe(served);
+  const other = await ask(tenant, path, body('c-ok', 'mail eve@example.org'), once);
+  expect(JSON.parse(other.text).error.code).toBe('idempotency_reused');
+});
+
+/** What a rule cannot read: path, body, and the side of a rule that refuses it. */
+const UNREAD = [
+  ['a form with a file', '/v1/audio/transcriptions', form({ model: 'c-ok', file: sound() }), 'request'],
+  ['a batch', '/v1/batches', { input_file_id: 'f', endpoint: '/v1/responses', completion_window: '24h' }, 'request'],
+  ['a batch', '/v1/batches', { input_file_id: 'f', endpoint: '/v1/responses', completion_window: '24h' }, 'answer'],
+  ['an uploaded file', '/v1/files', form({ purpose: 'user_data', file: sound() }), 'request'],
+  ['a conversation', '/v1/conversations', { items: [] }, 'request'],
+  ['sound', '/v1/audio/speech', { model: 'c-ok', input: 'a', voice: 'alloy' }, 'answer'],
+  ['a response in the background', '/v1/responses', { model: 'r-ok', input: 'a', background: true }, 'answer'],
+] as const;
+
+function sound(): File {
+  return new File(['RIFF'], 'a.wav');
+}
+
+function form(members: Readonly<Record<string, string | File>>): FormData {
+  const filled = new FormData();
+  for (const [name, value] of Object.entries(members)) filled.append(name, value);
+  return filled;
+}
+
+test.each(UNREAD)('%s, which no rule can read, is refused: %s', async (_, path, body, side) => {
+  const rule = { check: 'secrets', side, action: 'mask' };
+  const send = async ({ url, key }: Tenant) => {
+    const isForm = body instanceof FormData;
+    const reply = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
+      body: isForm ? body : JSON.stringify(body),
+    });
+    return JSON.stringify(await reply.json());
+  };
+  expect(await send(await tenantWith([rule]))).toContain(`cannot check this ${side}`);
+  expect(await send(await tenantWith([{ ...rule, fails_open: true }]))).not.toContain('guardrail');
+});

@@ -38,7 +38,9 @@ export async function replayOrBegin(call: Routed, name: string): Promise<Respons
   const { keyId } = principal;
   const nameHash = hasher.hashName(keyId, name);
   const named = path === null ? '' : `\0${path.model}\0${path.stream}`;
-  const bodyHash = await hasher.hashBody(`${protocol.name}${call.facts.below ?? ''}${named}`, outline.bytes);
+  // As the client sent it: rules that change between two tries, and hooks, leave another body of the same request.
+  const body = call.unguarded ?? outline.bytes;
+  const bodyHash = await hasher.hashBody(`${protocol.name}${call.facts.below ?? ''}${named}`, body);
   const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
   const found = await store.begin(run, Date.now()).catch((cause: unknown) => {
     throw new CallFailure(
