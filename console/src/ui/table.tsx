@@ -4,7 +4,15 @@
  */
 
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  type SyntheticEvent,
+  useRef,
+  useState,
+} from 'react';
 import { classNames } from './class-names.ts';
 import { scrollToRow, useRowWindow } from './table/row-window.ts';
 import { type Selection, useSelection } from './table/selection.ts';
@@ -20,7 +28,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Opens the row on Enter or a click. */
+  /** Opens the row on Enter, or on a click beside its controls. */
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
   readonly selection?: Selection<Row>;
@@ -68,7 +76,7 @@ export function Table<Row>({
   const picks = useSelection(selection, sorted, rowKey);
 
   function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
-    const to = nextRow(event.key, at, sorted.length);
+    const to = isWithin(event, '[role="menu"]') ? null : nextRow(event.key, at, sorted.length);
     if (to === null) return;
     event.preventDefault();
     if (event.shiftKey) picks?.extend(at, to);
@@ -135,7 +143,9 @@ export function Table<Row>({
                 aria-selected={onOpen === undefined ? undefined : key === openKey}
                 tabIndex={onOpen === undefined ? undefined : index === at ? 0 : -1}
                 onFocus={() => setAt(index)}
-                onClick={onOpen === undefined ? undefined : () => onOpen(row)}
+                onClick={(event) => {
+                  if (!isWithin(event, CONTROLS)) onOpen?.(row);
+                }}
                 onKeyDown={(event) => {
                   if (event.target !== event.currentTarget) return;
                   if (event.key === 'Enter') onOpen?.(row);
@@ -150,11 +160,7 @@ export function Table<Row>({
                 )}
               >
                 {picks !== null && (
-                  // biome-ignore lint/a11y/useKeyWithClickEvents: it only keeps a press near the box from opening the row
-                  <td
-                    className="w-8 border-b border-line px-2 py-1 group-last:border-0"
-                    onClick={(event) => event.stopPropagation()}
-                  >
+                  <td data-control className="w-8 border-b border-line px-2 py-1 group-last:border-0">
                     <input
                       type="checkbox"
                       aria-label={`Select ${selection?.nameOf(row)}`}
@@ -212,6 +218,15 @@ export function Table<Row>({
 }
 
 const CHECKBOX = 'block size-3.5 accent-(--color-accent) disabled:opacity-40';
+
+/** Act on their own within a row. `data-control`: a press near a control is meant for it. */
+const CONTROLS = 'a, button, input, select, label, dialog, [role="menu"], [data-control]';
+
+/** Whether the event comes from such a part of the element that handles it. */
+function isWithin({ target, currentTarget }: SyntheticEvent, selector: string): boolean {
+  const part = target instanceof Element ? target.closest(selector) : null;
+  return part !== null && !part.contains(currentTarget as Element);
+}
 
 /** Fills the space of rows that are not rendered. */
 function Gap({ px }: { readonly px: number }) {

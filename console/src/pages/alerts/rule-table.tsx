@@ -1,12 +1,11 @@
 /** Renders the table of alert rules, and the actions on each. */
-import { MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { useAction } from '../../lib/queries.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { RowMenu } from '../../ui/table/row-menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CHANNELS, type Delivery, isMuted, type Rule, ruleText } from './alerts.ts';
@@ -120,40 +119,30 @@ function RuleMenu({ account, rule, onEdit, onDelete }: RuleMenuProps) {
   const onError = ({ message }: Error) => toast({ tone: 'bad', text: message });
   const mute = (muted_until: string | null) => change.mutate({ path, body: { muted_until } }, { onError });
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keeps a press on the menu from opening the row
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the menu handles its own keys
-    <span onClick={(event) => event.stopPropagation()}>
-      <Menu
-        trigger={
-          <IconButton label={`Actions for ${rule.name}`} className="size-6">
-            <MoreHorizontal size={15} />
-          </IconButton>
+    <RowMenu name={rule.name}>
+      <MenuItem onSelect={onEdit}>Edit…</MenuItem>
+      <MenuItem
+        onSelect={() =>
+          test.mutate({ path, body: {} }, { onSuccess: () => toast({ text: 'Test message created.' }), onError })
         }
       >
-        <MenuItem onSelect={onEdit}>Edit…</MenuItem>
-        <MenuItem
-          onSelect={() =>
-            test.mutate({ path, body: {} }, { onSuccess: () => toast({ text: 'Test message created.' }), onError })
-          }
-        >
-          Send test
-        </MenuItem>
-        <MenuLine />
-        {isMuted(rule, Date.now()) ? (
-          <MenuItem onSelect={() => mute(null)}>Unmute</MenuItem>
-        ) : (
-          MUTES.map(([word, ms]) => (
-            <MenuItem key={word} onSelect={() => mute(new Date(Date.now() + ms).toISOString())}>
-              {word}
-            </MenuItem>
-          ))
-        )}
-        <MenuLine />
-        <MenuItem danger onSelect={onDelete}>
-          Delete…
-        </MenuItem>
-      </Menu>
-    </span>
+        Send test
+      </MenuItem>
+      <MenuLine />
+      {isMuted(rule, Date.now()) ? (
+        <MenuItem onSelect={() => mute(null)}>Unmute</MenuItem>
+      ) : (
+        MUTES.map(([word, ms]) => (
+          <MenuItem key={word} onSelect={() => mute(new Date(Date.now() + ms).toISOString())}>
+            {word}
+          </MenuItem>
+        ))
+      )}
+      <MenuLine />
+      <MenuItem danger onSelect={onDelete}>
+        Delete…
+      </MenuItem>
+    </RowMenu>
   );
 }
 

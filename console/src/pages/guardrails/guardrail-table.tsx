@@ -1,10 +1,9 @@
 /** Renders the table of guardrails, with a switch and the actions on each. */
-import { MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { useAction } from '../../lib/queries.ts';
-import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { RowMenu } from '../../ui/table/row-menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { actionText, checkText, type Detector, type Rule, sideText } from './guardrails.ts';
@@ -107,7 +106,6 @@ function EnabledSwitch({ account, rule, mayWrite }: EnabledSwitchProps) {
       className="block size-4 accent-accent"
       checked={change.isPending ? change.variables.body.enabled === true : enabled}
       disabled={!mayWrite || change.isPending}
-      onClick={(event) => event.stopPropagation()}
       onChange={({ target }) => set(target.checked)}
     />
   );
@@ -121,23 +119,13 @@ interface RuleMenuProps {
 
 function RuleMenu({ rule, onEdit, onDelete }: RuleMenuProps) {
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keeps a press on the menu from opening the row
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the menu handles its own keys
-    <span onClick={(event) => event.stopPropagation()}>
-      <Menu
-        trigger={
-          <IconButton label={`Actions for ${rule.name}`} className="size-6">
-            <MoreHorizontal size={15} />
-          </IconButton>
-        }
-      >
-        <MenuItem onSelect={onEdit}>Edit…</MenuItem>
-        <MenuLine />
-        <MenuItem danger onSelect={onDelete}>
-          Delete…
-        </MenuItem>
-      </Menu>
-    </span>
+    <RowMenu name={rule.name}>
+      <MenuItem onSelect={onEdit}>Edit…</MenuItem>
+      <MenuLine />
+      <MenuItem danger onSelect={onDelete}>
+        Delete…
+      </MenuItem>
+    </RowMenu>
   );
 }
 

@@ -48,17 +48,14 @@ export default function KeysPage() {
         width: 76,
         pinned: true,
         cell: (key) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a press on the menu from opening the row
-          <span onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
-            <KeyMenu
-              account={account.account}
-              apiKey={key}
-              mayCreate={mayCreate}
-              mayChange={mayChange(key, account, person)}
-              lock={enableLock(key, account, person)}
-              onAction={setAction}
-            />
-          </span>
+          <KeyMenu
+            account={account.account}
+            apiKey={key}
+            mayCreate={mayCreate}
+            mayChange={mayChange(key, account, person)}
+            lock={enableLock(key, account, person)}
+            onAction={setAction}
+          />
         ),
       },
     ],

@@ -250,10 +250,7 @@ function treeColumns(closed: ReadonlySet<string>, onToggle: (subject: string) =>
                 label={`${isClosed ? 'Expand' : 'Collapse'} ${node.name}`}
                 aria-expanded={!isClosed}
                 className="size-6"
-                onClick={(event) => {
-                  event.stopPropagation();
-                  onToggle(subject);
-                }}
+                onClick={() => onToggle(subject)}
               >
                 {isClosed ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
               </IconButton>

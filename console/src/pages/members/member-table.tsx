@@ -1,6 +1,6 @@
 /** Renders the table of members and the acts on each. */
 
-import { Lock, MoreHorizontal } from 'lucide-react';
+import { Lock } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceCase } from '../../lib/format.ts';
 import { useAction } from '../../lib/queries.ts';
@@ -9,7 +9,8 @@ import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
+import { MenuItem, MenuLabel } from '../../ui/menu.tsx';
+import { RowMenu } from '../../ui/table/row-menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ChangeRoleDialog, ResetDialog } from './member-dialogs.tsx';
@@ -156,13 +157,7 @@ function MemberMenu({ member, lock, onChange, onReset, onRemove }: ActsProps) {
     );
   }
   return (
-    <Menu
-      trigger={
-        <IconButton label={`Actions for ${member.name}`} className="size-6">
-          <MoreHorizontal size={15} />
-        </IconButton>
-      }
-    >
+    <RowMenu name={member.name}>
       {lock === null && <MenuItem onSelect={onChange}>Change role…</MenuItem>}
       {onReset !== undefined && <MenuItem onSelect={onReset}>Create password reset link…</MenuItem>}
       {lock === null ? (
@@ -172,7 +167,7 @@ function MemberMenu({ member, lock, onChange, onReset, onRemove }: ActsProps) {
       ) : (
         <MenuLabel>{lock}</MenuLabel>
       )}
-    </Menu>
+    </RowMenu>
   );
 }
 

@@ -39,7 +39,6 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
       <Link
         to="/app/keys"
         search={{ workspace: id }}
-        onClick={(event) => event.stopPropagation()}
         aria-label={`${counted(keys, 'API key')} in ${id}`}
         className="text-accent underline underline-offset-2"
       >

@@ -91,12 +91,7 @@ const TEXTS: Readonly<Partial<Record<CallColumn, Cell>>> = {
       <code className="text-ink-2" title={id}>
         …{id.slice(-8)}
       </code>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: only keeps the row from opening; the button is a button */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keys are the button's */}
-      <span
-        onClick={(event) => event.stopPropagation()}
-        className="-my-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
-      >
+      <span className="-my-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
         <CopyIcon text={id} what="request ID" />
       </span>
     </span>

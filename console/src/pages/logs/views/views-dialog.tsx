@@ -1,16 +1,17 @@
 /** Lists the saved views: to show one, and to change, pin and delete them. Loaded when it is first opened. */
-import { MoreHorizontal, Pin } from 'lucide-react';
+import { Pin } from 'lucide-react';
 import { useState } from 'react';
 import { useAction, useReply } from '../../../lib/queries.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { useFilters } from '../../../route/route.ts';
 import { Badge } from '../../../ui/badge.tsx';
-import { Button, IconButton } from '../../../ui/button.tsx';
+import { Button } from '../../../ui/button.tsx';
 import { classNames } from '../../../ui/class-names.ts';
 import { Confirm, Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
-import { Menu, MenuItem, MenuLine } from '../../../ui/menu.tsx';
+import { MenuItem, MenuLine } from '../../../ui/menu.tsx';
 import { SkeletonRows } from '../../../ui/page.tsx';
+import { RowMenu } from '../../../ui/table/row-menu.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { isModified, type SavedView, showView, VIEW_ID, viewSearchOf, viewText } from './saved-view.ts';
 import { VIEW_LISTS, ViewForm } from './view-form.tsx';
@@ -121,13 +122,7 @@ function ViewRow({ view, isShown, isPinned, onShow, onLayer }: ViewRowProps) {
         </span>
         <span className="max-w-full truncate text-sm text-ink-2">{viewText(view.search)}</span>
       </button>
-      <Menu
-        trigger={
-          <IconButton label={`Actions for ${view.name}`} className="size-7">
-            <MoreHorizontal size={15} />
-          </IconButton>
-        }
-      >
+      <RowMenu name={view.name}>
         <MenuItem
           onSelect={() =>
             pin.mutate(
@@ -163,7 +158,7 @@ function ViewRow({ view, isShown, isPinned, onShow, onLayer }: ViewRowProps) {
             </MenuItem>
           </>
         )}
-      </Menu>
+      </RowMenu>
     </li>
   );
 }
