@@ -97,10 +97,12 @@ export function createMailer(
 function shown({ host, login }: SmtpConfig, problem: string): string {
   const { user, password } = login === null ? { user: '', password: null } : login;
   const secret = password?.reveal() ?? '';
-  const forms = [secret, btoa(secret), btoa(`\0${user}\0${secret}`)].filter((form) => form !== '');
+  const forms = [secret, base64(secret), base64(`\0${user}\0${secret}`)].filter((form) => form !== '');
   const plain = forms.reduce((text, form) => text.replaceAll(form, '[secret]'), problem);
   return `${host}: ${plain.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()}`.slice(0, PROBLEM_CHARACTERS_MAX);
 }
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** Plain text, and HTML that contains no markup of others, no image and nothing remote. */
 function renderMail({ paragraphs, link, footer }: Pick<Mail, 'paragraphs' | 'link' | 'footer'>): {
