@@ -24,7 +24,9 @@ export function encodeFrame(writer: BlockWriter, frame: Frame): void {
   }
 }
 
-function encodeMasked(writer: BlockWriter, { masked }: CallRecord): void {
+/** Members that few records have. */
+function encodeRareMembers(writer: BlockWriter, { cached_from, masked }: CallRecord): void {
+  writer.writeText(MEMBER.cachedFrom, cached_from ?? null);
   if (masked !== undefined) writer.writeText(MEMBER.masked, JSON.stringify(masked));
 }
 
@@ -35,8 +37,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       encodeEnd(writer, frame);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
       if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
-      writer.writeText(MEMBER.cachedFrom, frame.record.cached_from ?? null);
-      encodeMasked(writer, frame.record);
+      encodeRareMembers(writer, frame.record);
       break;
     case 'hold':
       encodeHold(writer, frame);
@@ -45,7 +46,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
     case 'refused':
       encodeRecord(writer, frame.record);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
-      encodeMasked(writer, frame.record);
+      encodeRareMembers(writer, frame.record);
       break;
     case 'extend':
       writer.writeText(MEMBER.callId, frame.call_id);

@@ -32,14 +32,24 @@ type FrameOf = {
   readonly tracedEnd: EndFrame;
   readonly storedEnd: EndFrame;
   readonly detach: DetachFrame;
+  readonly cachedEnd: EndFrame;
 };
+
+/** With its members in the order of the decoder's. */
+function cachedRecord(): CallRecord {
+  const { price_version, cost_nano_usd, ttfb_ms, duration_ms, ...first } = sampleRecord('req_6');
+  const { attempts: _, ...named } = { ...first, usage_source: 'cache' } as const;
+  const rare = { cached_from: 'req_01JDA7M2W8Q5', masked: { grl_1: 2, grl_2: 1 } };
+  return { ...named, ...rare, price_version, cost_nano_usd, ttfb_ms, duration_ms, attempts: [] };
+}
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
 /**
  * One of each kind. The end is that of a plain request, with its own hold. Then what calls of several targets have: an
  * attempt with most members, one at a service in a region, and a checkpoint at another target than the hold's. Then a hold
- * and an end of a call in a trace; an end and a detachment of calls that left something at their provider.
+ * and an end of a call in a trace; an end and a detachment of calls that left something at their provider; an end of a
+ * call that was answered from the cache, and masked by guardrails.
  */
 export const SAMPLE_FRAMES: FrameOf = {
   hold: { kind: 'hold', draft: heldCall('req_1', 5_000_000n).draft, amount: 5_000_000n, prepaid: true },
@@ -211,6 +221,15 @@ export const SAMPLE_FRAMES: FrameOf = {
       things: [{ kind: 'response', id: 'resp_1' }],
     },
   },
+  cachedEnd: {
+    kind: 'end',
+    record: cachedRecord(),
+    hold: null,
+    posted: 0n,
+    released: 0n,
+    writtenOff: 0n,
+    at_ms: 1_790_000_001_830,
+  },
 };
 
 const text = fc.oneof(
@@ -335,7 +354,7 @@ const draft = {
   price_version: textOrNull,
 };
 
-const record: fc.Arbitrary<CallRecord> = fc.record({
+const recordMembers: fc.Arbitrary<CallRecord> = fc.record({
   ...draft,
   status: count,
   error: textOrNull,
@@ -351,6 +370,14 @@ const record: fc.Arbitrary<CallRecord> = fc.record({
   duration_ms: finite,
   attempts: fc.array(attempt, { maxLength: 3 }),
 });
+const rareMembers = fc.record(
+  {
+    cached_from: text,
+    masked: fc.dictionary(fc.constantFrom('grl_1', 'grl_2'), count, { noNullPrototype: true }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const record = fc.tuple(recordMembers, rareMembers).map(([members, rare]): CallRecord => ({ ...members, ...rare }));
 
 const audit: fc.Arbitrary<NewAuditEntry> = fc.record({
   atMs: finite,
