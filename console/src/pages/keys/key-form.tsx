@@ -55,7 +55,6 @@ export function KeyForm({
   otherLimits = null,
   onChange,
 }: KeyFormProps) {
-  const zone = useClockZone();
   const fault = (member: string) => faultOf(faults, error, member);
   return (
     <div className="flex flex-col gap-6">
@@ -99,30 +98,12 @@ export function KeyForm({
           onChange={(caps) => onChange({ ...draft, caps })}
         />
       </FormPart>
-      <div className="grid gap-3 sm:grid-cols-2">
-        <SelectField
-          label="Expires"
-          value={draft.expiry}
-          error={draft.expiry === 'at' ? null : fault('expires_at')}
-          onChange={({ target }) => onChange({ ...draft, expiry: target.value as Expiry })}
-        >
-          {EXPIRIES.map(([expiry, words]) => (
-            <option key={expiry} value={expiry}>
-              {words}
-            </option>
-          ))}
-        </SelectField>
-        {draft.expiry === 'at' && (
-          <TextField
-            label="Date and time"
-            type="datetime-local"
-            hint={`Time zone: ${zone}`}
-            value={draft.expiresAt}
-            error={fault('expires_at')}
-            onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}
-          />
-        )}
-      </div>
+      <ExpiryFields
+        choices={EXPIRIES}
+        draft={draft}
+        error={fault('expires_at')}
+        onChange={(changes) => onChange({ ...draft, ...changes })}
+      />
       <TextField
         label="Allowed IP addresses"
         hint="Comma-separated addresses or networks, such as 10.0.0.0/8, 203.0.113.7. Leave blank to allow all."
@@ -149,6 +130,45 @@ export function KeyForm({
         checked={draft.strict}
         onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
       />
+    </div>
+  );
+}
+
+interface ExpiryFieldsProps<Choice extends string> {
+  readonly choices: readonly (readonly [Choice, string])[];
+  readonly draft: { readonly expiry: Choice; readonly expiresAt: string };
+  readonly error: string | null;
+  readonly onChange: (changes: { readonly expiry: Choice } | { readonly expiresAt: string }) => void;
+}
+
+/** A choice of spans, and with `at` a date and time in the zone of the user's clock. */
+export function ExpiryFields<Choice extends string>({ choices, draft, error, onChange }: ExpiryFieldsProps<Choice>) {
+  const zone = useClockZone();
+  const isDate = draft.expiry === 'at';
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <SelectField
+        label="Expires"
+        value={draft.expiry}
+        error={isDate ? null : error}
+        onChange={({ target }) => onChange({ expiry: target.value as Choice })}
+      >
+        {choices.map(([expiry, words]) => (
+          <option key={expiry} value={expiry}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+      {isDate && (
+        <TextField
+          label="Date and time"
+          type="datetime-local"
+          hint={`Time zone: ${zone}`}
+          value={draft.expiresAt}
+          error={error}
+          onChange={({ target }) => onChange({ expiresAt: target.value })}
+        />
+      )}
     </div>
   );
 }

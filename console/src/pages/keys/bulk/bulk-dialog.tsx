@@ -8,11 +8,10 @@ import { type Faults, faultOf, focusFirstFault, restOf } from '../../../policy/r
 import { Button } from '../../../ui/button.tsx';
 import { Confirm, Sheet } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
-import { CheckField, SelectField, TextAreaField, TextField } from '../../../ui/field.tsx';
+import { CheckField, TextAreaField } from '../../../ui/field.tsx';
 import { SkeletonLine } from '../../../ui/page.tsx';
 import type { Key } from '../key.ts';
-import type { Expiry } from '../key-draft.ts';
-import { EXPIRIES, FormPart } from '../key-form.tsx';
+import { EXPIRIES, ExpiryFields, FormPart } from '../key-form.tsx';
 import { type BulkDialogKind, type BulkDraft, EMPTY_BULK_DRAFT, readBulkDraft } from './bulk-changes.ts';
 import { useBulk } from './use-bulk.ts';
 
@@ -71,6 +70,8 @@ function StopKeys({ account, keys, action, onClose, onDone }: Common & { readonl
     </Confirm>
   );
 }
+
+const BULK_EXPIRIES = [['keep', 'No change'], ...EXPIRIES] as const;
 
 const BULK_MEMBERS = [
   'tags',
@@ -146,31 +147,12 @@ function EditKeys({ account, keys, onClose, onDone }: Common) {
             />
           )}
         </FormPart>
-        <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField
-            label="Expires"
-            value={draft.expiry}
-            error={draft.expiry === 'at' ? null : fault('expires_at')}
-            onChange={({ target }) => setDraft({ ...draft, expiry: target.value as Expiry | 'keep' })}
-          >
-            <option value="keep">No change</option>
-            {EXPIRIES.map(([expiry, words]) => (
-              <option key={expiry} value={expiry}>
-                {words}
-              </option>
-            ))}
-          </SelectField>
-          {draft.expiry === 'at' && (
-            <TextField
-              label="Date and time"
-              type="datetime-local"
-              hint={`Time zone: ${zone}`}
-              value={draft.expiresAt}
-              error={fault('expires_at')}
-              onChange={({ target }) => setDraft({ ...draft, expiresAt: target.value })}
-            />
-          )}
-        </div>
+        <ExpiryFields
+          choices={BULK_EXPIRIES}
+          draft={draft}
+          error={fault('expires_at')}
+          onChange={(changes) => setDraft({ ...draft, ...changes })}
+        />
         {rest !== null && <ErrorNote error={rest} />}
       </form>
     </Sheet>
