@@ -12,7 +12,7 @@ import type { HookParts, HookSubject } from './hook.ts';
 import type { Matcher } from './matcher.ts';
 import { personalDataMatchers } from './personal-data.ts';
 import { SecretMatcher } from './secret-formats.ts';
-import { SideGuard } from './side-guard.ts';
+import { applyEdits, SideGuard } from './side-guard.ts';
 import { TermMatcher } from './terms.ts';
 import type { TextRule } from './text-rules.ts';
 
@@ -137,12 +137,9 @@ async function tryRule(side: SideGuard, rule: GuardrailRule, text: string): Prom
     const shown = answer.action === 'replace' ? (answer.texts[0] ?? text) : text;
     return { outcome: shown === text ? 'passed' : 'masked', text: shown, findings, message: null };
   }
-  let shown = '';
-  let at = 0;
-  for (const { start, end, label } of found) {
-    shown += text.slice(at, start) + side.masking.maskOf(label, text.slice(start, end));
-    at = end;
-  }
-  shown += text.slice(at);
+  const edits = found.map(({ start, end, label }) => {
+    return { start, end, to: side.masking.maskOf(label, text.slice(start, end)) };
+  });
+  const shown = applyEdits(text, edits);
   return { outcome: found.length === 0 ? 'passed' : 'masked', text: shown, findings, message: null };
 }

@@ -33,6 +33,11 @@ async function send(text: string): Promise<{ readonly status: number; readonly b
   return { status: reply.status, body: await reply.text() };
 }
 
+/** Whatever a key asks for at the next frame has happened. */
+async function afterFrame(): Promise<void> {
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+}
+
 async function openGuardrails(): Promise<void> {
   await openPage(page, `${gateway.url}/app/guardrails`);
 }
@@ -84,6 +89,10 @@ describe.skipIf(!HAS_BROWSER)('guardrails (needs Chromium for Linux on x64)', ()
     await page.getByText('Disabled Block terms.').waitFor();
     expect((await send('Tell me about project falcon.')).status).toBe(200);
     await row('Block terms').getByRole('button', { name: 'Actions for Block terms' }).click();
+    // The keys are the menu's, not the table's.
+    await page.keyboard.press('ArrowDown');
+    await afterFrame();
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('menuitem');
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await dialog().getByRole('button', { name: 'Delete guardrail' }).click();
     await page.getByText('No guardrails yet').waitFor();
@@ -100,6 +109,12 @@ describe.skipIf(!HAS_BROWSER)('guardrails (needs Chromium for Linux on x64)', ()
     expect(shown).toContain('The request would pass, masked.');
     expect(shown).toContain('E-mail addresses');
     expect(shown).toMatch(/Write to \[EMAIL_[0-9a-f]{8}\] or \+1 415 555 0132\./);
+
+    expect((await send('Write to ada@example.com.')).status).toBe(200);
+    await openPage(page, `${gateway.url}/app/logs?range=24h`);
+    await page.getByRole('table', { name: 'Requests, newest first' }).locator('tbody tr[data-row="0"]').press('Enter');
+    await dialog().getByText('Masked by guardrails').waitFor();
+    await dialog().getByText('1 time', { exact: true }).waitFor();
   });
 
   test('a hook shows its signing secret once, and keeps its address', async () => {

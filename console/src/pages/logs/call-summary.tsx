@@ -1,7 +1,7 @@
 /** Renders the facts of a call: who, what, when, how it ended. */
 
 import type { ReactNode } from 'react';
-import { duration } from '../../lib/format.ts';
+import { counted, duration } from '../../lib/format.ts';
 import { RECORDED_TITLES } from '../../lib/protocols.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -110,6 +110,14 @@ export function CallSummary({ call, explanation }: CallSummaryProps) {
             >
               {call.cached_from}
             </Link>
+          </Fact>
+        )}
+        {call.masked !== undefined && (
+          <Fact name="Masked by guardrails">
+            {counted(
+              Object.values(call.masked).reduce((sum, times) => sum + times, 0),
+              'time',
+            )}
           </Fact>
         )}
         <Fact name="Token count source">{SOURCE_LABELS[call.usage_source] ?? call.usage_source}</Fact>
