@@ -72,7 +72,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'The model is not served at this endpoint: its `protocols` leave the format out, or it is a model for something else, such as embeddings.',
     retry: NO,
     remedy:
-      'Call the endpoint that the message names, or add the format to `protocols` of the model. What each model serves is on its page in the console.',
+      'Call the endpoint that the message names, or add the format to `protocols` of the model. The page of each model in the console lists its endpoints.',
     example: 'the model "text-embedding-3-small" is not served on this endpoint; use POST /v1/embeddings',
   },
   address_forbidden: {
@@ -94,7 +94,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'The path does not exist, or the response, file, conversation or batch is not stored for the workspace of this key.',
     retry: NO,
     remedy:
-      'Check the base URL: `http://HOST:PORT/v1` works for all SDKs. What another workspace stored is not found, by design: [stored state](stored-state.md).',
+      'Check the base URL: `http://HOST:PORT/v1` works for all SDKs. State of another workspace is not found, by design: [stored state](stored-state.md).',
     example: 'this response is not stored for this workspace',
   },
   method_not_allowed: {
@@ -286,7 +286,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'A budget of the key, end user, workspace, account or model, or the balance of a prepaid account, does not cover the request. OpenCode and Qwen Code get 402, because they repeat every 429.',
     retry: 'Not before the budget resets or is raised; the message says when it resets.',
     remedy:
-      'Raise the budget ([limits and budgets](set-budgets.md)) or top the account up: `bin/tollgate topup ACCOUNT --usd N`. What is reserved for running requests counts, and comes free when they end.',
+      'Raise the budget ([limits and budgets](set-budgets.md)) or top the account up: `bin/tollgate topup ACCOUNT --usd N`. Reservations of running requests count, and are released when they end.',
     example:
       'insufficient quota: the daily budget of this API key doesn’t cover this request; it will reset at 2026-11-28T00:00:00.000Z; ask the gateway operator for a higher one',
   },

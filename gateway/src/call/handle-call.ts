@@ -70,7 +70,7 @@ export async function handleCall(
   }
 }
 
-/** What is stored of a guarded request is what its rules leave of it; of one that they refuse, nothing. */
+/** Stores a guarded request as its rules leave it, and nothing of one that they refuse. */
 async function guardCall(call: Identified, guard: Guard, read: ReadCall): Promise<ReadCall> {
   call.guard = guard;
   setFacts(call, read.outline, read.facts);

@@ -1,6 +1,6 @@
 /**
  * Finds the texts in the JSON of requests and answers, of all formats, and changes them in place: every other byte stays.
- * What is no text for a model (identifiers, signatures, media, words of the format) is never touched.
+ * Identifiers, signatures, media and words of the format are no texts, and are never touched.
  */
 import {
   children,

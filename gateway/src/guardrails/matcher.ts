@@ -1,6 +1,6 @@
 /** Defines how texts are searched, whole and as they arrive. */
 
-/** The longest text that a rule recognizes as one, in UTF-16 units. What may go on beyond it could not be checked. */
+/** The longest text that a rule recognizes as one, in UTF-16 units. A longer one could not be checked. */
 export const MATCH_LENGTH_MAX = 4_096;
 
 /** `text[start, end)` was found. */
@@ -16,7 +16,7 @@ export interface Match {
 }
 
 /**
- * Searches a text from left to right, in time linear in its length. What is found from a place on must not depend on
+ * Searches a text from left to right, in time linear in its length. Matches from a place on must not depend on
  * the text more than `CONTEXT_LENGTH` units before it.
  */
 export interface Matcher {

@@ -260,7 +260,7 @@ export class StreamGuard {
   }
 }
 
-/** What is held outlives the read that it came with. */
+/** A held record outlives the read that it came with. */
 function copyOf(record: StreamRecord): StreamRecord {
   const bytes = Buffer.from(rawBytes(record));
   const { start, dataBytes, dataStart, dataEnd } = record;

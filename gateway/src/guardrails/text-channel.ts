@@ -57,7 +57,7 @@ export class TextChannel {
     let to = isOver ? this.#text.length : this.#rules.openFrom(this.#text, from);
     for (const finding of found) {
       if (finding.start >= to) break;
-      // What it may grow together with is not known yet.
+      // Further text may still prolong it.
       if (finding.end > to) to = finding.start;
     }
     for (const finding of found) {

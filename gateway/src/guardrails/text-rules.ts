@@ -47,7 +47,7 @@ export class TextRules {
       const matches: Match[] = [];
       for (const matcher of matchers) matcher.find(text, from, matches);
       for (const match of matches) {
-        // What is too long is masked by nothing: the rule fails, open or closed.
+        // No mask replaces a text that is too long: the rule fails, open or closed.
         if (match.isTooLong && rule.failsOpen) continue;
         found.push({ ...match, rule, action: match.isTooLong ? 'block' : rule.action });
       }

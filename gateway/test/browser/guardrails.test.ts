@@ -33,7 +33,7 @@ async function send(text: string): Promise<{ readonly status: number; readonly b
   return { status: reply.status, body: await reply.text() };
 }
 
-/** Whatever a key asks for at the next frame has happened. */
+/** Resolves after the changes that a key made for the next frame. */
 async function afterFrame(): Promise<void> {
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 }

@@ -45,7 +45,7 @@ export default function LogsPage() {
   const [layer, setLayer] = useState<'views' | 'columns' | null>(null);
   const isLive = search.live === '1';
   const isPaused = isLive && pauses;
-  // Who opens the address of a request reads that request first: the list behind it is loaded when the sheet closes.
+  // At the address of a request, that request comes first: the list behind it is loaded when the sheet closes.
   const [showsList, showList] = useState(request === undefined);
   if (!showsList && request === undefined) showList(true);
   const byReason = search.view === 'reasons';

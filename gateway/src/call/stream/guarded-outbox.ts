@@ -48,7 +48,7 @@ export class GuardedOutbox extends Outbox {
     return failure instanceof Promise ? failure.then(end) : end(failure);
   }
 
-  /** What a hook has not seen is left out. */
+  /** Leaves out text that a hook has not seen. */
   override finishNow(): void {
     const guard = this.#guard;
     this.#guard = null;

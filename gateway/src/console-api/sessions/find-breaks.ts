@@ -69,7 +69,7 @@ interface Seen {
   readonly keptMs: number;
 }
 
-/** By request id, for records in the order of arrival. The first ones may only serve as what came before. */
+/** By request id, for records in the order of arrival. The first ones may be there only as context of the others. */
 export function findBreaks(records: readonly CallRecord[]): ReadonlyMap<string, CacheBreak> {
   const breaks = new Map<string, CacheBreak>();
   const byTarget = new Map<string, Seen>();
