@@ -54,7 +54,7 @@ import { logHealth } from './log-health.ts';
 import { startAlerts } from './open-alerts.ts';
 import { openConsole, openPolicy } from './open-console.ts';
 import { openContent } from './open-content.ts';
-import { openGuardrails } from './open-guardrails.ts';
+import { openGuardrails } from './open-hooks.ts';
 import { openModels, remindDaily, sealCredential } from './open-models.ts';
 import { openMoney } from './open-money.ts';
 import { auditEntryOf, modelAuditEntryOf, openPeople } from './open-people.ts';

@@ -4,17 +4,15 @@ import { createDelivering } from '../alerts/deliver-alerts.ts';
 import { type AlertSources, createEvaluation } from '../alerts/evaluate-alerts.ts';
 import type { MoneySources } from '../alerts/find-money.ts';
 import type { CallDeps } from '../call/deps.ts';
-import { bindingOf } from '../config/console-providers.ts';
 import type { StateParts } from '../console-api/models/routing-states.ts';
-import { ALERT_BINDING } from '../control/alert-commands.ts';
 import { createMailer } from '../mail/mailer.ts';
 import { OPERATOR_ACCOUNT } from '../people/roles.ts';
 import type { CredentialSeal } from '../providers/credentials/credential-seal.ts';
 import type { BindingCaps, Subject } from '../store/ports/limits.ts';
 import type { Store } from '../store/ports/store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
-import { createGuardedFetch } from '../upstream/guarded-fetch.ts';
 import { observeForAlerts } from './observe-for-alerts.ts';
+import { reachHooks } from './open-hooks.ts';
 import { accountOf } from './open-money.ts';
 
 const TICK_MS = 5_000;
@@ -46,17 +44,10 @@ export function startAlerts(parts: AlertParts): () => void {
     zoneOf: (account) => zoneOf(deps, account),
   });
   const evaluate = createEvaluation({ alerts, ...readMoney(parts), ...observed });
-  const isTrusted = (origin: string) => deps.settings.config.server.privateOrigins.includes(origin);
-  const [trustingFetch, publicFetch] = [createGuardedFetch(isTrusted), createGuardedFetch(() => false)];
   const deliver = createDelivering({
     alerts,
-    fetchFor: ({ account }) => (account === OPERATOR_ACCOUNT ? trustingFetch : publicFetch),
+    ...reachHooks('alert rule', seal, () => deps),
     sendMail: createMailer(() => deps.settings.config.server),
-    open({ id, receiver, sealed }) {
-      if (sealed === null) return null;
-      const { url, signing } = seal.open(bindingOf({ provider: ALERT_BINDING, name: id }, receiver), sealed) ?? {};
-      return url === undefined || signing === undefined ? null : { url, signing };
-    },
     minuteOf: ({ account }, atMs) => Math.floor((atMs - dayAt(zoneOf(deps, account), atMs).startMs) / 60_000) % 1_440,
     consoleUrl: () => (deps.settings.config.server.console ? baseUrl() : null),
     nowMs,

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
-import { checkConsoleAddress } from '../config/console-providers.ts';
 import { isMailAddress } from '../config/file/mail-address.ts';
-import { Secret } from '../lib/secret.ts';
+import type { Secret } from '../lib/secret.ts';
 import {
   ALERT_CHANNELS,
   ALERT_EVENTS,
@@ -14,6 +13,7 @@ import {
 } from '../store/ports/books/alerts.ts';
 import { givenId } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, findAccount } from './command.ts';
+import { hookAddress, sealHook } from './hooks.ts';
 import { auditChange, OPERATOR_ACCOUNT } from './policy-changes.ts';
 
 /** Bound the deliveries that run at a time. */
@@ -56,8 +56,6 @@ const settings = {
   renotify_hours: z.int().min(1).max(720).nullable(),
   quiet: z.strictObject({ from: minuteOfDay, to: minuteOfDay }).nullable(),
 };
-/** Parsed by `readHookAddress`. */
-export const hookAddress = z.url({ protocol: /^https?$/, error: 'expected an https address' }).max(2_000);
 const receiver = {
   channel: z.enum(ALERT_CHANNELS),
   url: hookAddress.nullish(),
@@ -151,9 +149,6 @@ const set = defineCommand(
   },
 );
 
-/** No provider has a name with a space, so nothing else is sealed for it. */
-export const ALERT_BINDING = 'alert rule';
-
 function checkThreshold(event: AlertEvent, threshold: bigint): void {
   const range = THRESHOLDS[event];
   const [from, to] = range === null ? [0n, 0n] : [range.from, range.to];
@@ -188,32 +183,8 @@ async function chooseReceiver(
     return { receiver, sealed: null, signing: null };
   }
   if (text == null) throw new CommandFailure('url: found nothing, expected the address of the webhook', 'usage');
-  const url = await readHookAddress(run, account, text);
-  const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
-  const sealed = run.routing.seal({ provider: ALERT_BINDING, name: id }, url.origin, {
-    url: new Secret(text),
-    signing,
-  });
-  return { receiver: url.origin, sealed, signing: channel === 'webhook' ? signing : null };
-}
-
-/**
- * Parses the address of another service. It is public https; the operator's account may also name an origin under
- * `server.private_origins`.
- *
- * @throws CommandFailure for the argument `url`.
- */
-export async function readHookAddress(run: CommandRun, account: string, text: string): Promise<URL> {
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '') {
-    throw new CommandFailure('url: found a user name or password, expected an address without them', 'usage');
-  }
-  const served = account === OPERATOR_ACCOUNT ? await run.routing.served() : null;
-  const fault = checkConsoleAddress({ url: text, origin: url.origin }, served?.config.server.privateOrigins ?? []);
-  if (fault !== null) {
-    throw new CommandFailure(`url: found ${fault.found}, expected ${fault.expected}. ${fault.advice}`, 'usage');
-  }
-  return url;
+  const hook = await sealHook(run, 'alert rule', { id, account }, text);
+  return { ...hook, signing: channel === 'webhook' ? hook.signing : null };
 }
 
 async function checkRecipients(run: CommandRun, to: readonly string[]): Promise<string> {

@@ -1,7 +1,6 @@
 /** Defines the commands for guardrail rules. They are applied to requests by the running server. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { Secret } from '../../lib/secret.ts';
 import {
   GUARDRAIL_ACTIONS,
   GUARDRAIL_CHECKS,
@@ -9,7 +8,6 @@ import {
   type GuardrailCheck,
   type GuardrailRule,
 } from '../../store/ports/books/guardrails.ts';
-import { hookAddress, readHookAddress } from '../alert-commands.ts';
 import { givenId } from '../arguments.ts';
 import {
   CommandFailure,
@@ -19,6 +17,7 @@ import {
   findAccount,
   findWorkspace,
 } from '../command.ts';
+import { hookAddress, type SealedHook, sealHook } from '../hooks.ts';
 import { auditChange, type ShownMembers } from '../policy-changes.ts';
 import { readItems } from './guardrail-items.ts';
 
@@ -62,7 +61,7 @@ const create = defineCommand(
       );
     }
     const id = `grl_${randomBytes(12).toString('hex')}`;
-    const hook = check === 'hook' ? await sealHook(run, { id, account }, given.url) : null;
+    const hook = check === 'hook' ? await chooseHook(run, { id, account }, given.url) : null;
     const rule: GuardrailRule = {
       ...{ id, account, workspace, name, check, side },
       items: readItems(check, items),
@@ -86,7 +85,7 @@ const set = defineCommand(
     const { name, workspace, items, side, action, fails_open, timeout_ms, url, enabled } = given;
     if (workspace !== undefined) checkWorkspace(run, before.account, workspace);
     refuseForCheck(before.check, given);
-    const hook = url === undefined ? null : await sealHook(run, before, url);
+    const hook = url === undefined ? null : await chooseHook(run, before, url);
     const rule: GuardrailRule = {
       ...before,
       name: name ?? before.name,
@@ -141,23 +140,14 @@ const test = defineCommand(
   },
 );
 
-/** No provider has a name with a space, so nothing else is sealed for it. */
-export const GUARDRAIL_BINDING = 'guardrail rule';
-
-/** Checks the address of a hook, and seals it with a new secret that signs what is sent there. */
-async function sealHook(
+/** Checks and seals the address of a hook. */
+async function chooseHook(
   run: CommandRun,
-  { id, account }: Pick<GuardrailRule, 'id' | 'account'>,
-  text: string | undefined,
-): Promise<{ readonly receiver: string; readonly sealed: string; readonly signing: Secret }> {
-  if (text === undefined) throw new CommandFailure('url: found nothing, expected the address of the hook', 'usage');
-  const { origin } = await readHookAddress(run, account, text);
-  const signing = new Secret(`whsec_${randomBytes(32).toString('hex')}`);
-  const sealed = run.routing.seal({ provider: GUARDRAIL_BINDING, name: id }, origin, {
-    url: new Secret(text),
-    signing,
-  });
-  return { receiver: origin, sealed, signing };
+  rule: Pick<GuardrailRule, 'id' | 'account'>,
+  address: string | undefined,
+): Promise<SealedHook> {
+  if (address === undefined) throw new CommandFailure('url: found nothing, expected the address of the hook', 'usage');
+  return sealHook(run, 'guardrail rule', rule, address);
 }
 
 /** Refuses arguments that a rule of this check ignores. */
