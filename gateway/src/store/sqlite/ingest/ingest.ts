@@ -7,7 +7,9 @@ import type { Block } from '../../journal/block.ts';
 import type { BlockCursor } from '../../journal/block-cursor.ts';
 import { decodeFrames } from '../../journal/decode-frames.ts';
 import type { JournalEnd } from '../../ports/journal.ts';
+import type { CallRecord } from '../../ports/records.ts';
 import { StoreError, Unavailable } from '../../ports/store-errors.ts';
+import type { StoredBlock } from '../chunks/build-chunks.ts';
 import { inTransaction } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { openUsageFolder } from '../rollup/fold-usage.ts';
@@ -43,6 +45,8 @@ export interface IngestParts {
   readonly openBlocks: (from: JournalEnd) => BlockCursor;
   readonly nowMs: () => number;
   readonly reach: ReachFailpoint;
+  /** Told the records of each batch once it is committed. */
+  readonly onStored?: (blocks: readonly StoredBlock[]) => void;
 }
 
 /** One transaction applies about this many frames: fewer cost more each, more hold up other writes for longer. */
@@ -53,7 +57,7 @@ const RELEASE_BYTES = 4 * 1024 * 1024;
 /** How long gathered sums wait for more: longer means fewer rows rewritten, but more records read by every question. */
 const GATHER_MS = 15_000;
 
-export function openIngest({ database, openBlocks, nowMs, reach }: IngestParts): Ingest {
+export function openIngest({ database, openBlocks, nowMs, reach, onStored }: IngestParts): Ingest {
   const insertBlock = database.prepare(
     'INSERT INTO block (seq, epoch, frames, prev, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -87,17 +91,19 @@ export function openIngest({ database, openBlocks, nowMs, reach }: IngestParts):
   function apply(batch: readonly Block[], isDurable: boolean): void {
     const last = batch.at(-1);
     if (last === undefined) return;
+    let stored: readonly StoredBlock[];
     try {
       if (!isDurable) database.run('PRAGMA synchronous = NORMAL');
-      inTransaction(database, () => {
+      stored = inTransaction(database, () => {
         reach('ingest-begun');
         usage.begin(nowMs());
-        for (const block of batch) applyBlock(block);
+        const applied = batch.map(applyBlock);
         tables.write();
         reach('ingest-applied');
         usage.finish(last.seq, nowMs(), GATHER_MS);
         moveMark.run(last.epoch, last.seq, last.hash);
         reach('ingest-before-commit');
+        return applied;
       });
     } catch (fault) {
       tables.forget();
@@ -108,12 +114,18 @@ export function openIngest({ database, openBlocks, nowMs, reach }: IngestParts):
     }
     reach('ingest-committed');
     mark = { epoch: last.epoch, seq: last.seq, head: Uint8Array.from(last.hash) };
+    onStored?.(stored);
   }
 
-  function applyBlock(block: Block): void {
+  function applyBlock(block: Block): StoredBlock {
     const { seq, epoch, frames, prev, hash, bytes } = block;
-    for (const frame of decodeFrames(block.body, frames)) tables.apply(frame, block);
+    const records: CallRecord[] = [];
+    for (const frame of decodeFrames(block.body, frames)) {
+      tables.apply(frame, block);
+      if ('record' in frame) records.push(frame.record);
+    }
     insertBlock.run(seq, epoch, frames, prev, hash, bytes);
+    return { seq, records };
   }
 
   /** Where a batch does not fit the tables, its blocks are applied one by one, up to the one to blame. */

@@ -34,7 +34,12 @@ export interface IngestRig {
 const STREAM = Buffer.alloc(16, 7);
 
 /** Opens the folder's database, and creates it if it is missing. Each opening takes the next epoch. */
-export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => undefined, chunkRows?: number): IngestRig {
+export function openIngestRig(
+  dataDir: string,
+  reach: ReachFailpoint = () => undefined,
+  chunkRows?: number,
+  keptMax?: number,
+): IngestRig {
   const database = openWriteConnection(databasePath(dataDir));
   migrate(database, 1);
   if (findMark(database) === null) {
@@ -58,8 +63,8 @@ export function openIngestRig(dataDir: string, reach: ReachFailpoint = () => und
       close: () => undefined,
     };
   };
-  const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach });
-  const chunks = openChunkBuilder(database, chunkRows);
+  const chunks = openChunkBuilder(database, chunkRows, keptMax);
+  const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take });
   const writer = new BlockWriter(BLOCK_HEAD_BYTES);
 
   function appendOnly(frames: readonly Frame[]): number {

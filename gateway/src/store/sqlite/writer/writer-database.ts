@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { openBlockCursor } from '../../journal/block-cursor.ts';
 import { recoverJournal } from '../../journal/recover-journal.ts';
 import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
-import { openChunkBuilder } from '../chunks/build-chunks.ts';
+import { type ChunkBuilder, openChunkBuilder } from '../chunks/build-chunks.ts';
 import { inSavepoint, inTransaction, openWriteConnection } from '../database/connection.ts';
 import type { ReachFailpoint } from '../failpoints.ts';
 import { type Ingest, type Ingested, openIngest } from '../ingest/ingest.ts';
@@ -69,10 +69,10 @@ function open(database: Database, path: string, reach: ReachFailpoint): WriterDa
   const taken = beginStream(database, path, reach);
   const { stream, ...mark } = readMark(database);
   const recovered = recoverJournal(journalFolder(path), mark, stream);
-  const ingest = ingestOf(database, path, reach);
-  ingest.reach(recovered.end.seq);
-  ingest.release();
-  return writerDatabase(database, ingest, {
+  const parts = openParts(database, path, reach);
+  parts.ingest.reach(recovered.end.seq);
+  parts.ingest.release();
+  return writerDatabase(database, parts, {
     stream,
     end: recovered.end,
     epoch: recovered.epoch,
@@ -91,7 +91,7 @@ function reopen(database: Database, path: string, expected: Uint8Array, reach: R
       'The database belongs to another journal: it was replaced. Restart the server.',
     );
   }
-  return writerDatabase(database, ingestOf(database, path, reach), {
+  return writerDatabase(database, openParts(database, path, reach), {
     stream,
     end,
     epoch: end.epoch,
@@ -120,14 +120,19 @@ function beginStream(database: Database, path: string, reach: ReachFailpoint): T
   return taken;
 }
 
-function ingestOf(database: Database, path: string, reach: ReachFailpoint): Ingest {
-  const openBlocks: Parameters<typeof openIngest>[0]['openBlocks'] = (from) =>
-    openBlockCursor(journalFolder(path), from);
-  return openIngest({ database, openBlocks, nowMs: Date.now, reach });
+interface Parts {
+  readonly ingest: Ingest;
+  readonly chunks: ChunkBuilder;
 }
 
-function writerDatabase(database: Database, ingest: Ingest, opened: OpenedJournal): WriterDatabase {
+function openParts(database: Database, path: string, reach: ReachFailpoint): Parts {
   const chunks = openChunkBuilder(database);
+  const openBlocks: Parameters<typeof openIngest>[0]['openBlocks'] = (from) =>
+    openBlockCursor(journalFolder(path), from);
+  return { chunks, ingest: openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take }) };
+}
+
+function writerDatabase(database: Database, { ingest, chunks }: Parts, opened: OpenedJournal): WriterDatabase {
   return {
     opened,
     ingest: ingest.reach,
