@@ -29,47 +29,59 @@ const BYTE_CODES = 256;
 
 /** Equal values mostly follow one another, so each is compared with the one before it first: that is cheaper than a hash. */
 export function packColumn(kind: ColumnKind, values: readonly (ColumnValue | null)[]): Uint8Array {
-  const present = new Set<ColumnValue>();
+  /** Distinct values, numbered from 1 in the order in which they come. */
+  const places = new Map<ColumnValue, number>();
+  const codes = new Uint16Array(values.length);
   let before: ColumnValue | null = null;
-  for (const value of values) {
-    if (value === before) continue;
-    before = value;
-    if (value !== null) present.add(value);
+  let place = 0;
+  for (let row = 0; row < codes.length; row++) {
+    const value = values[row] ?? null;
+    if (value !== before) {
+      before = value;
+      place = value === null ? 0 : (places.get(value) ?? places.size + 1);
+      if (place > places.size && value !== null) places.set(value, place);
+    }
+    codes[row] = place;
   }
   return kind === 'text'
-    ? packTexts(values, present as Set<string>)
-    : packNumbers(kind, values, present as Set<number | bigint>);
+    ? packTexts(codes, places as Map<string, number>)
+    : packNumbers(kind, codes, places as Map<number | bigint, number>);
 }
 
-function packTexts(values: readonly (ColumnValue | null)[], present: ReadonlySet<string>): Uint8Array {
-  const sorted = [...present].map((text) => ({ text, bytes: Buffer.from(text) }));
-  sorted.sort((one, other) => Buffer.compare(one.bytes, other.bytes));
+function packTexts(codes: Uint16Array, places: ReadonlyMap<string, number>): Uint8Array {
+  const joined = [...places.keys()].join('');
+  const isAscii = Buffer.byteLength(joined) === joined.length;
+  const sorted = sortTexts([...places.keys()], isAscii);
   const ends = new Uint32Array(sorted.length);
   let end = 0;
-  for (const [index, { bytes }] of sorted.entries()) {
-    end += bytes.length;
+  for (let index = 0; index < ends.length; index++) {
+    const text = sorted[index] ?? '';
+    end += isAscii ? text.length : Buffer.byteLength(text);
     ends[index] = end;
   }
-  const codes = codesOf(
-    values,
-    sorted.map(({ text }) => text),
-  );
-  return join(TEXT, values.length, sorted.length, [
-    codes,
+  return join(TEXT, codes.length, sorted.length, [
+    packCodes(codes, sorted, places),
     bytesOf(ends),
-    Buffer.concat(sorted.map(({ bytes }) => bytes)),
+    Buffer.from(sorted.join('')),
   ]);
+}
+
+/** In the order of their UTF-8 bytes, which for ASCII is that of strings, and much faster. */
+function sortTexts(texts: string[], isAscii: boolean): readonly string[] {
+  if (isAscii) return texts.every((text, index) => index === 0 || (texts[index - 1] ?? '') < text) ? texts : texts.sort();
+  const encoded = texts.map((text) => ({ text, bytes: Buffer.from(text) }));
+  encoded.sort((one, other) => Buffer.compare(one.bytes, other.bytes));
+  return encoded.map(({ text }) => text);
 }
 
 function packNumbers(
   kind: 'integer' | 'real',
-  values: readonly (ColumnValue | null)[],
-  present: ReadonlySet<number | bigint>,
+  codes: Uint16Array,
+  places: ReadonlyMap<number | bigint, number>,
 ): Uint8Array {
-  const sorted = sortNumbers([...present]);
-  const codes = codesOf(values, sorted);
+  const sorted = sortNumbers([...places.keys()]);
   const [form, packed] = packValues(kind, sorted);
-  return join(form, values.length, sorted.length, [codes, packed]);
+  return join(form, codes.length, sorted.length, [packCodes(codes, sorted, places), packed]);
 }
 
 function sortNumbers(values: (number | bigint)[]): readonly (number | bigint)[] {
@@ -89,22 +101,19 @@ function packValues(kind: 'integer' | 'real', sorted: readonly (number | bigint)
   return [INT64, bytesOf(BigInt64Array.from(sorted, BigInt))];
 }
 
-/** Empty where all rows have the same code, which then is the number of values. */
-function codesOf(values: readonly (ColumnValue | null)[], sorted: readonly ColumnValue[]): Uint8Array {
+/** `codes` have places, which become positions. Empty where all rows have the same code, the number of values. */
+function packCodes<Value extends ColumnValue>(
+  codes: Uint16Array,
+  sorted: readonly Value[],
+  places: ReadonlyMap<Value, number>,
+): Uint8Array {
   const count = sorted.length;
-  if (count === 0 || (count === 1 && !values.includes(null))) return new Uint8Array();
-  const positions = new Map(sorted.map((value, index) => [value, index + 1]));
-  const codes = count < BYTE_CODES ? new Uint8Array(values.length) : new Uint16Array(values.length);
-  let before: ColumnValue | null = null;
-  let code = 0;
-  for (const [row, value] of values.entries()) {
-    if (value !== before) {
-      before = value;
-      code = value === null ? 0 : (positions.get(value) ?? 0);
-    }
-    codes[row] = code;
-  }
-  return bytesOf(codes);
+  if (count === 0 || (count === 1 && !codes.includes(0))) return new Uint8Array();
+  const positions = new Uint16Array(count + 1);
+  for (let index = 0; index < count; index++) positions[places.get(sorted[index] as Value) ?? 0] = index + 1;
+  const packed = count < BYTE_CODES ? new Uint8Array(codes.length) : new Uint16Array(codes.length);
+  for (let row = 0; row < codes.length; row++) packed[row] = positions[codes[row] ?? 0] ?? 0;
+  return bytesOf(packed);
 }
 
 function join(form: number, rows: number, count: number, parts: readonly Uint8Array[]): Uint8Array {
