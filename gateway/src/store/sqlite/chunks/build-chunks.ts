@@ -37,7 +37,7 @@ const READ = `SELECT ${FIELD_NAMES.map((field) => CHUNK_FIELDS[field].sql).join(
 type Value = string | number | null;
 
 /** Most records in memory after the mark, and most of those that wait: each takes about 0.6 KB. */
-const KEPT_MAX = 32_768;
+const KEPT_MAX = 16_384;
 
 /** What of an account waits for its next chunk. */
 interface Waiting {
