@@ -9,6 +9,8 @@ export const FAILPOINTS = [
   'ingest-applied',
   'ingest-before-commit',
   'ingest-committed',
+  'chunk-before-commit',
+  'chunk-committed',
   'take-over-before-commit',
   'take-over-committed',
 ] as const;

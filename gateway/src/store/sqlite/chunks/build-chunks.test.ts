@@ -1,9 +1,14 @@
 /** Tests that each record is in one place at any time: after the mark, waiting, or in a chunk of its own account. */
 import { afterEach, expect, test } from 'bun:test';
+import type { Reason } from '../../../errors/reason.ts';
+import type { CallRecord } from '../../ports/records.ts';
+import { Unavailable } from '../../ports/store-errors.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
+import type { ColumnValue } from './chunk-column.ts';
 import { CHUNK_FIELDS, FIELD_NAMES } from './chunk-fields.ts';
 import { idOf, unchunkedCondition, withChunks } from './read-chunks.ts';
 
@@ -17,24 +22,37 @@ afterEach(() => {
   for (const rig of rigs.splice(0)) rig.close();
 });
 
-function open(dataDir: string): IngestRig {
-  const rig = openIngestRig(dataDir, undefined, CHUNK_ROWS);
+function open(dataDir: string, keptMax?: number, reach?: ReachFailpoint): IngestRig {
+  const rig = openIngestRig(dataDir, reach, CHUNK_ROWS, keptMax);
   rigs.push(rig);
   return rig;
+}
+
+function recordOf(random: () => number, nth: number): CallRecord {
+  const record = randomCall(random, VARIETY, START_MS + nth * 60_000, nth);
+  const reason: Reason = { kind: 'rate_limited', at_step: 'limits' };
+  return {
+    ...record,
+    // Many of one account in turn, then a few of each.
+    account: nth % 150 < 90 ? 'default' : record.account,
+    end_user: nth % 5 === 0 ? `ünser-${nth}-😀` : record.end_user,
+    usage_flags: nth % 9 === 0 ? ['sum', 'far_output'] : null,
+    reason: record.error === null ? null : reason,
+    trace_id: nth % 4 === 0 ? 'ab'.repeat(16) : null,
+    ...(nth % 11 === 0 && { cached_from: 'req_first' }),
+  };
 }
 
 function fill(rig: IngestRig, first: number, count: number): void {
   const random = seededRandom(first + 1);
   for (let nth = first; nth < first + count; nth += 7) {
-    const calls = Array.from({ length: Math.min(7, first + count - nth) }, (_, index) =>
-      randomCall(random, VARIETY, START_MS + (nth + index) * 60_000, nth + index),
-    );
+    const calls = Array.from({ length: Math.min(7, first + count - nth) }, (_, index) => recordOf(random, nth + index));
     fillCalls(rig, calls);
   }
 }
 
-function openWithAccounts(dataDir: string): IngestRig {
-  const rig = open(dataDir);
+function openWithAccounts(dataDir: string, keptMax?: number, reach?: ReachFailpoint): IngestRig {
+  const rig = open(dataDir, keptMax, reach);
   for (const id of ACCOUNTS.slice(1)) {
     rig.keepWrites([[{ sql: 'INSERT INTO account (id, created_at_ms) VALUES (?, 1)', parameters: [id], changes: 1 }]]);
   }
@@ -94,16 +112,93 @@ test('records move to waiting and to chunks, each once, also in a new process', 
 
 test('a step that fails changes nothing, and is repeated', () => {
   const rig = openWithAccounts(newFolder());
-  fill(rig, 0, 100);
-  for (const table of ['record_column', 'record_waiting']) {
-    rig.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'not now'); END`);
-    expect(() => rig.chunk()).toThrow('not now');
+  // The first records are read from the rows, those after them come from memory.
+  for (const first of [0, 100]) {
+    fill(rig, first, 100);
+    for (const table of ['record_column', 'record_waiting']) {
+      rig.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'not now'); END`);
+      expect(() => rig.chunk()).toThrow('not now');
+      expectOnce(rig);
+      rig.database.run('DROP TRIGGER refuse');
+    }
+    rig.chunk();
     expectOnce(rig);
-    rig.database.run('DROP TRIGGER refuse');
+  }
+  expect(count(rig, 'record_chunk')).toBeGreaterThan(2);
+});
+
+/** By id, the value of every field, in the order of the fields. */
+function chunkedValues(rig: IngestRig, account: string): Map<string, readonly (ColumnValue | null)[]> {
+  const entries = withChunks(rig.database, { account, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, (chunks) =>
+    chunks.flatMap((chunk) => {
+      const columns = FIELD_NAMES.map((field) => chunk.column(field));
+      return Array.from({ length: chunk.rows }, (_, row) => {
+        const values = columns.map((column) => column.valueOf(column.codes[row] ?? 0));
+        return [String(values[FIELD_NAMES.indexOf('id')]), values] as const;
+      });
+    }),
+  );
+  return new Map(entries);
+}
+
+test('chunks have the same values from memory and from rows', () => {
+  const [fromMemory, fromRows] = [openWithAccounts(newFolder()), openWithAccounts(newFolder(), 0)];
+  let compared = 0;
+  for (const rig of [fromMemory, fromRows]) {
+    for (let first = 0; first < 600; first += 100) {
+      fill(rig, first, 100);
+      rig.chunk();
+    }
+  }
+  for (const account of ACCOUNTS) {
+    const rows = chunkedValues(fromRows, account);
+    for (const [id, values] of chunkedValues(fromMemory, account)) {
+      const other = rows.get(id);
+      if (other === undefined) continue;
+      expect(values).toEqual(other);
+      compared += 1;
+    }
+  }
+  expect(compared).toBeGreaterThan(500);
+});
+
+test.each([0, 20, 60, 1_000])('records are each in one place with at most %d of them in memory', (keptMax) => {
+  const dataDir = newFolder();
+  let rig = openWithAccounts(dataDir, keptMax);
+  const random = seededRandom(keptMax);
+  for (let first = 0; first < 700; ) {
+    const count = 1 + Math.floor(random() * 60);
+    fill(rig, first, count);
+    first += count;
+    if (random() < 0.7) rig.chunk();
+    expectOnce(rig);
+    if (random() < 0.15) {
+      rigs.pop()?.close();
+      rig = open(dataDir, keptMax);
+    }
   }
   rig.chunk();
   expectOnce(rig);
-  expect(count(rig, 'record_chunk')).toBeGreaterThan(2);
+  expect(count(rig, 'record_chunk')).toBeGreaterThan(10);
+  expect(count(rig, 'record_waiting')).toBeLessThan(ACCOUNTS.length * CHUNK_ROWS);
+});
+
+test('a block that memory did not get, since a fault followed its commit, is read from the rows', () => {
+  let isFailing = false;
+  const rig = openWithAccounts(newFolder(), undefined, (point) => {
+    if (isFailing && point === 'ingest-committed') throw new Unavailable('failed', 'not now');
+  });
+  fill(rig, 0, 100);
+  rig.chunk();
+  fill(rig, 300, 7);
+  isFailing = true;
+  expect(() => fill(rig, 100, 7)).toThrow('not now');
+  isFailing = false;
+  expectOnce(rig);
+  fill(rig, 107, 100);
+  rig.chunk();
+  expectOnce(rig);
+  expect(count(rig, 'record_chunk')).toBeGreaterThan(4);
 });
 
 test('every field has a number of its own below 64', () => {

@@ -1,15 +1,14 @@
 /**
- * Builds chunks of records between other writes: moves the records after the mark to those that wait for their account's
- * next chunk, and makes a chunk of an account that has enough of them, which need not wait if they just came. Each record
- * is in exactly one of the three places, since each step is one transaction. Records never change and are never deleted,
- * so chunks neither.
- *
- * What was stored lately is packed from memory. Where memory lacks records, after a start or a fault or beyond its bound,
- * they are read from the tables.
+ * Builds chunks of records between other writes, of accounts that have enough of them. Records after the mark that memory
+ * still has become a chunk directly where they are many of one account; the others move to those that wait for their
+ * account's next chunk, which is built from the tables, as is everything after a start or a fault. Each record is in
+ * exactly one of the three places, since each step is one transaction. Records never change and are never deleted, so
+ * chunks neither.
  */
 import type { Database } from 'bun:sqlite';
 import type { CallRecord } from '../../ports/records.ts';
 import { inTransaction } from '../database/connection.ts';
+import type { ReachFailpoint } from '../failpoints.ts';
 import { type ColumnValue, packColumn } from './chunk-column.ts';
 import { CHUNK_FIELDS, CHUNK_ROWS, type ChunkField, columnId, exactAmount, FIELD_NAMES } from './chunk-fields.ts';
 
@@ -20,7 +19,7 @@ export interface StoredBlock {
 }
 
 export interface ChunkBuilder {
-  /** Remembers the records of blocks, in order, once they are committed. */
+  /** Keeps the records of blocks, in order, once they are committed. */
   take(blocks: readonly StoredBlock[]): void;
   /** Takes about 20 ms. False: nothing is left to do. */
   step(): boolean;
@@ -36,18 +35,20 @@ const READ = `SELECT ${FIELD_NAMES.map((field) => CHUNK_FIELDS[field].sql).join(
 
 type Value = string | number | null;
 
-/** Most records in memory after the mark, and most of those that wait: each takes about 0.6 KB. */
+/** Most records in memory: three seconds of a full load, about 1 KB each. */
 const KEPT_MAX = 16_384;
 
-/** What of an account waits for its next chunk. */
-interface Waiting {
-  rows: number;
-  /** All of these rows, or none where some are only in the table. */
-  records: CallRecord[];
+export interface ChunkOptions {
+  /** Fewer rows and records in memory only in tests. */
+  readonly chunkRows?: number | undefined;
+  readonly keptMax?: number | undefined;
+  readonly reach: ReachFailpoint;
 }
 
-/** `chunkRows` and `keptMax`: fewer only in tests. */
-export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS, keptMax = KEPT_MAX): ChunkBuilder {
+export function openChunkBuilder(
+  database: Database,
+  { chunkRows = CHUNK_ROWS, keptMax = KEPT_MAX, reach }: ChunkOptions,
+): ChunkBuilder {
   const readMark = database.prepare<{ block: number }, []>('SELECT block FROM chunked_through');
   const moveMark = database.prepare<unknown, [number]>('UPDATE chunked_through SET block = ?');
   const blockTo = database.prepare<{ block: number }, [number, number]>(BLOCK_TO);
@@ -74,101 +75,64 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS, kep
   const remove = database.prepare<unknown, [string, string]>(
     'DELETE FROM record_waiting WHERE account = ? AND request_id <= ?',
   );
-  /** By account; null: to be counted. */
-  let waiting: Map<string, Waiting> | null = null;
-  /** Records in `waiting`. */
-  let kept = 0;
-  /** The last blocks in the tables without a gap, and how many records they have. */
+  /** Records that wait, by account; null: to be counted. */
+  let waiting: Map<string, number> | null = null;
+  /** The last blocks in the tables, without a gap. */
   let stored: StoredBlock[] = [];
-  let storedRecords = 0;
 
-  function count(): Map<string, Waiting> {
-    kept = 0;
-    return new Map(countAll.all().map(({ account, records }) => [account, { rows: records, records: [] }]));
-  }
-
-  function waitingOf(account: string, all: Map<string, Waiting>): Waiting {
-    const own = all.get(account) ?? { rows: 0, records: [] };
-    all.set(account, own);
-    return own;
-  }
-
-  /** Replaces the records in memory of those that wait. */
-  function keep(own: Waiting, records: CallRecord[]): void {
-    kept += records.length - own.records.length;
-    own.records = records;
+  function full(counts: ReadonlyMap<string, number>): string | undefined {
+    for (const [account, records] of counts) if (records >= chunkRows) return account;
+    return undefined;
   }
 
   /** False: too few are after the mark. */
-  function moveRows(from: number, all: Map<string, Waiting>): boolean {
+  function moveRecords(counts: Map<string, number>): boolean {
+    const from = readMark.get()?.block ?? -1;
+    stored = stored.filter(({ seq }) => seq > from);
+    if (stored[0]?.seq === from + 1) return moveStored(counts);
     const to = blockTo.get(from, chunkRows - 1)?.block;
     if (to === undefined) return false;
     for (const { account, records } of countMoved.all(from, to)) {
-      const own = waitingOf(account, all);
-      own.rows += records;
-      keep(own, []);
+      counts.set(account, (counts.get(account) ?? 0) + records);
     }
     move.run(from, to);
     moveMark.run(to);
     return true;
   }
 
-  /** Takes the blocks in memory that have enough records. False: too few are after the mark. */
-  function moveStored(all: Map<string, Waiting>): boolean {
-    if (storedRecords < chunkRows) return false;
+  function moveStored(counts: Map<string, number>): boolean {
     const moved: CallRecord[] = [];
-    let to = 0;
-    for (const { seq, records } of stored) {
-      if (moved.length >= chunkRows) break;
-      moved.push(...records);
-      to = seq;
-    }
-    let isBuilt = false;
+    const last = stored.find(({ records }) => moved.push(...records) >= chunkRows);
+    if (last === undefined) return false;
     for (const [account, records] of Map.groupBy(moved, (record) => record.account)) {
-      const own = waitingOf(account, all);
-      const isFull = own.rows + records.length >= chunkRows;
-      if (isBuilt || !isFull || own.records.length < own.rows) wait(own, records);
-      else isBuilt = buildFromMemory(account, own, records);
+      const others = records.length < chunkRows ? records : buildFromMemory(account, records);
+      for (const { request_id } of others) insertWaiting.run(account, request_id);
+      counts.set(account, (counts.get(account) ?? 0) + others.length);
     }
-    moveMark.run(to);
+    moveMark.run(last.seq);
     return true;
   }
 
-  function wait(own: Waiting, records: readonly CallRecord[]): void {
-    for (const { account, request_id } of records) insertWaiting.run(account, request_id);
-    const isKept = own.records.length === own.rows && kept + records.length <= keptMax;
-    keep(own, isKept ? [...own.records, ...records] : []);
-    own.rows += records.length;
+  /** Returns the records that the chunk did not take: it takes all, rather than leave a few. */
+  function buildFromMemory(account: string, records: CallRecord[]): readonly CallRecord[] {
+    records.sort((one, other) => (one.request_id < other.request_id ? -1 : 1));
+    const others = records.splice(2 * chunkRows);
+    insert(account, (field) => records.map(CHUNK_FIELDS[field].of));
+    return others;
   }
 
-  /** Of so many rows, how many the next chunk takes: all, rather than to leave a few. */
-  const takenOf = (rows: number) => (rows <= 2 * chunkRows ? rows : chunkRows);
-
-  /** Builds a chunk of the records that wait, which are all in memory, and of new ones. */
-  function buildFromMemory(account: string, own: Waiting, added: readonly CallRecord[]): true {
-    const records = [...own.records, ...added].sort((one, other) => (one.request_id < other.request_id ? -1 : 1));
-    const left = records.splice(takenOf(records.length));
-    const last = insert(account, (field) => records.map(CHUNK_FIELDS[field].of));
-    if (own.rows > 0) remove.run(account, last);
-    for (const { request_id } of added) if (request_id > last) insertWaiting.run(account, request_id);
-    own.rows = left.length;
-    keep(own, left);
-    return true;
-  }
-
-  function buildFromRows(account: string, own: Waiting): void {
-    const rows = read.values(account, takenOf(own.rows)) as Value[][];
+  function build(account: string, counts: Map<string, number>): void {
+    const rows = read.values(account, chunkRows) as Value[][];
     const last = insert(account, (field) => {
       const place = FIELD_NAMES.indexOf(field);
       // Amounts are read as text, which is exact.
       return rows.map((row) => (field === 'cost' ? exactAmount(row[place] as string | null) : (row[place] ?? null)));
     });
     remove.run(account, last);
-    own.rows -= rows.length;
-    keep(own, []);
+    counts.set(account, (counts.get(account) ?? rows.length) - rows.length);
   }
 
-  /** `columnOf`: the values of a field, in the order of the ids. Returns the last id. */
+  /** Returns the last id. */
   function insert(account: string, columnOf: (field: ChunkField) => (ColumnValue | null)[]): string {
     const ids = columnOf('id');
     if (ids.length === 0) throw new Error(`no records of account ${account} wait for a chunk`);
@@ -182,42 +146,26 @@ export function openChunkBuilder(database: Database, chunkRows = CHUNK_ROWS, kep
     return last;
   }
 
-  /** Forgets blocks up to the mark. False: memory lacks some after it. */
-  function reachMark(from: number): boolean {
-    const next = stored.findIndex(({ seq }) => seq > from);
-    for (const { records } of stored.splice(0, next === -1 ? stored.length : next)) storedRecords -= records.length;
-    return stored[0]?.seq === from + 1;
-  }
-
-  function buildNext(all: Map<string, Waiting>): boolean {
-    for (const [account, own] of all) {
-      if (own.rows < chunkRows) continue;
-      if (own.records.length === own.rows) buildFromMemory(account, own, []);
-      else buildFromRows(account, own);
-      return true;
-    }
-    const from = readMark.get()?.block ?? -1;
-    return reachMark(from) ? moveStored(all) : moveRows(from, all);
-  }
-
   return {
     take(blocks) {
-      const last = stored.at(-1);
-      if (last !== undefined && blocks[0]?.seq !== last.seq + 1) stored = [];
-      stored.push(...blocks);
-      storedRecords = stored.reduce((sum, { records }) => sum + records.length, 0);
-      if (storedRecords <= keptMax) return;
-      stored = [];
-      storedRecords = 0;
+      const isGap = stored.length > 0 && stored.at(-1)?.seq !== (blocks[0]?.seq ?? 0) - 1;
+      stored = isGap ? [...blocks] : [...stored, ...blocks];
+      if (stored.reduce((sum, { records }) => sum + records.length, 0) > keptMax) stored = [];
     },
     step() {
       // What is lost with the power is built again.
       database.run('PRAGMA synchronous = NORMAL');
       try {
-        return inTransaction(database, () => {
-          waiting ??= count();
-          return buildNext(waiting);
+        const hasWorked = inTransaction(database, () => {
+          waiting ??= new Map(countAll.all().map(({ account, records }) => [account, records]));
+          const hasMoved = full(waiting) === undefined && moveRecords(waiting);
+          const account = full(waiting);
+          if (account !== undefined) build(account, waiting);
+          reach('chunk-before-commit');
+          return hasMoved || account !== undefined;
         });
+        reach('chunk-committed');
+        return hasWorked;
       } catch (fault) {
         waiting = null;
         throw fault;

@@ -68,7 +68,8 @@ function packTexts(codes: Uint16Array, places: ReadonlyMap<string, number>): Uin
 
 /** In the order of their UTF-8 bytes, which for ASCII is that of strings, and much faster. */
 function sortTexts(texts: string[], isAscii: boolean): readonly string[] {
-  if (isAscii) return texts.every((text, index) => index === 0 || (texts[index - 1] ?? '') < text) ? texts : texts.sort();
+  if (isAscii)
+    return texts.every((text, index) => index === 0 || (texts[index - 1] ?? '') < text) ? texts : texts.sort();
   const encoded = texts.map((text) => ({ text, bytes: Buffer.from(text) }));
   encoded.sort((one, other) => Buffer.compare(one.bytes, other.bytes));
   return encoded.map(({ text }) => text);

@@ -29,8 +29,7 @@ const row = (number: number, kind: ColumnKind, sql: string, of: ChunkFieldRow['o
 });
 
 const yesNo = (is: boolean) => (is ? 'yes' : 'no');
-const inputOf = ({ usage }: CallRecord) =>
-  usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+const inputOf = ({ usage }: CallRecord) => usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
 
 /** An amount as text becomes a number where that is exact. */
 export function exactAmount(text: string | null): number | bigint | null {
@@ -67,7 +66,9 @@ export const CHUNK_FIELDS: Readonly<Record<ChunkField, ChunkFieldRow>> = {
   cache: row(20, 'integer', EXPRESSIONS.cache, (record) => record.usage.cache_read),
   ttft: row(21, 'real', EXPRESSIONS.ttft, (record) => record.ttfb_ms),
   duration: row(22, 'real', EXPRESSIONS.duration, (record) => record.duration_ms),
-  tps: row(23, 'real', EXPRESSIONS.tps, ({ usage, duration_ms }) => usage.output > 0 && duration_ms > 0 ? (usage.output * 1_000) / duration_ms : null),
+  tps: row(23, 'real', EXPRESSIONS.tps, ({ usage, duration_ms }) =>
+    usage.output > 0 && duration_ms > 0 ? (usage.output * 1_000) / duration_ms : null,
+  ),
   attempts: row(24, 'integer', EXPRESSIONS.attempts, (record) => record.attempts.length),
   trace: row(25, 'text', EXPRESSIONS.trace, (record) => record.trace_id),
   flag: row(26, 'text', 'usage_flags', ({ usage_flags: flags }) => (flags === null ? null : JSON.stringify(flags))),

@@ -11,6 +11,7 @@ import type { Frame } from '../../ports/journal.ts';
 import { seededRandom } from '../../testing/random-calls.ts';
 import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
+import { idOf, withChunks } from '../chunks/read-chunks.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { FAILPOINTS } from '../failpoints.ts';
 import { callRecordOfRow } from '../ledger/call-record-row.ts';
@@ -79,6 +80,24 @@ function expectProof(database: Database, { ends, records }: History): void {
   const cost = own.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n);
   expect(proof).toMatchObject({ usage: cost, records: cost, ledger: cost, calls: own.length, chain: { holds: true } });
   expect(proof.entries).toBe(ends.filter(({ record }) => record.account === 'default').length);
+}
+
+/** Each record is in a chunk, waits for one, or is in a block after the mark. */
+function expectChunks(database: Database, { records }: History): void {
+  const ids = ['default', 'acme'].flatMap((account) =>
+    withChunks(database, { account, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, (chunks) =>
+      chunks.flatMap((chunk) => Array.from({ length: chunk.rows }, (_, row) => idOf(chunk.column('id'), row))),
+    ),
+  );
+  expect(ids.length).toBeGreaterThan(records.length / 2);
+  const others = database
+    .query<{ id: string }, []>(
+      `SELECT request_id AS id FROM record_waiting
+        UNION ALL SELECT request_id FROM call_record WHERE block > (SELECT block FROM chunked_through)`,
+    )
+    .all()
+    .map(({ id }) => id);
+  expect([...ids, ...others].sort()).toEqual(records.map(({ request_id }) => request_id).sort());
 }
 
 /** Cuts the frames into blocks of up to `most` frames. */
@@ -196,7 +215,7 @@ describe('a process that is killed', () => {
   const dataDirs = writeJournal(history);
   const program = join(import.meta.dir, '../testing/ingest-until-killed.ts');
 
-  test.each(FAILPOINTS.filter((point) => point.startsWith('ingest')))(
+  test.each(FAILPOINTS.filter((point) => /^(ingest|chunk)-/.test(point)))(
     'at %s repeats from the mark',
     async (point) => {
       const dataDir = newFolder();
@@ -213,6 +232,8 @@ describe('a process that is killed', () => {
       const reading = openReadConnection(databasePath(dataDir));
       expectModel(reading, history);
       expectProof(reading, history);
+      while (writer.chunk());
+      expectChunks(reading, history);
       writer.close();
       expectProof(reading, history);
       reading.close();

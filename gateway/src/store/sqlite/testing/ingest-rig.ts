@@ -63,7 +63,7 @@ export function openIngestRig(
       close: () => undefined,
     };
   };
-  const chunks = openChunkBuilder(database, chunkRows, keptMax);
+  const chunks = openChunkBuilder(database, { chunkRows, keptMax, reach });
   const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take });
   const writer = new BlockWriter(BLOCK_HEAD_BYTES);
 

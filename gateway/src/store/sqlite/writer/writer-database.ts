@@ -126,7 +126,7 @@ interface Parts {
 }
 
 function openParts(database: Database, path: string, reach: ReachFailpoint): Parts {
-  const chunks = openChunkBuilder(database);
+  const chunks = openChunkBuilder(database, { reach });
   const openBlocks: Parameters<typeof openIngest>[0]['openBlocks'] = (from) =>
     openBlockCursor(journalFolder(path), from);
   return { chunks, ingest: openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take }) };
