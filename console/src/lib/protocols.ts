@@ -1,33 +1,18 @@
 /** Names the request formats for people, and offers them as choices. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
+import { forClientProtocols, PROTOCOLS } from '../../../gateway/src/protocols/names.ts';
 
 export type Protocol = Reply<'GET /accounts/{account}/models'>['models'][number]['protocols'][number];
 
+export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = forClientProtocols(
+  (name) => PROTOCOLS[name].title,
+);
+
 /** For columns and narrow controls. */
 export const PROTOCOL_LABELS: { readonly [protocol in Protocol]: string } = {
+  ...PROTOCOL_TITLES,
   chat: 'Chat',
-  messages: 'Messages',
-  responses: 'Responses',
-  gemini: 'Gemini',
-  embeddings: 'Embeddings',
   completions: 'Completions',
-  moderations: 'Moderations',
-  rerank: 'Rerank',
-  images: 'Images',
-  audio: 'Audio',
-};
-
-export const PROTOCOL_TITLES: { readonly [protocol in Protocol]: string } = {
-  chat: 'Chat completions',
-  messages: 'Messages',
-  responses: 'Responses',
-  gemini: 'Gemini',
-  embeddings: 'Embeddings',
-  completions: 'Completions (legacy)',
-  moderations: 'Moderations',
-  rerank: 'Rerank',
-  images: 'Images',
-  audio: 'Audio',
 };
 
 export const PROTOCOL_CHOICES = Object.entries(PROTOCOL_TITLES) as [Protocol, string][];

@@ -4,9 +4,9 @@
  */
 import type { PublishedPrice } from '../../src/billing/price.ts';
 import type { CatalogProvider } from '../../src/catalog/catalog-model.ts';
-import { bedrock } from '../../src/providers/bedrock.ts';
+import { bedrock } from '../../src/providers/kinds/bedrock.ts';
+import { vertex } from '../../src/providers/kinds/vertex.ts';
 import type { RemoteKind } from '../../src/providers/provider.ts';
-import { vertex } from '../../src/providers/vertex.ts';
 import { type FoldedModel, modelKey, type TierFacts } from './model-facts.ts';
 import { type Entry, readFacts } from './price-list-facts.ts';
 

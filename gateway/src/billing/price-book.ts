@@ -251,13 +251,13 @@ function tokenPicoUsd(usage: Usage, price: Price): bigint {
   const { input, cache_read, cache_write_5m, cache_write_1h } = usage;
   const rates =
     price.tiers.length === 0 ? price : chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
-  const picoUsd =
-    tokens(input, 'input') * rates.input +
-    tokens(cache_read, 'cache_read') * rates.cache_read +
-    tokens(cache_write_5m, 'cache_write_5m') * rates.cache_write_5m +
-    tokens(cache_write_1h, 'cache_write_1h') * rates.cache_write_1h +
-    tokens(usage.output - usage.reasoning, 'output - reasoning') * rates.output +
-    tokens(usage.reasoning, 'reasoning') * rates.reasoning;
+  let picoUsd = tokens(input, 'input') * rates.input;
+  picoUsd += tokens(usage.output - usage.reasoning, 'output - reasoning') * rates.output;
+  // Most usage has none of these, and each sum of big integers costs as much as with them.
+  if (usage.reasoning !== 0) picoUsd += tokens(usage.reasoning, 'reasoning') * rates.reasoning;
+  if (cache_read !== 0) picoUsd += tokens(cache_read, 'cache_read') * rates.cache_read;
+  if (cache_write_5m !== 0) picoUsd += tokens(cache_write_5m, 'cache_write_5m') * rates.cache_write_5m;
+  if (cache_write_1h !== 0) picoUsd += tokens(cache_write_1h, 'cache_write_1h') * rates.cache_write_1h;
   return usage.extras === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.extras, rates);
 }
 

@@ -106,12 +106,7 @@ export function holdUnmetered(
 
 /** Whether output has a price, so that output beyond the hold is a loss. */
 export function costsOutput(price: Price): boolean {
-  if (hasOutputRate(price)) return true;
-  return price.tiers.some(({ rates }) => hasOutputRate(rates));
-}
-
-function hasOutputRate(rates: Rates): boolean {
-  return MEDIA_OUTPUT.some((member) => rates[member] > 0n);
+  return MEDIA_OUTPUT.highestIn(price) > 0n || price.tiers.some(({ rates }) => MEDIA_OUTPUT.highestIn(rates) > 0n);
 }
 
 function isSliced({ mode, stream }: HoldRequest): boolean {
@@ -132,7 +127,10 @@ function worstOutput({ outputTokensMax }: HoldRequest): number {
 
 /** The estimate × 1.15, rounded up. */
 function heldInput({ inputTokens }: HoldRequest): bigint {
-  return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
+  const hundredfold = checkTokens(inputTokens, 'inputTokens') * 115 + 99;
+  // Arithmetic of big integers costs many times more, on every call.
+  if (Number.isSafeInteger(hundredfold)) return BigInt((hundredfold - (hundredfold % 100)) / 100);
+  return (BigInt(inputTokens) * 115n + 99n) / 100n;
 }
 
 /** In pico-USD. Tool requests and units beyond this are held for at settlement, as far as the caps allow. */
@@ -141,30 +139,43 @@ function heldFees({ price: { fees, units }, extras }: HoldRequest): bigint {
   return fees === null || fees.size === 0 ? perUnit : perUnit + mostFees(fees, extras?.toolRequests) * 1000n;
 }
 
-const TEXT_INPUT: readonly PriceMember[] = [
-  'input',
-  'cache_read',
-  'cache_write_5m',
-  'cache_write_1h',
-  'cache_write_30m',
-];
-const MEDIA_INPUT: readonly PriceMember[] = [...TEXT_INPUT, 'audio_input', 'audio_cache_read', 'image_input'];
-const TEXT_OUTPUT: readonly PriceMember[] = ['output', 'reasoning'];
-const MEDIA_OUTPUT: readonly PriceMember[] = [...TEXT_OUTPUT, 'audio_output', 'image_output'];
+/** Members of a price, and the highest rate among them of each price that was asked for: prices stay, calls come and go. */
+class RateGroup {
+  readonly members: readonly PriceMember[];
+  readonly #highest = new WeakMap<Rates, bigint>();
+
+  constructor(...members: PriceMember[]) {
+    this.members = members;
+  }
+
+  highestIn(rates: Rates): bigint {
+    const known = this.#highest.get(rates);
+    if (known !== undefined) return known;
+    let highest = 0n;
+    for (const member of this.members) if (rates[member] > highest) highest = rates[member];
+    this.#highest.set(rates, highest);
+    return highest;
+  }
+}
+
+const TEXT_INPUT = new RateGroup('input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'cache_write_30m');
+const MEDIA_INPUT = new RateGroup(...TEXT_INPUT.members, 'audio_input', 'audio_cache_read', 'image_input');
+const TEXT_OUTPUT = new RateGroup('output', 'reasoning');
+const MEDIA_OUTPUT = new RateGroup(...TEXT_OUTPUT.members, 'audio_output', 'image_output');
 
 /** The highest prices of an input and an output token, in any tier that the held input reaches. */
 function dearestRates(holdRequest: HoldRequest): { input: bigint; output: bigint } {
   const { price, extras } = holdRequest;
   const inputs = extras?.mediaInput ? MEDIA_INPUT : TEXT_INPUT;
   const outputs = extras?.mediaOutput ? MEDIA_OUTPUT : TEXT_OUTPUT;
-  const reached: Rates[] = [price];
+  let input = inputs.highestIn(price);
+  let output = outputs.highestIn(price);
   const held = price.tiers.length === 0 ? 0n : heldInput(holdRequest);
-  for (const tier of price.tiers) if (held > BigInt(tier.inputTokensAbove)) reached.push(tier.rates);
-  let input = 0n;
-  let output = 0n;
-  for (const rates of reached) {
-    for (const member of inputs) if (rates[member] > input) input = rates[member];
-    for (const member of outputs) if (rates[member] > output) output = rates[member];
+  for (const { inputTokensAbove, rates } of price.tiers) {
+    if (held <= BigInt(inputTokensAbove)) continue;
+    const [dearerInput, dearerOutput] = [inputs.highestIn(rates), outputs.highestIn(rates)];
+    if (dearerInput > input) input = dearerInput;
+    if (dearerOutput > output) output = dearerOutput;
   }
   return { input, output };
 }

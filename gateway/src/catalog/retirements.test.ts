@@ -1,7 +1,7 @@
 /** Tests the dates of shutdowns, at a vendor's own host and where a cloud hosts its models, and the warnings of them. */
 import { describe, expect, test } from 'bun:test';
-import { bedrock } from '../providers/bedrock.ts';
-import { vertex } from '../providers/vertex.ts';
+import { bedrock } from '../providers/kinds/bedrock.ts';
+import { vertex } from '../providers/kinds/vertex.ts';
 import { findModel } from './catalog.ts';
 import snapshot from './models.generated.json';
 import { findRetirement, warnOfRetirements } from './retirements.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openaiCompatible } from '../providers/openai-compatible.ts';
+import { openaiCompatible } from '../providers/kinds/openai-compatible.ts';
 import type { RemoteKind } from '../providers/provider.ts';
 import { openUpstream } from '../providers/upstream.ts';
 import { AttemptPlan } from '../routing/attempt-plan.ts';

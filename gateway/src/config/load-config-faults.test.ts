@@ -7,6 +7,8 @@ import fc from 'fast-check';
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
 import { KINDS } from '../providers/registry.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
+import { providerSchema } from './file/provider-schema.ts';
+import { LIMITS } from './limits.ts';
 import { loadConfig } from './load-config.ts';
 
 let cwd = '';
@@ -135,7 +137,7 @@ describe('server and limits', () => {
     ],
     [
       'limits: { body_byte_max: 1MiB }\n',
-      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 46 members in docs/configuration.md. Did you mean body_bytes_max?",
+      `f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the ${Object.keys(LIMITS).length} members in docs/configuration.md. Did you mean body_bytes_max?`,
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);
@@ -209,7 +211,7 @@ describe('providers', () => {
     ],
     [
       'providers: { a: { kind: demo, timeout: 3s } }\n',
-      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the 28 members in docs/configuration.md. Did you mean timeouts?",
+      `f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of the ${Object.keys(providerSchema.shape).length} members in docs/configuration.md. Did you mean timeouts?`,
     ],
     [
       'providers: { "a/b": { kind: demo } }\n',

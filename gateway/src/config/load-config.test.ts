@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../protocols/names.ts';
-import { demo, localProvider } from '../providers/demo.ts';
+import { demo, localProvider } from '../providers/kinds/demo.ts';
 import { type Config, DEFAULT_ROUTING } from './config.ts';
 import { renderConfigProblem } from './file/config-problem.ts';
 import { type ConfigSource, loadConfig } from './load-config.ts';

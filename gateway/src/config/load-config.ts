@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { demo, localProvider } from '../providers/demo.ts';
+import { demo, localProvider } from '../providers/kinds/demo.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE, DEFAULT_ROUTING } from './config.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';

@@ -1,8 +1,8 @@
 /** Resolves the providers of the file and the rules between their members. Knows no environment and no model. */
 import { Secret } from '../lib/secret.ts';
 import type { SharedState } from '../protocols/stored/shared-state.ts';
-import { localProvider } from '../providers/demo.ts';
-import { API_KEY } from '../providers/openai-compatible.ts';
+import { localProvider } from '../providers/kinds/demo.ts';
+import { API_KEY } from '../providers/kinds/openai-compatible.ts';
 import { addressOf, findPreset, originOf } from '../providers/presets/presets.ts';
 import {
   type Credential,

@@ -130,6 +130,7 @@ export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): Rec
   };
 }
 
+/** Null: the text is whole in its record. */
 function channelOf(protocol: ClientProtocolName, type: string, place: string, path: readonly string[]): string | null {
   const [first, second] = path;
   switch (protocol) {
@@ -144,7 +145,10 @@ function channelOf(protocol: ClientProtocolName, type: string, place: string, pa
     case 'chat':
     case 'completions':
       return `${second}/${path.slice(2).join('/')}`;
-    default:
+    case 'embeddings':
+    case 'moderations':
+    case 'rerank':
+    case 'images':
       return null;
   }
 }

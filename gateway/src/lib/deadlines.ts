@@ -68,7 +68,9 @@ export function watchedDeadlines(): readonly Deadline[] {
   return watched;
 }
 
+const STARTED_MS = performance.timeOrigin;
+
 /** Unix ms, whole: the system time at process start, advanced by the monotonic clock. It never goes back. */
 export function steadyNowMs(): number {
-  return Math.floor(performance.timeOrigin + performance.now());
+  return Math.floor(STARTED_MS + performance.now());
 }

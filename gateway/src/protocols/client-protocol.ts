@@ -9,7 +9,7 @@ import type { JsonObject } from './json.ts';
 import type { ClientProtocolName, GenerationClientName } from './names.ts';
 import type { AskedModel, RequestCheck } from './request/request-facts.ts';
 import type { ReadNeeds } from './request/request-needs.ts';
-import type { TranslationNotes } from './request/translation-notes.ts';
+import type { MemberRow, TranslationNotes } from './request/translation-notes.ts';
 import type { StreamPosition } from './upstream-protocol.ts';
 
 /** What happens to a response that is kept. */
@@ -127,6 +127,8 @@ export interface GenerationClient extends ClientFormat {
   readonly name: GenerationClientName;
   readonly translates: true;
   readonly cutReason: string;
+  /** What becomes of each member of a request; any other member is dropped and reported. */
+  readonly requestMembers: readonly MemberRow[];
   /** What a checked request needs of its target, for routes with several. */
   readonly readNeeds: ReadNeeds;
   /**

@@ -1,7 +1,11 @@
 /** Chooses the formats of one model among those that its provider speaks: a model embeds texts or answers, not both. */
-import { CLIENT_PROTOCOL_NAMES, type ClientProtocolName, PROTOCOLS, type UpstreamProtocolName } from './names.ts';
-
-type Family = (typeof PROTOCOLS)[UpstreamProtocolName]['family'];
+import {
+  CLIENT_PROTOCOL_NAMES,
+  type ClientProtocolName,
+  PROTOCOLS,
+  type ProtocolFamily,
+  type UpstreamProtocolName,
+} from './names.ts';
 
 /** OpenAI's formats that are not translated, which its imitators speak at the same paths. */
 export const OPENAI_DIRECT: readonly UpstreamProtocolName[] = [
@@ -27,7 +31,7 @@ export const OPENAI_PATHS: { readonly [protocol in UpstreamProtocolName]?: strin
 };
 
 /** What models are for by their names, which vendors and hosts keep to (provider lists, 2026-11). Others generate. */
-const BY_NAME: ReadonlyArray<readonly [Family, RegExp]> = [
+const BY_NAME: ReadonlyArray<readonly [ProtocolFamily, RegExp]> = [
   [
     'images',
     /(?:^|\/)(?:(?:chat)?gpt-image|dall-e|grok-imagine|flux|imagen|stable-diffusion|sdxl|sd3|seedream|qwen-image|recraft|ideogram)/i,
@@ -76,7 +80,7 @@ function withForms(
   return [...spoken.filter((name) => !replaced.includes(PROTOCOLS[name].family)), ...forms];
 }
 
-function familiesOf(model: string, { completes = false, transcribes }: HostForms): readonly Family[] {
+function familiesOf(model: string, { completes = false, transcribes }: HostForms): readonly ProtocolFamily[] {
   const named = BY_NAME.find(([, name]) => name.test(model))?.[0];
   if (named !== undefined) return [named];
   const isHeard = transcribes?.test(model) === true;

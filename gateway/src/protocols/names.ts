@@ -14,7 +14,7 @@ export const PROTOCOLS = {
   chat: { title: 'Chat completions', family: 'generation', client: true, upstream: true },
   messages: { title: 'Messages', family: 'generation', client: true, upstream: true },
   responses: { title: 'Responses', family: 'generation', client: true, upstream: true },
-  gemini: { title: 'Gemini generateContent', family: 'generation', client: true, upstream: true },
+  gemini: { title: 'Gemini', family: 'generation', client: true, upstream: true },
   converse: { title: 'Bedrock Converse', family: 'generation', client: false, upstream: true },
   embeddings: { title: 'Embeddings', family: 'embeddings', client: true, upstream: true },
   completions: { title: 'Completions (legacy)', family: 'completions', client: true, upstream: true },
@@ -30,6 +30,7 @@ export const PROTOCOLS = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 type ProtocolName = keyof typeof PROTOCOLS;
+export type ProtocolFamily = Row['family'];
 
 type NamesWith<Half extends 'client' | 'upstream'> = {
   [Name in ProtocolName]: (typeof PROTOCOLS)[Name][Half] extends true ? Name : never;
@@ -49,6 +50,15 @@ export type GenerationUpstreamName = UpstreamProtocolName & GenerationName;
 export const CLIENT_PROTOCOL_NAMES: readonly ClientProtocolName[] = Object.entries(PROTOCOLS).flatMap(([name, row]) =>
   row.client ? [name as ClientProtocolName] : [],
 );
+
+/** A value for each format that clients use. */
+export function forClientProtocols<Value>(choose: (name: ClientProtocolName) => Value) {
+  const rows = CLIENT_PROTOCOL_NAMES.map((name) => [name, choose(name)] as const);
+  return Object.fromEntries(rows) as { readonly [name in ClientProtocolName]: Value };
+}
+
+/** The formats of generated answers that clients use. */
+export const GENERATED_PROTOCOLS: ReadonlySet<string> = new Set(CLIENT_PROTOCOL_NAMES.filter(isGenerationClient));
 
 /** What the record of a call says: its client's format, or `batches` for requests that the provider answers later. */
 export type RecordedProtocol = ClientProtocolName | 'batches';

@@ -21,8 +21,8 @@ import { messagesUpstream } from './messages/upstream/upstream-protocol.ts';
 import { moderationsClient } from './moderations/client/client-protocol.ts';
 import { moderationsUpstream } from './moderations/upstream/upstream-protocol.ts';
 import {
-  CLIENT_PROTOCOL_NAMES,
   type ClientProtocolName,
+  forClientProtocols,
   type GenerationClientName,
   type GenerationUpstreamName,
   PROTOCOLS,
@@ -98,5 +98,5 @@ export function chooseUpstreamProtocols(spoken: readonly UpstreamProtocolName[])
     const other = spoken.find((name) => PROTOCOLS[name].family === PROTOCOLS[client].family);
     return other === undefined ? null : UPSTREAM_PROTOCOLS[other];
   };
-  return Object.fromEntries(CLIENT_PROTOCOL_NAMES.map((name) => [name, choose(name)])) as UpstreamProtocols;
+  return forClientProtocols(choose);
 }

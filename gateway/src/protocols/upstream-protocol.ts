@@ -9,7 +9,7 @@ import type { UpstreamError } from './answer/error-body.ts';
 import type { GenerationUpstreamName, UpstreamProtocolName } from './names.ts';
 import type { OutputLimitMember, RequestFacts } from './request/request-facts.ts';
 import type { ToolNames } from './request/tool-names.ts';
-import type { TranslationNotes } from './request/translation-notes.ts';
+import type { FeatureFates, TranslationNotes } from './request/translation-notes.ts';
 import type { StoredKind } from './stored/stored-references.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
 
@@ -234,6 +234,8 @@ export interface GenerationUpstream extends UpstreamFormat {
   readonly optionalMembers: { readonly [member: string]: Feature };
   /** Other members that the request can do without, or in another form. */
   readonly replaceableMembers: readonly string[];
+  /** How it handles each feature of a request. */
+  readonly renderedFeatures: FeatureFates;
   /**
    * Renders the request for an upstream of this format.
    * @throws CallFailure `invalid_request` for what it cannot carry

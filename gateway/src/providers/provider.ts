@@ -1,6 +1,6 @@
 /**
  * Defines what the gateway knows of a provider: its kind (how it is addressed, authorized and read), its configured
- * form, and the upstream that sends requests to one of its models. A kind is one file of this folder, in registry.ts.
+ * form, and the upstream that sends requests to one of its models. A kind is one file of kinds/, in registry.ts.
  */
 import type { Framing } from '../framing/framing.ts';
 import type { Secret } from '../lib/secret.ts';

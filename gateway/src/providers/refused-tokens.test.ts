@@ -1,10 +1,10 @@
 /** Tests that kinds with tokens send a request again where the provider refuses the kept one, however many are refused. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import { createAzure } from './azure.ts';
 import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
+import { createAzure } from './kinds/azure.ts';
+import { createVertex } from './kinds/vertex.ts';
 import type { AttemptTools, HeaderLine, RequestCredential, UpstreamRequest } from './provider.ts';
-import { createVertex } from './vertex.ts';
 
 const USER = '{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}';
 const ENTRA = { tenant_id: new Secret('t'), client_id: new Secret('c'), client_secret: new Secret('s') };

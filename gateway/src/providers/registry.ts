@@ -1,15 +1,15 @@
 /** Lists the kinds of providers. */
-import { anthropic, anthropicCompatible } from './anthropic.ts';
-import { azure } from './azure.ts';
-import { bedrock } from './bedrock.ts';
-import { anthropicAws, anthropicGoogle } from './claude-platform.ts';
-import { databricks } from './databricks.ts';
-import { demo } from './demo.ts';
-import { gemini } from './gemini.ts';
-import { openai } from './openai.ts';
-import { cohere, openaiCompatible } from './openai-compatible.ts';
+import { anthropic, anthropicCompatible } from './kinds/anthropic.ts';
+import { azure } from './kinds/azure.ts';
+import { bedrock } from './kinds/bedrock.ts';
+import { anthropicAws, anthropicGoogle } from './kinds/claude-platform.ts';
+import { databricks } from './kinds/databricks.ts';
+import { demo } from './kinds/demo.ts';
+import { gemini } from './kinds/gemini.ts';
+import { openai } from './kinds/openai.ts';
+import { cohere, openaiCompatible } from './kinds/openai-compatible.ts';
+import { vertex } from './kinds/vertex.ts';
 import type { ProviderKind } from './provider.ts';
-import { vertex } from './vertex.ts';
 
 export const KINDS: readonly ProviderKind[] = [
   openai,

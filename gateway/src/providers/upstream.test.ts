@@ -7,9 +7,9 @@ import type { Framing } from '../framing/framing.ts';
 import { SSE } from '../framing/sse-decoder.ts';
 import { Secret } from '../lib/secret.ts';
 import type { UpstreamFailure } from '../upstream/connection.ts';
-import { anthropic } from './anthropic.ts';
 import { openResending } from './exchanges/chained-exchange.ts';
-import { openaiCompatible } from './openai-compatible.ts';
+import { anthropic } from './kinds/anthropic.ts';
+import { openaiCompatible } from './kinds/openai-compatible.ts';
 import {
   type Credential,
   type FinalRequest,

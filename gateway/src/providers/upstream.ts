@@ -30,7 +30,7 @@ import {
   renderLines,
   USER_AGENT,
 } from './exchanges/request-head.ts';
-import { FILES } from './openai-compatible.ts';
+import { FILES } from './kinds/openai-compatible.ts';
 import {
   type AttemptTools,
   type Credential,

@@ -7,9 +7,9 @@ import { DEFAULT_ROUTING, type ModelConfig } from '../config/config.ts';
 import { buildRemoteProvider } from '../config/resolve-providers.ts';
 import { plainTarget } from '../config/resolve-routing.ts';
 import { plainModel, type ServedModel, withCatalog } from '../config/served-models.ts';
-import { demo, localProvider } from '../providers/demo.ts';
+import { demo, localProvider } from '../providers/kinds/demo.ts';
+import { vertex } from '../providers/kinds/vertex.ts';
 import { singleCredential } from '../providers/provider.ts';
-import { vertex } from '../providers/vertex.ts';
 import { buildRouteTable } from './route.ts';
 
 const PROVIDER = localProvider('demo', demo);

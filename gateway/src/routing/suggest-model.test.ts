@@ -4,7 +4,7 @@ import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';
 import { DEFAULT_ROUTING } from '../config/config.ts';
 import { chooseRouting, plainTarget } from '../config/resolve-routing.ts';
-import { demo, localProvider } from '../providers/demo.ts';
+import { demo, localProvider } from '../providers/kinds/demo.ts';
 import { openUpstream } from '../providers/upstream.ts';
 import { type Route, type RouteTable, suggestModel } from './route.ts';
 import { traitsOf } from './upstream-traits.ts';

@@ -71,6 +71,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/ports',
     'store/ledger',
     'store/journal',
+    'protocols/names.ts',
     'billing/money.ts',
     'billing/price.ts',
     'billing/price-book.ts',

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { encodeChunk, encodeEvent, encodeException } from '../../src/framing/testing/encode-frame.ts';
-import { findSignatureFault } from '../../src/providers/bedrock/testing/verify-signature.ts';
+import { findSignatureFault } from '../../src/providers/kinds/bedrock/testing/verify-signature.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createSigningClaude, eventsOf, renderSse } from './signing-claude.ts';
 import { ask as askAt, LOOP_TURNS, LOOPS, loopTold } from './tool-loop.ts';

@@ -4,12 +4,12 @@ import { probeProvider } from '../../src/call/attempt/probe-provider.ts';
 import { listModels } from '../../src/catalog/catalog.ts';
 import { buildRemoteProvider } from '../../src/config/resolve-providers.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import { anthropic } from '../../src/providers/anthropic.ts';
-import { gemini } from '../../src/providers/gemini.ts';
-import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
+import { anthropic } from '../../src/providers/kinds/anthropic.ts';
+import { gemini } from '../../src/providers/kinds/gemini.ts';
+import { openaiCompatible } from '../../src/providers/kinds/openai-compatible.ts';
+import { vertex } from '../../src/providers/kinds/vertex.ts';
 import { findPreset } from '../../src/providers/presets/presets.ts';
 import { type RemoteKind, singleCredential } from '../../src/providers/provider.ts';
-import { vertex } from '../../src/providers/vertex.ts';
 
 type Page = (query: URLSearchParams) => unknown;
 

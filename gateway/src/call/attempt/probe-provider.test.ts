@@ -2,12 +2,12 @@
 import { afterAll, expect, test } from 'bun:test';
 import { buildRemoteProvider } from '../../config/resolve-providers.ts';
 import { Secret } from '../../lib/secret.ts';
-import { createBedrock } from '../../providers/bedrock.ts';
 import { FakeSurroundings } from '../../providers/credentials/testing/fake-surroundings.ts';
-import { gemini } from '../../providers/gemini.ts';
-import { openaiCompatible } from '../../providers/openai-compatible.ts';
+import { createBedrock } from '../../providers/kinds/bedrock.ts';
+import { gemini } from '../../providers/kinds/gemini.ts';
+import { openaiCompatible } from '../../providers/kinds/openai-compatible.ts';
+import { createVertex } from '../../providers/kinds/vertex.ts';
 import { type Secrets, type Settings, singleCredential } from '../../providers/provider.ts';
-import { createVertex } from '../../providers/vertex.ts';
 import { probeProvider } from './probe-provider.ts';
 
 const USER = '{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}';

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { DEFAULT_ROUTING } from '../../config/config.ts';
 import { plainTarget } from '../../config/resolve-routing.ts';
 import { plainModel, withCatalog } from '../../config/served-models.ts';
-import { demo, localProvider } from '../../providers/demo.ts';
+import { demo, localProvider } from '../../providers/kinds/demo.ts';
 import { buildRouteTable } from '../../routing/route.ts';
 import { setRoute } from '../call.ts';
 import { routedCall } from '../testing/routed-call.ts';

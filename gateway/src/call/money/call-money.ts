@@ -277,7 +277,8 @@ export class CallMoney {
       charged = 0n;
       await this.#settleUnheld(late.cause, cost ?? 0n, record);
     } finally {
-      await admission.settle(charged, tokens, steadyNowMs());
+      const given = admission.settle(charged, tokens, steadyNowMs());
+      if (given instanceof Promise) await given;
     }
   }
 

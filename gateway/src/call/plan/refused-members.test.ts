@@ -1,6 +1,6 @@
 /** Tests refused-members.ts: which calls a refusal affects, for how long, and in how much memory. */
 import { expect, test } from 'bun:test';
-import { demo, localProvider } from '../../providers/demo.ts';
+import { demo, localProvider } from '../../providers/kinds/demo.ts';
 import { openUpstream } from '../../providers/upstream.ts';
 import { RefusedMembers } from './refused-members.ts';
 

@@ -5,6 +5,7 @@
 import { readPriceVersion } from '../../billing/price.ts';
 import { chargedNanoUsd } from '../../billing/price-book.ts';
 import type { Usage } from '../../generation/usage.ts';
+import { GENERATED_PROTOCOLS } from '../../protocols/names.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
 
 /**
@@ -42,8 +43,6 @@ const MINUTE_MS = 60_000;
  * for it. Caches that fill themselves keep prompts at least as long while they are used (2026-11).
  */
 const KEPT_MS = { short: 5 * MINUTE_MS, half: 30 * MINUTE_MS, long: 60 * MINUTE_MS };
-
-const GENERATED: ReadonlySet<string> = new Set(['chat', 'messages', 'responses', 'gemini']);
 
 /** A request whose usage its provider reported. */
 interface Turn {
@@ -99,7 +98,8 @@ export function findBreaks(records: readonly CallRecord[]): ReadonlyMap<string, 
 function turnOf(record: CallRecord): Turn | null {
   const { usage, usage_source: source, attempts, protocol } = record;
   const prompt = promptTokens(usage);
-  if (!GENERATED.has(protocol) || (source !== 'upstream' && source !== 'partial') || prompt === 0) return null;
+  if (!GENERATED_PROTOCOLS.has(protocol) || (source !== 'upstream' && source !== 'partial') || prompt === 0)
+    return null;
   const last = attempts.at(-1);
   const model = last?.model ?? record.served_model ?? record.model ?? '';
   // Caches of a region are its own, like those of a credential.

@@ -2,10 +2,13 @@
 
 import { resolveLimits } from '../../config/resolve-settings.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
-import type { GenerationClientName } from '../../protocols/names.ts';
+import type { GenerationClientName, GenerationUpstreamName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import { scanJson } from '../../wire/json-scan.ts';
 import { answerDemoCall, type DemoReply } from '../demo-exchange.ts';
+
+/** A format that the demo model answers in: both halves are its own. */
+type DemoFormat = GenerationClientName & GenerationUpstreamName;
 
 interface Asked {
   readonly status: number;
@@ -17,14 +20,14 @@ interface Asked {
 }
 
 /** Calls it without a network. */
-export function askDemo(protocol: GenerationClientName, body: object, requestId = 'req_1', countOnly = false): Asked {
+export function askDemo(protocol: DemoFormat, body: object, requestId = 'req_1', countOnly = false): Asked {
   const { status, contentType, records } = reply(protocol, Buffer.from(JSON.stringify(body)), requestId, countOnly);
   const text = [...records].map((record) => record.text).join('');
   return { status, contentType, text, records: text.split(/(?<=\n\n)/) };
 }
 
 /** Processes the body as the gateway does before the demo model gets it. */
-function reply(protocol: GenerationClientName, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
+function reply(protocol: DemoFormat, body: Uint8Array, requestId: string, countOnly: boolean): DemoReply {
   const outline = scanJson(body);
   if (!outline.ok) throw new Error(outline.message);
   const context = { limits: resolveLimits({}), version: '2023-06-01', countOnly } as const;

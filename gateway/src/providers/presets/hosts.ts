@@ -1,5 +1,5 @@
 /** Lists the hosts that serve models of others: addresses, credentials and deviations, as data. */
-import { databricks } from '../databricks.ts';
+import { databricks } from '../kinds/databricks.ts';
 import type { Preset } from '../provider.ts';
 import { chatHost, chatQuirks, HAS_COMPLETIONS, HAS_RESPONSES, messagesHost } from './preset.ts';
 

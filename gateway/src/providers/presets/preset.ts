@@ -1,7 +1,7 @@
 /** Makes the rows of presets, with what most of them have in common. */
 import type { OutputLimitMember } from '../../protocols/request/request-facts.ts';
-import { anthropicCompatible } from '../anthropic.ts';
-import { openaiCompatible } from '../openai-compatible.ts';
+import { anthropicCompatible } from '../kinds/anthropic.ts';
+import { openaiCompatible } from '../kinds/openai-compatible.ts';
 import type { Preset } from '../provider.ts';
 import { type ChatQuirks, NO_QUIRKS, type ProviderQuirks } from '../quirks.ts';
 

@@ -1,8 +1,8 @@
 /** Lists the vendors of models that serve their own: addresses, credentials and deviations, as data. */
-import { anthropic } from '../anthropic.ts';
-import { gemini } from '../gemini.ts';
-import { openai } from '../openai.ts';
-import { cohere } from '../openai-compatible.ts';
+import { anthropic } from '../kinds/anthropic.ts';
+import { gemini } from '../kinds/gemini.ts';
+import { openai } from '../kinds/openai.ts';
+import { cohere } from '../kinds/openai-compatible.ts';
 import type { Preset } from '../provider.ts';
 import { NO_QUIRKS } from '../quirks.ts';
 import { ALL_LIMITS, BOTH_LIMITS, chatHost, chatQuirks, HAS_RESPONSES, messagesHost, OLDER_LIMIT } from './preset.ts';

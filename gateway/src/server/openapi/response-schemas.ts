@@ -296,18 +296,10 @@ export const RESPONSE_SCHEMAS: OpenapiPart = {
 
 const SPAN: OpenapiPart = { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]+(s|ms)$' };
 
-/** What remains of the caller's limits (contract, 8). The provider's limits are never sent. */
-const LIMIT_HEADERS: { readonly [protocol in ClientProtocolName]: OpenapiPart } = {
-  chat: describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
-  messages: describeLimits(CLIENT_PROTOCOLS.messages, TIME),
-  responses: describeLimits(CLIENT_PROTOCOLS.responses, SPAN),
-  gemini: describeLimits(CLIENT_PROTOCOLS.gemini, SPAN),
-  embeddings: describeLimits(CLIENT_PROTOCOLS.embeddings, SPAN),
-  completions: describeLimits(CLIENT_PROTOCOLS.completions, SPAN),
-  moderations: describeLimits(CLIENT_PROTOCOLS.moderations, SPAN),
-  rerank: describeLimits(CLIENT_PROTOCOLS.rerank, SPAN),
-  images: describeLimits(CLIENT_PROTOCOLS.images, SPAN),
-  audio: describeLimits(CLIENT_PROTOCOLS.audio, SPAN),
+/** What remains of the caller's limits (contract, 8): the names of OpenAI, and those of Anthropic. */
+const LIMIT_HEADERS: OpenapiPart = {
+  ...describeLimits(CLIENT_PROTOCOLS.chat, SPAN),
+  ...describeLimits(CLIENT_PROTOCOLS.messages, TIME),
 };
 
 function describeLimits({ limitHeader }: ClientProtocol, reset: OpenapiPart): OpenapiPart {
@@ -360,8 +352,7 @@ export const HEADERS: OpenapiPart = {
     description: 'Seconds to wait before a retry; absent if waiting does not help.',
     schema: { ...COUNT, maximum: 60 },
   },
-  ...LIMIT_HEADERS.chat,
-  ...LIMIT_HEADERS.messages,
+  ...LIMIT_HEADERS,
 };
 
 /** References to the headers with these names. */
@@ -376,12 +367,13 @@ const CALL_HEADERS: OpenapiPart = {
   ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-route', 'x-tollgate-cost-usd'),
 };
 
-export const limitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
-  pick(...Object.keys(LIMIT_HEADERS[protocol]));
+const limitNames = (protocol: ClientProtocolName) => Object.keys(describeLimits(CLIENT_PROTOCOLS[protocol], {}));
+
+export const limitHeaders = (protocol: ClientProtocolName): OpenapiPart => pick(...limitNames(protocol));
 
 /** Only request limits apply to a token count. */
 export const countLimitHeaders = (protocol: ClientProtocolName): OpenapiPart =>
-  pick(...Object.keys(LIMIT_HEADERS[protocol]).filter((name) => /-requests\b/.test(name)));
+  pick(...limitNames(protocol).filter((name) => /-requests\b/.test(name)));
 export const countHeaders = (protocol: ClientProtocolName): OpenapiPart => ({
   ...CALL_HEADERS,
   ...countLimitHeaders(protocol),

@@ -104,7 +104,7 @@ export function foldBalance(balance: Balance, transfer: Transfer): Balance | Ins
     );
   }
   // The transfer's own amounts too: the database silently truncates larger values to their last 64 bits.
-  const fit = fits(after) && inRange(amount) && inRange(released);
+  const fit = fits(balance, after) && inRange(amount) && inRange(released);
   return fit ? after : invalid("the account's amounts would leave the range of 64 bits");
 }
 
@@ -157,9 +157,12 @@ export function moveMoney(balance: Balance, { kind, amount, released }: Transfer
   }
 }
 
-function fits({ available, held, charged, writtenOff, toppedUp, absorbedAttempts }: Balance): boolean {
-  const areIn = inRange(available) && inRange(held) && inRange(charged) && inRange(writtenOff);
-  return areIn && inRange(toppedUp) && inRange(absorbedAttempts);
+const AMOUNTS = ['available', 'held', 'charged', 'writtenOff', 'toppedUp', 'absorbedAttempts'] as const;
+
+/** Whether the amounts that changed are within 64 bits: those before are. */
+function fits(before: Balance, after: Balance): boolean {
+  for (const name of AMOUNTS) if (after[name] !== before[name] && !inRange(after[name])) return false;
+  return true;
 }
 
 function inRange(amount: bigint): boolean {

@@ -5,7 +5,7 @@
 import type { Payer } from '../../billing/who-pays.ts';
 import type { CountRecord } from '../../call/call-observer.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import type { RecordedProtocol } from '../../protocols/names.ts';
+import { forClientProtocols, PROTOCOLS, type ProtocolFamily, type RecordedProtocol } from '../../protocols/names.ts';
 import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
 import {
   ABSORBED,
@@ -31,18 +31,21 @@ export type NameVendor = (provider: string) => string;
 
 /** The protocol of a call, a token count, or a request about a stored object. */
 type Operation = (CallRecord | CountRecord)['protocol'];
-/** The conventions' word for what a call of a protocol does; they have none for the last three. */
-export const OPERATIONS: { readonly [protocol in Operation]: string } = {
-  chat: 'chat',
-  messages: 'chat',
-  responses: 'chat',
-  gemini: 'generate_content',
+/** The conventions' words for what calls of a family do, as far as they have any. */
+const FAMILY_OPERATIONS: { readonly [family in ProtocolFamily]: string } = {
+  generation: 'chat',
   embeddings: 'embeddings',
   completions: 'text_completion',
   moderations: 'moderations',
   rerank: 'rerank',
   images: 'image_generation',
   audio: 'audio',
+};
+
+/** What a call of a protocol does; the conventions have no word for the last three. */
+export const OPERATIONS: { readonly [protocol in Operation]: string } = {
+  ...forClientProtocols((name) => FAMILY_OPERATIONS[PROTOCOLS[name].family]),
+  gemini: 'generate_content',
   batches: 'batches',
   count_tokens: 'count_tokens',
   stored: 'stored',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { probeProvider } from '../../../src/call/attempt/probe-provider.ts';
 import { buildRemoteProvider } from '../../../src/config/resolve-providers.ts';
 import { Secret } from '../../../src/lib/secret.ts';
-import { gemini } from '../../../src/providers/gemini.ts';
+import { gemini } from '../../../src/providers/kinds/gemini.ts';
 import { singleCredential } from '../../../src/providers/provider.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../fake-upstream/start-fake-upstream.ts';
 

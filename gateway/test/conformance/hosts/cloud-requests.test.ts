@@ -3,13 +3,13 @@
  * refuse. Source: provider reference, B.4, C.2, F and G (Databricks).
  */
 import { describe, expect, test } from 'bun:test';
-import { createAzure } from '../../../src/providers/azure.ts';
-import { findSignatureFault } from '../../../src/providers/bedrock/testing/verify-signature.ts';
-import { createBedrock } from '../../../src/providers/bedrock.ts';
-import { createAnthropicAws, createAnthropicGoogle } from '../../../src/providers/claude-platform.ts';
 import { FakeSurroundings } from '../../../src/providers/credentials/testing/fake-surroundings.ts';
-import { createDatabricks } from '../../../src/providers/databricks.ts';
-import { createVertex } from '../../../src/providers/vertex.ts';
+import { createAzure } from '../../../src/providers/kinds/azure.ts';
+import { findSignatureFault } from '../../../src/providers/kinds/bedrock/testing/verify-signature.ts';
+import { createBedrock } from '../../../src/providers/kinds/bedrock.ts';
+import { createAnthropicAws, createAnthropicGoogle } from '../../../src/providers/kinds/claude-platform.ts';
+import { createDatabricks } from '../../../src/providers/kinds/databricks.ts';
+import { createVertex } from '../../../src/providers/kinds/vertex.ts';
 import { openHost } from './send-to-host.ts';
 
 const HELLO = { model: 'claude-opus-4-8', max_tokens: 9, messages: [{ role: 'user', content: 'Ahoy.' }] };

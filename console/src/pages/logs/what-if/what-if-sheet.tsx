@@ -3,6 +3,7 @@
  * per model and per key. Large sets are computed in pages, which add up while they arrive.
  */
 import { type ReactNode, useEffect, useState } from 'react';
+import { GENERATED_PROTOCOLS } from '../../../../../gateway/src/protocols/names.ts';
 import { counted, wholeNumber } from '../../../lib/format.ts';
 import { exactUsd, shortUsd } from '../../../lib/money.ts';
 import { usePages, useReply } from '../../../lib/queries.ts';
@@ -19,8 +20,6 @@ import { type Column, Table } from '../../../ui/table.tsx';
 import type { LogQuery } from '../log-filters.ts';
 import { mergePages, type WhatIfPage } from './merge-pages.ts';
 
-/** The formats of generated answers: models of others have prices of other kinds. */
-const GENERATED: ReadonlySet<string> = new Set(['chat', 'messages', 'responses', 'gemini']);
 /** Rows of each table. */
 const ROWS_MAX = 100;
 
@@ -35,8 +34,9 @@ interface WhatIfSheetProps {
 export default function WhatIfSheet({ query, model, onChoose, onClose }: WhatIfSheetProps) {
   const { account } = useAccount();
   const { data, error, refetch } = useReply('GET /accounts/{account}/models', { path: { account } });
+  // Models of other formats have prices of other kinds.
   const models = data?.models.filter(
-    ({ price, protocols }) => price !== null && protocols.some((protocol) => GENERATED.has(protocol)),
+    ({ price, protocols }) => price !== null && protocols.some((protocol) => GENERATED_PROTOCOLS.has(protocol)),
   );
   const isChosen = models?.some(({ name }) => name === model) === true;
   return (

@@ -30,7 +30,7 @@ import {
   type StoredReference,
   startReferences,
 } from '../../stored/stored-references.ts';
-import { parseRequest } from './parse-request.ts';
+import { parseRequest, REQUEST_MEMBERS } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
 import { startStreamRenderer } from './render-stream.ts';
@@ -145,6 +145,7 @@ export const chatClient: GenerationClient = {
   endpoints: [{ path: '/chat/completions', countOnly: false }],
   checkRequest,
   readNeeds,
+  requestMembers: REQUEST_MEMBERS,
   parseRequest,
   startsWithInputTokens: false,
   startStreamRenderer,

@@ -6,7 +6,7 @@ import { ChatStreamObserver } from '../stream/observe-stream.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, readError } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
-import { renderRequest } from './render-request.ts';
+import { RENDERED_FEATURES, renderRequest } from './render-request.ts';
 
 export const chatUpstream = {
   name: 'chat',
@@ -34,6 +34,7 @@ export const chatUpstream = {
     verbosity: 'verbosity',
   },
   replaceableMembers: ['stop', 'stream_options', 'max_tokens', 'max_completion_tokens'],
+  renderedFeatures: RENDERED_FEATURES,
   renderRequest,
   deltaMembers: ['content', 'reasoning_content', 'reasoning'],
   startStreamParser,

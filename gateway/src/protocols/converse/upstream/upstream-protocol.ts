@@ -5,7 +5,7 @@ import { readAnswer } from '../shared/usage.ts';
 import { readCount, renderCount } from './count-tokens.ts';
 import { parseAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
-import { renderRequest } from './render-request.ts';
+import { RENDERED_FEATURES, renderRequest } from './render-request.ts';
 
 export const converseUpstream = {
   name: 'converse',
@@ -18,6 +18,7 @@ export const converseUpstream = {
   outputLimitMember: () => 'max_tokens',
   optionalMembers: { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', thinking: 'reasoning' },
   replaceableMembers: [],
+  renderedFeatures: RENDERED_FEATURES,
   renderRequest,
   counting: { render: renderCount, read: readCount },
   // Records are binary: their checksums differ, so none can be recognized by the one before.

@@ -2,7 +2,7 @@
 import type { GenerationClient } from '../../client-protocol.ts';
 import { OPENAI_CLIENT } from '../../openai/openai-client.ts';
 import { checkRequest } from './check-request.ts';
-import { parseRequest } from './parse-request.ts';
+import { parseRequest, REQUEST_MEMBERS } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
@@ -19,6 +19,7 @@ export const geminiClient: GenerationClient = {
   prefersApiKeyHeader: true,
   checkRequest,
   readNeeds,
+  requestMembers: REQUEST_MEMBERS,
   parseRequest,
   countMember: 'totalTokens',
   startsWithInputTokens: false,

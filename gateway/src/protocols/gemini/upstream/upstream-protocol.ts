@@ -8,7 +8,7 @@ import { readCount, renderCount } from './count-tokens.ts';
 import { nameModel } from './name-model.ts';
 import { parseAnswer, readAnswer, streamOfAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
-import { renderRequest } from './render-request.ts';
+import { RENDERED_FEATURES, renderRequest } from './render-request.ts';
 import { stripSignatures } from './strip-signatures.ts';
 
 export const geminiUpstream = {
@@ -40,6 +40,7 @@ export const geminiUpstream = {
     serviceTier: 'service_tier',
   },
   replaceableMembers: [],
+  renderedFeatures: RENDERED_FEATURES,
   renderRequest,
   counting: { render: renderCount, read: readCount },
   deltaMembers: ['text'],

@@ -46,7 +46,7 @@ import {
   type StoredReference,
   startReferences,
 } from '../../stored/stored-references.ts';
-import { parseRequest } from './parse-request.ts';
+import { parseRequest, REQUEST_MEMBERS } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { renderAnswer } from './render-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
@@ -224,6 +224,7 @@ export const messagesClient: GenerationClient = {
   prefersApiKeyHeader: true,
   checkRequest,
   readNeeds,
+  requestMembers: REQUEST_MEMBERS,
   parseRequest,
   startsWithInputTokens: true,
   startStreamRenderer,

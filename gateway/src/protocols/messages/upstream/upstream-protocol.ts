@@ -6,7 +6,7 @@ import { MessagesStreamObserver } from '../stream/observe-stream.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, readError } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
-import { renderRequest } from './render-request.ts';
+import { RENDERED_FEATURES, renderRequest } from './render-request.ts';
 import { stripThinking } from './strip-thinking.ts';
 
 export const messagesUpstream = {
@@ -33,6 +33,7 @@ export const messagesUpstream = {
     metadata: 'end_user',
   },
   replaceableMembers: ['reasoning_effort'],
+  renderedFeatures: RENDERED_FEATURES,
   renderRequest,
   deltaMembers: ['text', 'thinking'],
   startStreamParser,

@@ -25,7 +25,7 @@ import {
   type StoredReference,
   startReferences,
 } from '../../stored/stored-references.ts';
-import { parseRequest } from './parse-request.ts';
+import { parseRequest, REQUEST_MEMBERS } from './parse-request.ts';
 import { readNeeds } from './read-needs.ts';
 import { failsAsStream, KEEP_ALIVE, renderError, renderStreamError, statusOf } from './render-error.ts';
 import { renderAnswer, startStreamRenderer } from './render-stream.ts';
@@ -162,6 +162,7 @@ export const responsesClient: GenerationClient = {
   countObject: 'response.input_tokens',
   checkRequest,
   readNeeds,
+  requestMembers: REQUEST_MEMBERS,
   parseRequest,
   startsWithInputTokens: false,
   startStreamRenderer,

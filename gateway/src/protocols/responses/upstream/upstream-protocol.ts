@@ -8,7 +8,7 @@ import { startFold } from '../stream/fold-stream.ts';
 import { ResponsesStreamObserver } from '../stream/observe-stream.ts';
 import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 import { parseAnswer, startStreamParser } from './parse-stream.ts';
-import { renderRequest } from './render-request.ts';
+import { RENDERED_FEATURES, renderRequest } from './render-request.ts';
 import { expandSummaries, stripReasoning } from './strip-reasoning.ts';
 
 export const responsesUpstream = {
@@ -35,6 +35,7 @@ export const responsesUpstream = {
     safety_identifier: 'end_user',
   },
   replaceableMembers: [],
+  renderedFeatures: RENDERED_FEATURES,
   renderRequest,
   deltaMembers: ['delta'],
   startStreamParser,

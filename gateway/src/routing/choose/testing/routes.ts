@@ -4,7 +4,7 @@ import { bookOf } from '../../../billing/price-book.ts';
 import { DEFAULT_ROUTING } from '../../../config/config.ts';
 import type { UpstreamProtocolName } from '../../../protocols/names.ts';
 import { chooseUpstreamProtocols } from '../../../protocols/registry.ts';
-import { demo, localProvider } from '../../../providers/demo.ts';
+import { demo, localProvider } from '../../../providers/kinds/demo.ts';
 import type { Timeouts, Upstream, UpstreamCredential } from '../../../providers/provider.ts';
 import { openUpstream } from '../../../providers/upstream.ts';
 import type { Route, Target } from '../../route.ts';

@@ -6,6 +6,7 @@ import type { Database } from 'bun:sqlite';
 import { type Price, parsePriceVersion } from '../../../billing/price.ts';
 import { chargedNanoUsd } from '../../../billing/price-book.ts';
 import type { Usage } from '../../../generation/usage.ts';
+import { GENERATED_PROTOCOLS } from '../../../protocols/names.ts';
 import type { WhatIfAnswer, WhatIfGroup, WhatIfQuestion } from '../../ports/calls/what-if.ts';
 import type { CallRecordRow } from '../database/sqlite-dialect.ts';
 import { withStoredExtras } from '../ledger/call-record-row.ts';
@@ -17,8 +18,6 @@ import type { Deadline } from '../usage/scan-records.ts';
 const PAGE_ROWS = 2_000;
 /** More groups end a page: an account may have many keys. */
 const GROUPS_MAX = 5_000;
-/** The formats of generated answers; others have prices of other kinds, batches a discount. */
-const GENERATED: ReadonlySet<string> = new Set(['chat', 'messages', 'responses', 'gemini']);
 
 const COLUMNS = [
   'request_id',
@@ -76,7 +75,8 @@ function addRow(
   row: Row,
   price: Price,
 ): void {
-  if (!GENERATED.has(row.protocol)) {
+  // Other formats have prices of other kinds, batches a discount.
+  if (!GENERATED_PROTOCOLS.has(row.protocol)) {
     others.otherFormats += 1;
     return;
   }

@@ -1,8 +1,8 @@
 /** Reads Bedrock's refusals: the exception that a header names, and a body that clients understand. */
-import { exceptionIn, readError } from '../../protocols/converse/shared/errors.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
-import type { Refusal } from '../exchanges/chained-exchange.ts';
-import { asAnthropic } from '../hosted/anthropic-error.ts';
+import { exceptionIn, readError } from '../../../protocols/converse/shared/errors.ts';
+import type { ResponseHead } from '../../../upstream/response-head.ts';
+import type { Refusal } from '../../exchanges/chained-exchange.ts';
+import { asAnthropic } from '../../hosted/anthropic-error.ts';
 
 /** `ThrottlingException`; empty: not named. */
 export function exceptionOf({ head }: Refusal): string {

@@ -3,15 +3,12 @@
  * Bodies, betas and names of models are Anthropic's. Source: anthropic 2.12, @anthropic-ai/aws-sdk;
  * https://docs.aws.amazon.com/claude-platform/latest/userguide/making-requests.html (2026-11-23).
  */
-import { headerOf } from '../upstream/response-head.ts';
-import { anthropic } from './anthropic.ts';
-import { exceptionOf } from './bedrock/refusals.ts';
-import { findKeyFaults, findRegionSetting, KEY_SECRETS, REGION } from './bedrock.ts';
-import { AwsSigner, type Signed } from './credentials/aws-signer.ts';
-import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import { perCredential } from './credentials/token-cache.ts';
-import type { Refusal } from './exchanges/chained-exchange.ts';
-import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
+import { headerOf } from '../../upstream/response-head.ts';
+import { AwsSigner, type Signed } from '../credentials/aws-signer.ts';
+import { SURROUNDINGS, type Surroundings } from '../credentials/surroundings.ts';
+import { perCredential } from '../credentials/token-cache.ts';
+import type { Refusal } from '../exchanges/chained-exchange.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from '../hosted/attempt.ts';
 import {
   ADC,
   createGoogleBearer,
@@ -20,10 +17,13 @@ import {
   findProjectSetting,
   isForeign,
   PROJECT,
-} from './hosted/google-bearer.ts';
+} from '../hosted/google-bearer.ts';
+import type { Door, GivenProvider, MemberFault, RemoteKind, SettingMember } from '../provider.ts';
+import { type HostedModel, NO_QUIRKS } from '../quirks.ts';
+import { anthropic } from './anthropic.ts';
+import { exceptionOf } from './bedrock/refusals.ts';
+import { findKeyFaults, findRegionSetting, KEY_SECRETS, REGION } from './bedrock.ts';
 import { API_KEY } from './openai-compatible.ts';
-import type { Door, GivenProvider, MemberFault, RemoteKind, SettingMember } from './provider.ts';
-import { type HostedModel, NO_QUIRKS } from './quirks.ts';
 
 // It becomes a header on AWS, and a part of the path on Google Cloud.
 const WORKSPACE: SettingMember = {

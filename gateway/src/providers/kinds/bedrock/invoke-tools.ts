@@ -2,10 +2,10 @@
  * Changes the tools of a messages request to those that InvokeModel takes: it refuses `eager_input_streaming`, for which it
  * has a beta, and the first versions of the computer-use tools. Sources: provider reference C.2, AI SDK 5.0.101.
  */
-import { elements, jsonText, member, stringValue } from '../../wire/json-node.ts';
-import { scanJson } from '../../wire/json-scan.ts';
-import type { JsonEdit } from '../../wire/json-splice.ts';
-import { editBody } from '../hosted/edit-body.ts';
+import { elements, jsonText, member, stringValue } from '../../../wire/json-node.ts';
+import { scanJson } from '../../../wire/json-scan.ts';
+import type { JsonEdit } from '../../../wire/json-splice.ts';
+import { editBody } from '../../hosted/edit-body.ts';
 
 const EAGER = 'eager_input_streaming';
 const EAGER_BETA = 'fine-grained-tool-streaming-2025-05-14';

@@ -4,14 +4,13 @@
  * https://docs.databricks.com/aws/en/dev-tools/auth/oauth-m2m, https://docs.databricks.com/api/workspace/servingendpoints
  * (2026-11-23).
  */
-import { SSE } from '../framing/sse-decoder.ts';
-import { asArray, asObject } from '../protocols/json.ts';
-import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import { readToken, readTokenAnswer } from './credentials/token-answer.ts';
-import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
-import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
-import type { OfferedModel } from './listing.ts';
-import { API_KEY, compatibleTraits } from './openai-compatible.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { asArray, asObject } from '../../protocols/json.ts';
+import { SURROUNDINGS, type Surroundings } from '../credentials/surroundings.ts';
+import { readToken, readTokenAnswer } from '../credentials/token-answer.ts';
+import { perCredential, type Token, TokenCache } from '../credentials/token-cache.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from '../hosted/attempt.ts';
+import type { OfferedModel } from '../listing.ts';
 import type {
   Door,
   FinalRequest,
@@ -21,8 +20,9 @@ import type {
   RequestCredential,
   SecretMember,
   Secrets,
-} from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
+} from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
+import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 
 const PRINCIPAL: readonly SecretMember[] = [
   {

@@ -1,9 +1,9 @@
 /** Provides the kinds that speak Anthropic's messages: its own host's, and that of hosts that imitate it. */
-import { SSE } from '../framing/sse-decoder.ts';
-import { asObject } from '../protocols/json.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { asObject } from '../../protocols/json.ts';
+import type { RemoteKind } from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
 import { API_KEY, compatibleTraits, FILES, missingSecrets } from './openai-compatible.ts';
-import type { RemoteKind } from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
 
 const OBJECT_PATHS = { files: '/files', batches: '/messages/batches', conversations: null } as const;
 

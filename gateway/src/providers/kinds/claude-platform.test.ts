@@ -1,13 +1,13 @@
 /** Tests the kinds of Claude Platform and of Databricks: their members, addresses and lists. */
 import { describe, expect, test } from 'bun:test';
-import { type Fault, renderPath } from '../config/file/config-problem.ts';
-import { createProviderSchema } from '../config/file/provider-schema.ts';
-import { resolveProviders } from '../config/resolve-providers.ts';
-import { traitsOf } from '../routing/upstream-traits.ts';
+import { type Fault, renderPath } from '../../config/file/config-problem.ts';
+import { createProviderSchema } from '../../config/file/provider-schema.ts';
+import { resolveProviders } from '../../config/resolve-providers.ts';
+import { traitsOf } from '../../routing/upstream-traits.ts';
+import { FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
+import type { RemoteKind, RemoteProvider } from '../provider.ts';
 import { createAnthropicAws, createAnthropicGoogle } from './claude-platform.ts';
-import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
 import { databricks } from './databricks.ts';
-import type { RemoteKind, RemoteProvider } from './provider.ts';
 
 const machine = new FakeSurroundings();
 const KINDS: readonly RemoteKind[] = [createAnthropicAws(machine), createAnthropicGoogle(machine), databricks];

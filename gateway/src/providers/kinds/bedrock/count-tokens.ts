@@ -2,14 +2,14 @@
  * Counts a prompt by CountTokens of the runtime service: the form of its request, its answer in the form of messages, and
  * the refusals after which another service is asked, or the gateway estimates. Source: provider reference C.5.
  */
-import { readCount } from '../../protocols/converse/upstream/count-tokens.ts';
-import { valueText } from '../../protocols/exact-json.ts';
-import type { UpstreamFailure } from '../../upstream/connection.ts';
-import type { ExchangeListener } from '../../upstream/exchange.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
-import type { Refusal } from '../exchanges/chained-exchange.ts';
-import { editBody } from '../hosted/edit-body.ts';
-import type { UpstreamRequest } from '../provider.ts';
+import { readCount } from '../../../protocols/converse/upstream/count-tokens.ts';
+import { valueText } from '../../../protocols/exact-json.ts';
+import type { UpstreamFailure } from '../../../upstream/connection.ts';
+import type { ExchangeListener } from '../../../upstream/exchange.ts';
+import type { ResponseHead } from '../../../upstream/response-head.ts';
+import type { Refusal } from '../../exchanges/chained-exchange.ts';
+import { editBody } from '../../hosted/edit-body.ts';
+import type { UpstreamRequest } from '../../provider.ts';
 import { toInvoke } from './invoke-body.ts';
 import { exceptionOf } from './refusals.ts';
 

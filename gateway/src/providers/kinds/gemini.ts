@@ -1,12 +1,12 @@
 /** Provides the kind `gemini`: Google's own format at AI Studio. Model and stream switch are in the path. */
-import { SSE } from '../framing/sse-decoder.ts';
-import { modelOf } from '../protocols/gemini/shared/model-names.ts';
-import { asObject } from '../protocols/json.ts';
-import { openContinued } from './exchanges/continued-exchange.ts';
-import type { NextPage, OfferedModel } from './listing.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { modelOf } from '../../protocols/gemini/shared/model-names.ts';
+import { asObject } from '../../protocols/json.ts';
+import { openContinued } from '../exchanges/continued-exchange.ts';
+import type { NextPage, OfferedModel } from '../listing.ts';
+import type { Operation, RemoteKind } from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
 import { API_KEY, compatibleTraits, missingSecrets } from './openai-compatible.ts';
-import type { Operation, RemoteKind } from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
 
 /** The methods of a model, and the query that makes a stream one of server-sent events. */
 export const METHODS: Readonly<Record<Operation, string>> = {

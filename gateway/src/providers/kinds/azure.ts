@@ -4,18 +4,16 @@
  * deployment's; Claude goes to the same resource's address of Foundry. The name of a model is that of its deployment.
  * Source: openai 7.57, @anthropic-ai/foundry-sdk 1.1 (2026-11-22).
  */
-import { SSE } from '../framing/sse-decoder.ts';
-import { asObject } from '../protocols/json.ts';
-import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
-import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { Collection } from '../protocols/stored/shared-state.ts';
-import { type Audience, audienceOf, exchangeEntra, TENANT } from './credentials/entra-token.ts';
-import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import { perCredential, type Token, TokenCache } from './credentials/token-cache.ts';
-import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
-import type { OfferedModel } from './listing.ts';
-import { openai } from './openai.ts';
-import { API_KEY, compatibleTraits, FILES } from './openai-compatible.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { asObject } from '../../protocols/json.ts';
+import { OPENAI_DIRECT, OPENAI_PATHS } from '../../protocols/model-formats.ts';
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { Collection } from '../../protocols/stored/shared-state.ts';
+import { type Audience, audienceOf, exchangeEntra, TENANT } from '../credentials/entra-token.ts';
+import { SURROUNDINGS, type Surroundings } from '../credentials/surroundings.ts';
+import { perCredential, type Token, TokenCache } from '../credentials/token-cache.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from '../hosted/attempt.ts';
+import type { OfferedModel } from '../listing.ts';
 import type {
   Door,
   FinalRequest,
@@ -27,8 +25,10 @@ import type {
   SecretMember,
   SettingMember,
   Settings,
-} from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
+} from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
+import { openai } from './openai.ts';
+import { API_KEY, compatibleTraits, FILES } from './openai-compatible.ts';
 
 const ENTRA: readonly SecretMember[] = [
   {

@@ -1,8 +1,8 @@
 /** Changes a messages request to the form of InvokeModel: the body says what headers and members of Anthropic say. */
 
-import type { JsonEdit } from '../../wire/json-splice.ts';
-import { editBody } from '../hosted/edit-body.ts';
-import type { HeaderLine, UpstreamRequest } from '../provider.ts';
+import type { JsonEdit } from '../../../wire/json-splice.ts';
+import { editBody } from '../../hosted/edit-body.ts';
+import type { HeaderLine, UpstreamRequest } from '../../provider.ts';
 
 /** The version of AWS's own; clients that know the newer one get it. */
 const AWS_VERSION = 'bedrock-2023-05-31';

@@ -1,8 +1,8 @@
 /** Tests the kind for hosts that imitate Anthropic's messages: its credential, its paths and what it is not. */
 import { expect, test } from 'bun:test';
-import { Secret } from '../lib/secret.ts';
+import { Secret } from '../../lib/secret.ts';
+import { findPreset } from '../presets/presets.ts';
 import { anthropicCompatible } from './anthropic.ts';
-import { findPreset } from './presets/presets.ts';
 
 test('a bearer token goes to /v1/messages, and no other credential', () => {
   expect(anthropicCompatible.headers({ api_key: new Secret('canary') }, {})).toEqual([

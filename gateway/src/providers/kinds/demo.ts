@@ -1,10 +1,10 @@
 /** Provides the kind `demo`: the built-in offline model, in both formats. */
-import { DemoExchange } from '../demo/demo-exchange.ts';
-import { SSE } from '../framing/sse-decoder.ts';
-import { isGenerationClient } from '../protocols/names.ts';
+import { DemoExchange } from '../../demo/demo-exchange.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { isGenerationClient } from '../../protocols/names.ts';
+import type { LocalKind, LocalProvider } from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
 import { compatibleTraits } from './openai-compatible.ts';
-import type { LocalKind, LocalProvider } from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
 
 export const demo: LocalKind = {
   name: 'demo',

@@ -1,15 +1,15 @@
 /** Tests the kind `azure`: its members, the addresses and paths of its forms, and the headers that authorize. */
 import { describe, expect, test } from 'bun:test';
-import { type Fault, renderPath } from '../config/file/config-problem.ts';
-import { createProviderSchema } from '../config/file/provider-schema.ts';
-import { resolveProviders } from '../config/resolve-providers.ts';
-import { Secret } from '../lib/secret.ts';
-import { OPENAI_DIRECT } from '../protocols/model-formats.ts';
-import type { Collection } from '../protocols/stored/shared-state.ts';
-import type { ExchangeListener, UpstreamTap } from '../upstream/exchange.ts';
+import { type Fault, renderPath } from '../../config/file/config-problem.ts';
+import { createProviderSchema } from '../../config/file/provider-schema.ts';
+import { resolveProviders } from '../../config/resolve-providers.ts';
+import { Secret } from '../../lib/secret.ts';
+import { OPENAI_DIRECT } from '../../protocols/model-formats.ts';
+import type { Collection } from '../../protocols/stored/shared-state.ts';
+import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
+import { FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
+import type { Door, FinalRequest, HeaderLine, RemoteProvider, Settings, UpstreamRequest } from '../provider.ts';
 import { azure, createAzure } from './azure.ts';
-import { FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
-import type { Door, FinalRequest, HeaderLine, RemoteProvider, Settings, UpstreamRequest } from './provider.ts';
 
 const ENTRA = { tenant_id: 't', client_id: 'c', client_secret: 's' };
 

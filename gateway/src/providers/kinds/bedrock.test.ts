@@ -1,12 +1,10 @@
 /** Tests bedrock.ts: requests at a fake of both services that verifies signatures, and what follows refusals. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { Secret } from '../lib/secret.ts';
-import type { UpstreamFailure } from '../upstream/connection.ts';
-import type { UpstreamTap } from '../upstream/exchange.ts';
-import type { ResponseHead } from '../upstream/response-head.ts';
-import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
-import { createBedrock } from './bedrock.ts';
-import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
+import { Secret } from '../../lib/secret.ts';
+import type { UpstreamFailure } from '../../upstream/connection.ts';
+import type { UpstreamTap } from '../../upstream/exchange.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import { type FakeMachine, FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
 import {
   type CredentialPool,
   type RemoteKind,
@@ -15,9 +13,11 @@ import {
   type Settings,
   singleCredential,
   type UpstreamRequest,
-} from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
-import { openListing, openUpstream } from './upstream.ts';
+} from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
+import { openListing, openUpstream } from '../upstream.ts';
+import { findSignatureFault } from './bedrock/testing/verify-signature.ts';
+import { createBedrock } from './bedrock.ts';
 
 const TIMEOUTS = { connectMs: 2_000, firstByteMs: 2_000, firstBytePlainMs: 2_000, idleMs: 2_000, totalMs: 5_000 };
 const KEYS = { access_key_id: new Secret('AKIA1'), secret_access_key: new Secret('canary-1') };

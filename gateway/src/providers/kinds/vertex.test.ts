@@ -4,13 +4,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findConsoleKind, readSecrets, readSettings } from '../config/console-providers.ts';
-import { type Fault, quoteText, renderPath } from '../config/file/config-problem.ts';
-import { createProviderSchema } from '../config/file/provider-schema.ts';
-import { resolveProviders } from '../config/resolve-providers.ts';
-import { Secret } from '../lib/secret.ts';
-import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
-import type { FinalRequest, HeaderLine, RemoteProvider, Secrets } from './provider.ts';
+import { findConsoleKind, readSecrets, readSettings } from '../../config/console-providers.ts';
+import { type Fault, quoteText, renderPath } from '../../config/file/config-problem.ts';
+import { createProviderSchema } from '../../config/file/provider-schema.ts';
+import { resolveProviders } from '../../config/resolve-providers.ts';
+import { Secret } from '../../lib/secret.ts';
+import { type FakeMachine, FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
+import type { FinalRequest, HeaderLine, RemoteProvider, Secrets } from '../provider.ts';
 import { createVertex, vertex } from './vertex.ts';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })

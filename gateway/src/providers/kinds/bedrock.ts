@@ -2,28 +2,22 @@
  * Provides the kind `bedrock`: Amazon Bedrock, through Mantle (Anthropic's messages and OpenAI's chat completions as they
  * are) or its runtime service (InvokeModel, Converse, chat completions).
  */
-import { AWS_EVENT_STREAM } from '../framing/aws-event-stream.ts';
-import { BEDROCK_MESSAGES } from '../framing/bedrock-messages.ts';
-import type { Framing } from '../framing/framing.ts';
-import { SSE } from '../framing/sse-decoder.ts';
-import { bareId, vendorOf } from '../protocols/converse/shared/vendors.ts';
-import { asArray, asObject, asText } from '../protocols/json.ts';
-import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { ConverseTraits } from '../protocols/upstream-traits.ts';
-import { type BedrockDoor, type BedrockState, openBedrockAttempt } from './bedrock/attempt.ts';
-import { toCount } from './bedrock/count-tokens.ts';
-import { toInvoke } from './bedrock/invoke-body.ts';
-import { BedrockMemory } from './bedrock/memory.ts';
-import { hasChatAtRuntime, hostedModel, openaiPathAtMantle, protocolsFor, RUNTIME_SETTINGS } from './bedrock/models.ts';
-import { findRegion } from './credentials/aws-profile.ts';
-import { AwsSigner, bearerIn } from './credentials/aws-signer.ts';
-import { dnsSuffixOf } from './credentials/aws-sts.ts';
-import { encodeSegment } from './credentials/sigv4.ts';
-import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import { perCredential } from './credentials/token-cache.ts';
-import { editBody } from './hosted/edit-body.ts';
-import type { OfferedModel } from './listing.ts';
-import { API_KEY, compatibleTraits } from './openai-compatible.ts';
+import { AWS_EVENT_STREAM } from '../../framing/aws-event-stream.ts';
+import { BEDROCK_MESSAGES } from '../../framing/bedrock-messages.ts';
+import type { Framing } from '../../framing/framing.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { bareId, vendorOf } from '../../protocols/converse/shared/vendors.ts';
+import { asArray, asObject, asText } from '../../protocols/json.ts';
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { ConverseTraits } from '../../protocols/upstream-traits.ts';
+import { findRegion } from '../credentials/aws-profile.ts';
+import { AwsSigner, bearerIn } from '../credentials/aws-signer.ts';
+import { dnsSuffixOf } from '../credentials/aws-sts.ts';
+import { encodeSegment } from '../credentials/sigv4.ts';
+import { SURROUNDINGS, type Surroundings } from '../credentials/surroundings.ts';
+import { perCredential } from '../credentials/token-cache.ts';
+import { editBody } from '../hosted/edit-body.ts';
+import type { OfferedModel } from '../listing.ts';
 import type {
   Door,
   FinalRequest,
@@ -37,8 +31,14 @@ import type {
   SecretMember,
   SettingMember,
   Settings,
-} from './provider.ts';
-import { NO_QUIRKS } from './quirks.ts';
+} from '../provider.ts';
+import { NO_QUIRKS } from '../quirks.ts';
+import { type BedrockDoor, type BedrockState, openBedrockAttempt } from './bedrock/attempt.ts';
+import { toCount } from './bedrock/count-tokens.ts';
+import { toInvoke } from './bedrock/invoke-body.ts';
+import { BedrockMemory } from './bedrock/memory.ts';
+import { hasChatAtRuntime, hostedModel, openaiPathAtMantle, protocolsFor, RUNTIME_SETTINGS } from './bedrock/models.ts';
+import { API_KEY, compatibleTraits } from './openai-compatible.ts';
 
 export const KEY_SECRETS: readonly SecretMember[] = [
   {

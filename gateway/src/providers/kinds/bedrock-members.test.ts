@@ -1,9 +1,9 @@
 /** Tests bedrock.ts: the facts of hosted models, the addresses that follow from settings, and the checks of its members. */
 import { describe, expect, test } from 'bun:test';
-import { Secret } from '../lib/secret.ts';
+import { Secret } from '../../lib/secret.ts';
+import { type FakeMachine, FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
+import type { Secrets, Settings } from '../provider.ts';
 import { createBedrock } from './bedrock.ts';
-import { type FakeMachine, FakeSurroundings } from './credentials/testing/fake-surroundings.ts';
-import type { Secrets, Settings } from './provider.ts';
 
 const KEYS = { access_key_id: new Secret('AKIA1'), secret_access_key: new Secret('canary-1') };
 

@@ -3,15 +3,14 @@
  * models of other publishers over chat completions. Project, location and model are in the path; tokens come from
  * Google's credentials. Source: @anthropic-ai/vertex-sdk 1.1, google-genai 3.4 (2026-11-22).
  */
-import { SSE } from '../framing/sse-decoder.ts';
-import { modelOf } from '../protocols/gemini/shared/model-names.ts';
-import type { UpstreamProtocolName } from '../protocols/names.ts';
-import { SURROUNDINGS, type Surroundings } from './credentials/surroundings.ts';
-import type { OpenExchange } from './exchanges/chained-exchange.ts';
-import { openContinued } from './exchanges/continued-exchange.ts';
-import { METHODS, nextPage, readModelNames } from './gemini.ts';
-import { BetaMemory, openHostedAttempt, startRenewal } from './hosted/attempt.ts';
-import { editBody } from './hosted/edit-body.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { modelOf } from '../../protocols/gemini/shared/model-names.ts';
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import { SURROUNDINGS, type Surroundings } from '../credentials/surroundings.ts';
+import type { OpenExchange } from '../exchanges/chained-exchange.ts';
+import { openContinued } from '../exchanges/continued-exchange.ts';
+import { BetaMemory, openHostedAttempt, startRenewal } from '../hosted/attempt.ts';
+import { editBody } from '../hosted/edit-body.ts';
 import {
   ADC,
   createGoogleBearer,
@@ -20,8 +19,7 @@ import {
   findProjectSetting,
   isForeign,
   PROJECT,
-} from './hosted/google-bearer.ts';
-import { compatibleTraits } from './openai-compatible.ts';
+} from '../hosted/google-bearer.ts';
 import type {
   GivenProvider,
   MemberFault,
@@ -32,8 +30,10 @@ import type {
   SettingMember,
   Settings,
   UpstreamRequest,
-} from './provider.ts';
-import { type HostedModel, NO_QUIRKS } from './quirks.ts';
+} from '../provider.ts';
+import { type HostedModel, NO_QUIRKS } from '../quirks.ts';
+import { METHODS, nextPage, readModelNames } from './gemini.ts';
+import { compatibleTraits } from './openai-compatible.ts';
 
 const EXPRESS_KEY: SecretMember = {
   name: 'api_key',

@@ -1,8 +1,8 @@
 /** Provides the kind `openai`: OpenAI's chat completions and Responses, and the members that its models refuse. */
-import { OPENAI_DIRECT } from '../protocols/model-formats.ts';
-import type { ChatTraits } from '../protocols/upstream-traits.ts';
+import { OPENAI_DIRECT } from '../../protocols/model-formats.ts';
+import type { ChatTraits } from '../../protocols/upstream-traits.ts';
+import type { RemoteKind } from '../provider.ts';
 import { API_KEY, COMPATIBLE, missingSecrets, openaiCompatible } from './openai-compatible.ts';
-import type { RemoteKind } from './provider.ts';
 
 const OPENAI: ChatTraits = {
   ...COMPATIBLE,

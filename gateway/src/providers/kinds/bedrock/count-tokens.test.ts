@@ -1,10 +1,10 @@
 /** Tests counts of tokens at Bedrock: which service is asked, in which form, and which refusals leave it to the gateway. */
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { Secret } from '../../lib/secret.ts';
-import type { ResponseHead } from '../../upstream/response-head.ts';
+import { Secret } from '../../../lib/secret.ts';
+import type { ResponseHead } from '../../../upstream/response-head.ts';
+import { FakeSurroundings } from '../../credentials/testing/fake-surroundings.ts';
+import type { AttemptTools, HeaderLine, Settings } from '../../provider.ts';
 import { createBedrock } from '../bedrock.ts';
-import { FakeSurroundings } from '../credentials/testing/fake-surroundings.ts';
-import type { AttemptTools, HeaderLine, Settings } from '../provider.ts';
 
 const VERSIONED = 'us.anthropic.claude-haiku-4-5-20251001-v1:0';
 const PROFILE = 'eu.anthropic.claude-opus-4-8';

@@ -3,10 +3,10 @@
  * (`anthropic.claude-opus-4-8`); versions (`-v1:0`), inference profiles (`us.…`) and ARNs belong to the runtime service.
  * Source: AWS's user guide, endpoints (2026-11-22).
  */
-import { bareId, isProfile } from '../../protocols/converse/shared/vendors.ts';
-import type { UpstreamProtocolName } from '../../protocols/names.ts';
-import type { Settings } from '../provider.ts';
-import type { HostedModel } from '../quirks.ts';
+import { bareId, isProfile } from '../../../protocols/converse/shared/vendors.ts';
+import type { UpstreamProtocolName } from '../../../protocols/names.ts';
+import type { Settings } from '../../provider.ts';
+import type { HostedModel } from '../../quirks.ts';
 
 export type DoorName = 'mantle' | 'runtime';
 

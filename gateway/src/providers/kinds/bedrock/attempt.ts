@@ -3,19 +3,19 @@
  * where the time or the keys were wrong, and without betas where the model refuses them; each at most once. A strict key
  * gets a refusal where something would be dropped.
  */
-import { CallFailure } from '../../errors/call-failure.ts';
-import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
-import type { AwsSigner, Signed } from '../credentials/aws-signer.ts';
+import { CallFailure } from '../../../errors/call-failure.ts';
+import type { ExchangeListener, UpstreamTap } from '../../../upstream/exchange.ts';
+import { headerOf, type ResponseHead } from '../../../upstream/response-head.ts';
+import type { AwsSigner, Signed } from '../../credentials/aws-signer.ts';
 import {
   type ChainedExchange,
   type Ending,
   type OpenExchange,
   openResending,
   type Refusal,
-} from '../exchanges/chained-exchange.ts';
-import { dropMembers, memberOf, readBetas, withBetas } from '../hosted/betas-header.ts';
-import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../provider.ts';
+} from '../../exchanges/chained-exchange.ts';
+import { dropMembers, memberOf, readBetas, withBetas } from '../../hosted/betas-header.ts';
+import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../../provider.ts';
 import { chooseBetas } from './betas.ts';
 import { CountReader, NO_COUNT, refusesToCount } from './count-tokens.ts';
 import { type AdaptedTools, adaptTools } from './invoke-tools.ts';

@@ -2,12 +2,12 @@
  * Provides the kind `openai-compatible`: any host that speaks chat completions and takes a bearer token. Guesses about
  * unknown hosts are limited to those that do no harm when wrong. And `cohere`, which has formats of its own beside them.
  */
-import { SSE } from '../framing/sse-decoder.ts';
-import { OPENAI_DIRECT, OPENAI_PATHS } from '../protocols/model-formats.ts';
-import type { UpstreamProtocolName } from '../protocols/names.ts';
-import type { ChatTraits } from '../protocols/upstream-traits.ts';
-import type { GivenProvider, MemberFault, RemoteKind, SecretMember, SettingMember } from './provider.ts';
-import { type ChatQuirks, NO_QUIRKS } from './quirks.ts';
+import { SSE } from '../../framing/sse-decoder.ts';
+import { OPENAI_DIRECT, OPENAI_PATHS } from '../../protocols/model-formats.ts';
+import type { UpstreamProtocolName } from '../../protocols/names.ts';
+import type { ChatTraits } from '../../protocols/upstream-traits.ts';
+import type { GivenProvider, MemberFault, RemoteKind, SecretMember, SettingMember } from '../provider.ts';
+import { type ChatQuirks, NO_QUIRKS } from '../quirks.ts';
 
 /** What a provider that only claims compatibility can be trusted with. */
 export const COMPATIBLE: ChatTraits = {
