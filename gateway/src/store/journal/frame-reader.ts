@@ -56,14 +56,13 @@ export class FrameReader {
   next(knownMax: number, repeated: number): number {
     if (this.#at >= this.#end) return 0;
     const tag = this.#varint();
-    // Most tags have one byte: shifting is faster, but cuts at 32 bits.
-    const member = tag < TWO_28 ? tag >>> 3 : Math.floor(tag / 8);
+    const member = Math.floor(tag / 8);
     const last = this.#lastMember;
     if (member < last || member === 0 || (member === last && member <= knownMax && member !== repeated)) {
       this.fail(`has member ${member} after member ${last}`);
     }
     this.#lastMember = member;
-    this.#wire = tag < TWO_28 ? tag & 7 : tag % 8;
+    this.#wire = tag % 8;
     return member;
   }
 
@@ -199,13 +198,8 @@ export class FrameReader {
   }
 
   #varint(): number {
-    const at = this.#at;
-    const first = this.#bytes[at] as number;
-    if (at < this.#end && first < 128) {
-      this.#at = at + 1;
-      return first;
-    }
     let value = this.#byte();
+    if (value < 128) return value;
     value -= 128;
     for (let unit = 128; ; unit *= 128) {
       const byte = this.#byte();

@@ -35,8 +35,8 @@ const READ = `SELECT ${FIELD_NAMES.map((field) => CHUNK_FIELDS[field].sql).join(
 
 type Value = string | number | null;
 
-/** Most records in memory: three seconds of a full load, about 1 KB each. */
-const KEPT_MAX = 16_384;
+/** Most records in memory, about 2 KB each: more than a second of a full load. */
+const KEPT_MAX = 8_192;
 
 export interface ChunkOptions {
   /** Fewer rows and records in memory only in tests. */

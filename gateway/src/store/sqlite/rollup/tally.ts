@@ -102,7 +102,7 @@ export interface SummedRecord {
 export function summedOf(record: CallRecord): SummedRecord {
   const { usage, cost_nano_usd: text, usage_source: source } = record;
   const mayHaveSaved = usage.cache_read > 0 && text !== null && source !== 'void' && source !== 'cache';
-  const [cost_units, cost_left] = unitsOf(text);
+  const cost = BigInt(text ?? 0);
   return {
     request_id: record.request_id,
     at_ms: record.at_ms,
@@ -123,20 +123,11 @@ export function summedOf(record: CallRecord): SummedRecord {
     output: usage.output,
     reasoning: usage.reasoning,
     saved_at: mayHaveSaved ? record.price_version : null,
-    cost_units,
-    cost_left,
+    cost_units: text === null ? null : Number(cost / UNIT),
+    cost_left: text === null ? null : Number(cost % UNIT),
     ttfb_ms: record.ttfb_ms,
     duration_ms: record.duration_ms,
   };
-}
-
-/** Most amounts are exact as a number, which is faster. */
-function unitsOf(text: string | null): readonly [units: number | null, left: number | null] {
-  if (text === null) return [null, null];
-  const amount = Number(text);
-  if (Number.isSafeInteger(amount)) return [Math.trunc(amount / MONEY_UNIT), amount % MONEY_UNIT];
-  const exact = BigInt(text);
-  return [Number(exact / UNIT), Number(exact % UNIT)];
 }
 
 /** The columns of a SummedRecord. */
@@ -178,8 +169,8 @@ export function shareOf(record: SummedRecord): RecordShare {
     record.reasoning,
     record.cost_units ?? 0,
     record.cost_left ?? 0,
-    savings === 0n ? 0 : Number(savings / UNIT),
-    savings === 0n ? 0 : Number(savings % UNIT),
+    Number(savings / UNIT),
+    Number(savings % UNIT),
   ];
   return {
     sums,
