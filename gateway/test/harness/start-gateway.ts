@@ -12,13 +12,12 @@ export const GATEWAY_PROGRAM =
   process.env[BUNDLES] === undefined
     ? join(import.meta.dir, '../../src/main.ts')
     : join(process.env[BUNDLES], 'main.js');
+const EXECUTABLE_FILE = join(process.env[BUNDLES] ?? '', EXECUTABLE);
 /** The command that starts it as a server: the executable file of the test run, where there is one. */
-function serverCommand(environment: GatewayPlan['environment'] = {}): readonly string[] {
-  const executable = join(process.env[BUNDLES] ?? '', EXECUTABLE);
-  // Bun's own options are for Bun.
-  const isCompiled = environment.BUN_OPTIONS === undefined && process.env[BUNDLES] !== undefined;
-  return isCompiled && existsSync(executable) ? [executable] : [process.execPath, HEADER_LIMIT, GATEWAY_PROGRAM];
-}
+const SERVER =
+  process.env[BUNDLES] !== undefined && existsSync(EXECUTABLE_FILE)
+    ? [EXECUTABLE_FILE]
+    : [process.execPath, HEADER_LIMIT, GATEWAY_PROGRAM];
 const KEY = /tg_[0-9A-Za-z]{49}/;
 const LISTENS = /listens on (http:\/\/\S+)/;
 const START_MS_MAX = 60_000;
@@ -112,7 +111,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const flags = plan.config === undefined ? [] : ['--config', configFile];
   const limited =
     plan.openFilesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0"; exec "$@"', String(plan.openFilesMax)];
-  const server = [...serverCommand(plan.environment), 'serve', '--port', String(plan.port ?? 0)];
+  const server = [...SERVER, 'serve', '--port', String(plan.port ?? 0)];
   const started = Bun.spawn([...limited, ...server, ...flags], {
     cwd: home,
     env: environment,
