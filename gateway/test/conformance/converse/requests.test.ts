@@ -15,7 +15,7 @@ import { type Json, object } from '../wire-text.ts';
 import { judgeConverseRequest } from './judge-request.ts';
 import { judgeShape, SHAPES_SOURCE } from './judge-shape.ts';
 
-const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 500;
+const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 2_000;
 
 const MODELS = [
   'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
