@@ -130,7 +130,8 @@ test('is the price engine applied to each record, in one answer or in many', asy
       [none, () => true],
       [{ ...none, model: 'model-1' }, (call: CallRecord) => call.model === 'model-1'],
     ] as const) {
-      for (const timeMsMax of [60_000, 0]) {
+      // Each answer of many is a message to another thread, hundreds of them: for one price only.
+      for (const timeMsMax of price === PRICES[1] ? [60_000, 0] : [60_000]) {
         const pages = await readAll({
           tenant: { account: 'default', workspaces: null },
           condition,
