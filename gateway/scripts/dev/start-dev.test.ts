@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../test/harness/eventually.ts';
+import { firstOrAll } from '../../test/harness/exhaustive.ts';
 import { openScratch } from './scratch-folder.ts';
 import { type Dev, startDev } from './start-dev.ts';
 
@@ -62,7 +63,7 @@ test('the printed lines work as pasted, also after a changed source restarted it
   }
 }, 40_000);
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
+test.each(firstOrAll(['SIGINT', 'SIGTERM'] as const))(
   '%s ends the gateway with it, in good order',
   async (signal) => {
     const started = Bun.spawn([process.execPath, SCRIPT, '--port', '0'], {

@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildConsole } from '../../src/app/build-console.ts';
-import { BUNDLES, bundlePrograms } from './bundle-programs.ts';
+import { BUNDLES, bundlePrograms, compileGateway } from './bundle-programs.ts';
 import { judgeAll } from './judge.ts';
 import { findTestFiles, groupFiles, isSuite, runTests, takeGroups } from './run-tests.ts';
 import { slowestFiles } from './slowest-files.ts';
@@ -29,6 +29,8 @@ const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
  * for three (measured: two used 73% of two cores). The exhaustive ones keep a core busy.
  */
 const AT_ONCE = (isExhaustive ? 1 : 3) * availableParallelism();
+/** From so many suites on, their faster starts are worth the time that the executable file takes. */
+const SUITES_THAT_COMPILE = 20;
 const bundles = await mkdtemp(join(tmpdir(), 'tollgate-bundles-'));
 // A few small files start no gateway, and run sooner without these.
 if (groups.length > 1 || groups.flat().some(isSuite)) {
@@ -38,6 +40,7 @@ if (groups.length > 1 || groups.flat().some(isSuite)) {
   // The exhaustive run tests the sources themselves, as they are installed.
   if (!isExhaustive) {
     await bundlePrograms(ROOT, bundles);
+    if (groups.flat().filter(isSuite).length >= SUITES_THAT_COMPILE) await compileGateway(ROOT, bundles);
     process.env[BUNDLES] = bundles;
   }
 }

@@ -21,6 +21,8 @@ import type { CliEnvironment } from './environment.ts';
 import { runProgram } from './testing/run-program.ts';
 
 const newFolder = temporaryFolders();
+/** The names of keys that as many processes create at once. */
+const NAMES = process.env.TOLLGATE_EXHAUSTIVE === '1' ? ['a', 'b', 'c', 'd'] : ['a', 'b'];
 
 function environmentOf(dataDir: string): CliEnvironment {
   return { dataDir, stdout: () => undefined, stderr: () => undefined, nowMs: () => 1 };
@@ -101,8 +103,7 @@ describe('with a running server', () => {
         await Bun.sleep(2);
       }
     })();
-    const names = ['a', 'b', 'c', 'd'];
-    const commands = names.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name, '--json'));
+    const commands = NAMES.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name, '--json'));
     const printed = await Promise.all(commands.map((command) => command.stdout.text()));
     busy = false;
     await load;
@@ -110,7 +111,7 @@ describe('with a running server', () => {
       const { id, key } = JSON.parse(text);
       expect(authenticate(server.directory, key, Date.now())).toMatchObject({ keyId: id });
     }
-    expect(await namesIn(dataDir)).toEqual(names);
+    expect(await namesIn(dataDir)).toEqual(NAMES);
     const kept = await server.store.calls.readCalls({
       limit: appended + 1,
       sinceMs: null,
@@ -119,7 +120,7 @@ describe('with a running server', () => {
     });
     expect(kept).toHaveLength(appended);
     await server.stop();
-    expect(await namesIn(dataDir)).toEqual(names);
+    expect(await namesIn(dataDir)).toEqual(NAMES);
   });
 
   test('changes of limits, accounts and money by other processes apply at once, and can be listed meanwhile', async () => {
@@ -161,10 +162,9 @@ describe('with a running server', () => {
 describe('without a server', () => {
   test('commands at once wait for one another, and all take effect', async () => {
     const dataDir = newFolder();
-    const names = ['a', 'b', 'c', 'd'];
-    const commands = names.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name));
-    expect(await Promise.all(commands.map((command) => command.exited))).toEqual([0, 0, 0, 0]);
-    expect(await namesIn(dataDir)).toEqual(names);
+    const commands = NAMES.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name));
+    expect(await Promise.all(commands.map((command) => command.exited))).toEqual(NAMES.map(() => 0));
+    expect(await namesIn(dataDir)).toEqual(NAMES);
   });
 
   test('a command waits for the lock, and fails clearly where it does not come free', async () => {

@@ -1,6 +1,7 @@
 /** Tests the demo model's answers on chat completions, and that its streams keep the format. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../test/harness/exhaustive.ts';
 import { estimateTextTokens } from '../tokens/estimate-tokens.ts';
 import { askDemo } from './testing/ask-demo.ts';
 import { foldChatStream } from './testing/fold-chat-stream.ts';
@@ -198,7 +199,7 @@ describe('a stream', () => {
           });
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 });

@@ -1,6 +1,7 @@
 /** Tests that an event stream yields the same records however its bytes are cut, and that no byte is lost. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../test/harness/exhaustive.ts';
 import { dataText, type FramingOutput, rawBytes, type StreamRecord } from './framing.ts';
 import { SSE, startSseDecoder } from './sse-decoder.ts';
 
@@ -143,7 +144,7 @@ test('any stream decodes as the standard says, for any division, and loses no by
         expect(decoded.raw).toBe(Buffer.from(text).toString('latin1'));
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runsOf(3_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
+import { runsOf } from '../../test/harness/exhaustive.ts';
 import { sampleRecord } from '../store/testing/sample-record.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
 import { LineWriter } from './line-writer.ts';
@@ -121,7 +122,7 @@ test('each line is one JSON object with the members of its request, whatever the
       expect(line.indexOf('\n')).toBe(line.length - 1);
       expect(JSON.parse(line)).toEqual(membersOf(request));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
 });
 

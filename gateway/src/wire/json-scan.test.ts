@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../test/harness/exhaustive.ts';
 import { DEFAULT_JSON_SCAN_LIMITS, type JsonScanLimits } from './json-limits.ts';
 import { children, type JsonNode, type JsonOutline, jsonText, memberName } from './json-node.ts';
 import type { JsonProblem } from './json-problem.ts';
@@ -123,7 +124,7 @@ describe('acceptance', () => {
         if (code !== 'ok') refused++;
         expect(code === 'ok').toBe(parses(text) && !text.startsWith('\uFEFF'));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runsOf(3_000) },
     );
     expect(refused).toBeGreaterThan(300);
   });
@@ -156,7 +157,7 @@ describe('acceptance', () => {
           expect(comparable(outcome(bytes, budget, limits))).toEqual(comparable(scanJson(bytes, limits)));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 

@@ -48,17 +48,13 @@ afterAll(async () => {
   await empty?.stop();
 });
 
-/** Returns the visitor with this view, created on first use. */
+/** Returns the visitor of this state with this view. One for all views: a new one loads and compiles everything again. */
 async function visitorOf(state: State, { theme, size }: View, isPublic: boolean): Promise<Visitor> {
-  const name = `${state} ${theme} ${size} ${isPublic}`;
-  const known = visitors.get(name);
-  if (known !== undefined) return known;
-  const visitor = await newVisitor(browser, {
-    colorScheme: theme,
-    viewport: SIZES[size],
-    ...(isPublic ? {} : { storageState: signedIn[state] }),
-  });
+  const name = `${state} ${isPublic}`;
+  const visitor = visitors.get(name) ?? (await newVisitor(browser, isPublic ? {} : { storageState: signedIn[state] }));
   visitors.set(name, visitor);
+  await visitor.page.setViewportSize(SIZES[size]);
+  await visitor.page.emulateMedia({ colorScheme: theme });
   return visitor;
 }
 

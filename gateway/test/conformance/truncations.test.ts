@@ -10,7 +10,7 @@ import { type Relayed, relayed } from './relay-stream.ts';
 import { type Json, list, object, recordedText, words } from './wire-text.ts';
 
 const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
-const CHOICE = EXHAUSTIVE ? { bytesMax: 8_192, count: 20 } : { bytesMax: 3_072, count: 3 };
+const CHOICE = EXHAUSTIVE ? { bytesMax: 8_192, count: 20 } : { bytesMax: 2_048, count: 3 };
 const IN_BAND = /(?:^|\n\n)(?:data: \{"error":\{"message":.*\}|event: error\ndata: \{"type":"error",.*\})\n\n$/;
 const TERMINAL = /data: (?:\[DONE\]|\{"type": ?"message_stop")/;
 

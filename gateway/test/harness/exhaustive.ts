@@ -13,6 +13,16 @@ export function firstOrAll<Case>(cases: readonly Case[]): readonly Case[] {
   return EXHAUSTIVE ? cases : cases.slice(0, 1);
 }
 
+/** All cases in the exhaustive run, otherwise the first of every `each`. */
+export function everyOrAll<Case>(each: number, cases: readonly Case[]): readonly Case[] {
+  return EXHAUSTIVE ? cases : cases.filter((_, nth) => nth % each === 0);
+}
+
+/** How often a property is tested: `all` times in the exhaustive run, otherwise a quarter of them. */
+export function runsOf(all: number): number {
+  return EXHAUSTIVE ? all : Math.ceil(all / 4);
+}
+
 /** Registers a test in the exhaustive run only. */
 export const exhaustiveTest: (name: string, act: () => Promise<void>, timeoutMs?: number) => void = EXHAUSTIVE
   ? test

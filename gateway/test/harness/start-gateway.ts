@@ -1,8 +1,8 @@
 /** Starts a real gateway process for a test, with its own data folder, configuration and first key, and stops it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BUNDLES } from '../../scripts/test-runner/bundle-programs.ts';
+import { BUNDLES, EXECUTABLE, HEADER_LIMIT } from '../../scripts/test-runner/bundle-programs.ts';
 import { runProgramAt } from '../../src/cli/testing/run-program.ts';
 import type { Reason } from '../../src/errors/reason.ts';
 import type { AttemptRecord } from '../../src/store/ports/records.ts';
@@ -12,6 +12,12 @@ export const GATEWAY_PROGRAM =
   process.env[BUNDLES] === undefined
     ? join(import.meta.dir, '../../src/main.ts')
     : join(process.env[BUNDLES], 'main.js');
+const EXECUTABLE_FILE = join(process.env[BUNDLES] ?? '', EXECUTABLE);
+/** The command that starts it as a server: the executable file of the test run, where there is one. */
+const SERVER =
+  process.env[BUNDLES] !== undefined && existsSync(EXECUTABLE_FILE)
+    ? [EXECUTABLE_FILE]
+    : [process.execPath, HEADER_LIMIT, GATEWAY_PROGRAM];
 const KEY = /tg_[0-9A-Za-z]{49}/;
 const LISTENS = /listens on (http:\/\/\S+)/;
 const START_MS_MAX = 60_000;
@@ -105,14 +111,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const flags = plan.config === undefined ? [] : ['--config', configFile];
   const limited =
     plan.openFilesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0"; exec "$@"', String(plan.openFilesMax)];
-  const server = [
-    process.execPath,
-    '--max-http-header-size=16384',
-    GATEWAY_PROGRAM,
-    'serve',
-    '--port',
-    String(plan.port ?? 0),
-  ];
+  const server = [...SERVER, 'serve', '--port', String(plan.port ?? 0)];
   const started = Bun.spawn([...limited, ...server, ...flags], {
     cwd: home,
     env: environment,

@@ -9,6 +9,7 @@ import {
   unpackOldDataFolder,
   unpackPreviousDataFolder,
 } from '../../src/store/sqlite/migrations/testing/old-data-folder.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
 import { consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
 
@@ -92,7 +93,7 @@ test('it names neither the folder of its build, nor a command that it does not h
   expect(bytes.includes('bin/tollgate setup-link')).toBe(false);
 });
 
-test(
+exhaustiveTest(
   'a second build has the same bytes',
   async () => {
     const again = join(root, 'again');

@@ -79,7 +79,7 @@ describe('content', () => {
     expect(notices).toContain('SIL OPEN FONT LICENSE');
   });
 
-  test(
+  exhaustiveTest(
     'a second build has the same bytes',
     async () => {
       const again = await packForNpm(join(root, 'again'), await buildConsole());

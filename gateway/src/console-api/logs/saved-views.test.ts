@@ -1,6 +1,7 @@
 /** Tests saved views over the routes: they come back exactly as saved, to those who may see them, and to no one else. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { SORTS } from '../../lib/query/call-order.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
@@ -59,7 +60,7 @@ test('saved views are exact: name, query, filters, columns and order come back a
       expect((await list(ADA)).views[0].search).toEqual({});
       expect((await rig.ask(ADA, `DELETE ${VIEWS}/${id}`)).status).toBe(200);
     }),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 });
 

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { parseUsd } from '../../billing/money.ts';
 import { lostAttempt } from '../../store/testing/sample-call.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
@@ -206,7 +207,7 @@ test('a statement up to now closes at the ledger’s balance, and adds up line b
         [kept, kept].map((one) => (one?.available ?? 0n) + (one?.held ?? 0n)),
       );
     }),
-    { numRuns: 12 },
+    { numRuns: runsOf(12) },
   );
 }, 60_000);
 

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { setPrincipal, setRoute } from '../../call/call.ts';
 import type { CallMoney } from '../../call/money/call-money.ts';
 import { holdCall } from '../../call/money/hold-call.ts';
@@ -240,7 +241,7 @@ test('the simulator predicts the decision of a call, and takes nothing', async (
       }
     }),
     // Random values alone may all be refused.
-    { numRuns: 25, examples: [[[free, { ...free, caps: { ...noCaps, budget: 0 } }, free]]] },
+    { numRuns: runsOf(25), examples: [[[free, { ...free, caps: { ...noCaps, budget: 0 } }, free]]] },
   );
   expect(outcomes.size).toBe(2);
 }, 60_000);

@@ -1,6 +1,7 @@
 /** Tests the query language: what each form means, what each error names, and that values survive their rendering. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { QUERY_FIELDS, type QueryField } from '../../lib/query/call-query.ts';
 import { parseQuery, QUERY_CHARS_MAX, QueryError, renderValue, splitQuery } from './parse-query.ts';
 
@@ -109,7 +110,7 @@ describe('a query', () => {
         }
         expect(splitQuery(text).every((part) => text.startsWith(part.text, part.at))).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -123,7 +124,7 @@ describe('a query', () => {
           term('status', { ranges: [range(200, 200)] }),
         ] as never);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 });

@@ -9,7 +9,7 @@ import { BOUND, costOf, NOW_MS, OWNER, openUsageRig, START_MS } from '../testing
 
 const newFolder = temporaryFolders();
 /** A page has 3 s: the sample is small enough for a busy machine. */
-const CALLS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 2_500;
+const CALLS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 1_000;
 let rig: Awaited<ReturnType<typeof openUsageRig>>;
 beforeAll(async () => {
   rig = await openUsageRig(newFolder(), CALLS);

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { recordsOf } from '../testing/outline-of.ts';
 import { learnTemplate, RecordSkimmer, type RecordTemplate, rawLatin1 } from './record-template.ts';
 
@@ -144,7 +145,7 @@ describe('a template', () => {
         expect(template.heldBytes).toBe(Buffer.byteLength(held));
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value(one, held))));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 
@@ -199,6 +200,6 @@ test('skims after any previews count as without them', () => {
         }
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import OpenAI from 'openai';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../generation/generation.ts';
 import type { Citation } from '../../generation/part.ts';
@@ -109,7 +110,7 @@ test('a rendered stream is parsed to the same answer, calls in turns too', () =>
       expect(renderer.violation).toBeNull();
       expect(kept(foldGeneration(eventsOf(written)))).toEqual(kept(foldGeneration(events)));
     }),
-    { numRuns: 400 },
+    { numRuns: runsOf(400) },
   );
 });
 
@@ -129,7 +130,7 @@ test('a rendered answer is parsed to the same texts and calls', () => {
       const { json } = renderAnswer(generation, CLIENT_CONTEXT);
       expect(summary(foldGeneration(parseAnswer(Buffer.from(json))))).toEqual(summary(generation));
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 
@@ -159,7 +160,7 @@ test('the official client assembles the stream into the non-streamed answer', as
       expect([completion.id, completion.model, completion.created]).toEqual([answer.id, answer.model, answer.created]);
       expect(completion.usage).toEqual(answer.usage);
     }),
-    { numRuns: 100 },
+    { numRuns: runsOf(100) },
   );
 });
 

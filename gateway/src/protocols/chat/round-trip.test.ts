@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
 import { CAPABLE, withChatTraits } from '../testing/capable-upstream.ts';
@@ -165,7 +166,7 @@ test('parsing, rendering and parsing again preserves the meaning', () => {
       expect(meaning(after)).toEqual(meaning(before));
       expect(render(after, SAME, true).json).toBe(json);
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
 });
 
@@ -208,6 +209,6 @@ test('parses and renders any body, or names the member that it refuses', () => {
         expect([error.kind, typeof error.details.param]).toEqual(['invalid_request', 'string']);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

@@ -5,6 +5,7 @@
 import { expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { foldGeneration } from '../../generation/generation.ts';
 import { renderAnswer } from './client/render-answer.ts';
 import { CONTEXT, foldedStream, rendered } from './testing/answer-events.ts';
@@ -75,7 +76,7 @@ test('the SDK accumulates the stream to the answer in one piece', async () => {
       const usage = { ...whole.usage, cache_creation: null };
       expect<unknown>(await accumulate(text)).toEqual({ ...whole, usage, parsed_output: null });
     }),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 });
 

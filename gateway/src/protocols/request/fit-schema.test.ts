@@ -1,6 +1,7 @@
 /** Tests that schemas are reduced to what Anthropic accepts, and that losses are reported. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { fitSchema } from './fit-schema.ts';
 
 function fit(schema: object) {
@@ -158,6 +159,6 @@ test('whatever a schema is, it is fitted: no keyword that is refused, and closed
       expect(Object.keys(sent).filter((keyword) => ['x', 'oneOf'].includes(keyword))).toEqual([]);
       if (sent.type === 'object' && !('$ref' in sent)) expect(sent.additionalProperties).toBe(false);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

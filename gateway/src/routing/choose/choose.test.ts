@@ -1,6 +1,7 @@
 /** Tests the choice among targets: filters, states, priorities, strategies, pins, and what holds for every choice. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../test/harness/exhaustive.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Route } from '../route.ts';
 import { PIN_MS } from './affinity.ts';
@@ -326,7 +327,7 @@ describe('a route by order whose targets all can and may take the call', () => {
           ),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
     expect(prepared).toBeGreaterThan(10);
   });
@@ -406,7 +407,7 @@ describe('for every choice', () => {
           expect(verdict === 'chosen').toBe(target === usable[0]?.target);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 });

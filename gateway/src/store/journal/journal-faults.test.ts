@@ -41,7 +41,7 @@ const LIFE: readonly Step[] = [
 const LIFE_CALLS = 110;
 
 test('a kill or a power loss at any call leaves what was confirmed, and nothing else', async () => {
-  const calls = await runSchedule(LIFE, { random: drawBy(SEED), lossesPerCall: EXHAUSTIVE ? 20 : 2 });
+  const calls = await runSchedule(LIFE, { random: drawBy(SEED), lossesPerCall: EXHAUSTIVE ? 20 : 1 });
   expect(calls).toBeLessThan(LIFE_CALLS);
   expect(calls).toBeGreaterThan(LIFE_CALLS / 2);
 });

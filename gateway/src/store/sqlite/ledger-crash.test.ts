@@ -70,13 +70,13 @@ function sum(amounts: readonly (string | null)[]): bigint {
   return amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n);
 }
 
-/** The sample is every third one: each starts two processes. */
+/** The sample is every sixth one: each starts two processes. */
 const AT_WORK = FAILPOINTS.filter((point) =>
   /^(journal-(before|after)-(block|sync)|journal-after-sync|ingest)/.test(point),
-).filter((_, nth) => process.env.TOLLGATE_EXHAUSTIVE === '1' || nth % 3 === 0);
+).filter((_, nth) => process.env.TOLLGATE_EXHAUSTIVE === '1' || nth % 6 === 0);
 /** A start opens a segment, ends what is open, and ingests it. */
 const AT_START = FAILPOINTS.filter((point) => /^(recovery|ingest|journal)/.test(point)).filter(
-  (_, nth) => process.env.TOLLGATE_EXHAUSTIVE === '1' || nth % 3 === 1,
+  (_, nth) => process.env.TOLLGATE_EXHAUSTIVE === '1' || nth % 6 === 1,
 );
 
 /** How many are open at a kill differs from run to run: only their sum is certain. */

@@ -10,7 +10,7 @@ import { compareScans } from '../testing/compare-scans.ts';
 import { JsonTexts } from '../testing/json-texts.ts';
 import { recordedBodies } from '../testing/recorded-bodies.ts';
 
-const TEXTS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 150_000 : 12_000;
+const TEXTS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 150_000 : 4_000;
 const MIB = 1024 * 1024;
 
 function comparisonOf(text: string | Uint8Array, limits = DEFAULT_JSON_SCAN_LIMITS): string {

@@ -15,7 +15,7 @@ import type { Json } from '../wire-text.ts';
 import { judgeGeminiRequest } from './gemini-legality.ts';
 import { GEMINI } from './rig.ts';
 
-const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 150;
+const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 60;
 const TARGETS = [
   ['gemini-2.5-flash', 'ai_studio'],
   ['gemini-2.5-pro', 'vertex'],

@@ -14,7 +14,7 @@ import { randomRequest } from '../translation/conversations/random-requests.ts';
 import type { Json } from '../wire-text.ts';
 import { answerOf, GEMINI } from './rig.ts';
 
-const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1_000 : 100;
+const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1_000 : 40;
 const CLIENTS = join(import.meta.dir, '../../clients');
 const isInstalled = existsSync(join(CLIENTS, 'node_modules/@google/genai/package.json'));
 

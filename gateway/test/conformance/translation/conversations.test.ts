@@ -20,7 +20,7 @@ import type { Format } from './format.ts';
 import { judgeMessagesRequest } from './messages-legality.ts';
 import { CONTEXT, eventsOfStream, readRequest, streamFor, writeRequest } from './rig.ts';
 
-const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 150;
+const RUNS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 10_000 : 60;
 const LEGALITY = { chat: judgeChatRequest, messages: judgeMessagesRequest } as const;
 /** Losses that may be reported, by their canonical names. */
 const MAY_BE_LOST: ReadonlySet<string> = new Set([

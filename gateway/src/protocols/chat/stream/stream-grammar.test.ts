@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../../test/harness/exhaustive.ts';
 import type { JsonObject } from '../../json.ts';
 import { readSteps } from './observe-stream.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
@@ -74,7 +75,7 @@ describe('the grammar', () => {
         const text = words.join(' ');
         expect(passes).toBe(text === '' || called.test(text) || (sentence.test(text) && !text.includes('more')));
       }),
-      { numRuns: 3000 },
+      { numRuns: runsOf(3000) },
     );
   });
 });

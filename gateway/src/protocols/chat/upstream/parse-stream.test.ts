@@ -4,6 +4,7 @@
  */
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../../test/harness/exhaustive.ts';
 import { JsonEnd } from '../../../generation/json-end.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { calls, chunk, DONE, delta, eventsOf, finish, generationOf } from '../testing/chat-stream.ts';
@@ -362,7 +363,7 @@ test('no chunk makes the parser throw or break the order of events', () => {
           expect(place).toBe(events.length - 1);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   );
 });
 

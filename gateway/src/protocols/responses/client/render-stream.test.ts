@@ -1,6 +1,7 @@
 /** Tests render-stream.ts and output-items.ts: streams and whole answers in the format, from any source's events. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { runsOf } from '../../../../test/harness/exhaustive.ts';
 import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
 import { foldGeneration } from '../../../generation/generation.ts';
 import { summaryPart, textPart } from '../../../generation/part.ts';
@@ -342,7 +343,7 @@ describe('any answer', () => {
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(response)));
         expect(word).toBe(renderer.finish_reason as string);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 

@@ -129,7 +129,7 @@ test('segments of another database are found', async () => {
 });
 
 /** Each proof takes longer than the one before, as the server writes on. */
-const ROUNDS = EXHAUSTIVE ? 25 : 10;
+const ROUNDS = EXHAUSTIVE ? 25 : 6;
 
 test('a ledger is sound at every moment while a server writes it', async () => {
   const dataDir = newFolder();

@@ -222,7 +222,7 @@ test('records that meet all terms are listed, each once and newest first', () =>
       expect(readPages({ terms }, undefined, limit)).toEqual(expected);
       expect(readPages({ terms }, undefined, limit, -1)).toEqual(expected);
     }),
-    seeded(EXHAUSTIVE ? 300 : 60),
+    seeded(EXHAUSTIVE ? 300 : 20),
   );
 });
 
@@ -246,7 +246,7 @@ test.each(SORTS)('by %s, both ways, each record is listed once over all pages', 
         expect(readPages({ terms }, { by, isDescending }, limit)).toEqual(idsOf(expected));
       },
     ),
-    seeded(EXHAUSTIVE ? 12 : 4),
+    seeded(EXHAUSTIVE ? 12 : 2),
   );
 });
 
@@ -289,7 +289,7 @@ test('usage of a query sums exactly the records that the query lists', () => {
       const expected = calls.filter((call) => terms.every((term) => meets(call, term)));
       expect(summedBy(usageOf({ terms }).groups)).toEqual(recordsBy(expected));
     }),
-    seeded(EXHAUSTIVE ? 200 : 40),
+    seeded(EXHAUSTIVE ? 200 : 15),
   );
 });
 
