@@ -40,6 +40,8 @@ export async function compileGateway(root: string, folder: string): Promise<void
     entrypoints: [join(sources, 'main.ts')],
     bytecode: true,
     format: 'esm',
+    // Split as the bundle is: in one piece, libraries that expect another one to be evaluated before them fail.
+    splitting: true,
     compile: {
       outfile: join(folder, EXECUTABLE),
       execArgv: [HEADER_LIMIT],
