@@ -73,8 +73,10 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Pa
   );
   const rows: CallRecordRow[] = [];
   const last = () => rows.at(-1)?.request_id ?? null;
+  let reached: string | null = null;
   try {
     for (const range of rangesOf(database, question)) {
+      if (reached !== null && pace.isOver()) return { calls: rows.map(callRecordOfRow), next: reached };
       const from = idPrefix === null || idPrefix < range.from ? range.from : idPrefix;
       let below = beforeId !== null && beforeId < range.below ? beforeId : range.below;
       if (idPrefix !== null && `${idPrefix}\u{10ffff}` < below) below = `${idPrefix}\u{10ffff}`;
@@ -85,7 +87,7 @@ function readPage(database: Database, question: LogQuestion, pace: Deadline): Pa
         if (found.length < PAGE_ROWS) break;
         below = last() ?? below;
       }
-      if (pace.isOver()) return { calls: rows.map(callRecordOfRow), next: from };
+      reached = from;
     }
   } finally {
     read.finalize();
