@@ -176,6 +176,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   'jsonc-parser': ['connect'],
   'better-auth': ['people'],
   '@simplewebauthn/server': ['people'],
+  'reflect-metadata': ['people'],
   nodemailer: ['mail'],
   bun: ['upstream', 'server', 'app', 'store/sqlite', 'control'],
   'bun:test': 'tests',

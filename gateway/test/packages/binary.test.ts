@@ -11,7 +11,7 @@ import {
 } from '../../src/store/sqlite/migrations/testing/old-data-folder.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
-import { consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
+import { addPasskey, consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
 
 const FIRST_ANSWER_MS_MAX = 60_000;
 const TEST_MS_MAX = 120_000;
@@ -55,6 +55,7 @@ test(
       expect(files.size).toBeGreaterThan(2);
       expect([...files.values()].every((status) => status === 200)).toBe(true);
       expect(await docsTitles(gateway.url)).toEqual(DOCS_TITLES);
+      expect(await addPasskey(gateway)).toBe(200);
       expect(JSON.parse(run(folder, 'requests', '--json').stdout)).toMatchObject({ model: 'demo', status: 200 });
     } finally {
       await gateway.stop();

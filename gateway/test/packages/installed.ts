@@ -1,8 +1,12 @@
 /** Starts an installed Tollgate as its user does, and makes its first request. */
+import { openAuthenticator } from '../../src/console-api/testing/soft-authenticator.ts';
+import { must, OWNER, openPerson, PASSWORD } from '../console-api/api-visitor.ts';
 
 export interface Installed {
   readonly url: string;
   readonly key: string;
+  /** The address that creates the first owner. */
+  readonly setupLink: string;
   stop(): Promise<void>;
 }
 
@@ -23,12 +27,14 @@ export async function startInstalled(
     const url = /listens on (http:\/\/\S+)/.exec(printed)?.[1];
     // The last line that a first start prints.
     const key = /More keys: /.test(printed) ? /tg_[0-9A-Za-z]{49}/.exec(printed)?.[0] : undefined;
-    if (url === undefined || key === undefined) continue;
+    const setupLink = /\S+\/app\/setup\?token=\S+/.exec(printed)?.[0];
+    if (url === undefined || key === undefined || setupLink === undefined) continue;
     reader.releaseLock();
     void drain(started.stdout);
     return {
       url,
       key,
+      setupLink,
       async stop() {
         // As a terminal does: Ctrl-C goes to npx, the launcher and the server.
         process.kill(-started.pid, 'SIGINT');
@@ -52,6 +58,19 @@ export async function firstAnswer({ url, key }: Installed): Promise<string> {
   if (response.status !== 200) throw new Error(`status ${response.status}: ${await response.text()}`);
   const answer: { choices: { message: { content: string } }[] } = JSON.parse(await response.text());
   return answer.choices[0]?.message.content ?? '';
+}
+
+/** The status of a passkey that the first owner adds, which loads the library that checks it. */
+export async function addPasskey({ setupLink }: Installed): Promise<number> {
+  const page = new URL(setupLink);
+  // Passkeys need a host with a name.
+  page.hostname = 'localhost';
+  const owner = openPerson(page.origin);
+  const token = page.searchParams.get('token');
+  await must(owner.ask('POST /setup', { body: { ...OWNER, token, workspace: null } }));
+  const options = await must(owner.ask('POST /me/passkeys/options', { body: { password: PASSWORD } }));
+  const response = openAuthenticator(page.origin).make(options as never);
+  return (await owner.ask('POST /me/passkeys', { body: { name: 'laptop', response } })).status;
 }
 
 /** The scripts and styles that the console's page names, and their statuses. */

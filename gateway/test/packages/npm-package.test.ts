@@ -11,7 +11,7 @@ import { packForNpm } from '../../scripts/package/npm-package.ts';
 import { buildConsole } from '../../src/app/build-console.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { startScheduledClock } from '../harness/scheduled-clock.ts';
-import { consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
+import { addPasskey, consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
 
 const FIRST_ANSWER_MS_MAX = 60_000;
 const TEST_MS_MAX = 180_000;
@@ -160,6 +160,7 @@ describe('from an empty folder', () => {
         expect(files.size).toBeGreaterThan(2);
         expect([...files.values()].every((status) => status === 200)).toBe(true);
         expect(await docsTitles(gateway.url)).toEqual(DOCS_TITLES);
+        expect(await addPasskey(gateway)).toBe(200);
       } finally {
         await gateway.stop();
       }

@@ -1,6 +1,6 @@
 /**
  * Verifies new passkeys and passkey signatures with the WebAuthn library: created and used only on our page, for our
- * challenge, with user presence and verification. Imported on first use: loading the library takes a tenth of a second.
+ * challenge, with user presence and verification. `load-passkey-check.ts` loads it.
  */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';

@@ -1,6 +1,7 @@
 /** Checks a passkey sign-in: whose passkey it is, and that its signature is fresh. Does not create a session. */
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { Arrival } from '../sign-in/auth-cookies.ts';
+import { loadPasskeyCheck } from './load-passkey-check.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
 import { renderSignOptions, type SignedByPasskey } from './passkey-challenges.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -36,7 +37,7 @@ export function createPasskeyProof({ people, challenges, onRejected, nowMs }: Pr
     async isRight(passkey, given, party, arrival) {
       const challenge = challenges.take(PURPOSE, arrival);
       if (passkey === null || challenge === null) return false;
-      const { checkSigned } = await import('./passkey-check.ts');
+      const { checkSigned } = await loadPasskeyCheck();
       const counter = await checkSigned(given, passkey, { challenge, party }).catch((cause: Error) => {
         onRejected(`the passkey ${passkey.id} of ${passkey.person}: ${cause.message.slice(0, 300)}`);
         return null;

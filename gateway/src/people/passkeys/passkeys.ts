@@ -10,6 +10,7 @@ import type { SignInMethods } from '../members/sign-in-methods.ts';
 import type { PeopleEvent, PeopleEventKind, RecordEvent } from '../people-event.ts';
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
+import { loadPasskeyCheck } from './load-passkey-check.ts';
 import { type MadePasskey, type PasskeyChallenges, renderMakeOptions } from './passkey-challenges.ts';
 import type { RelyingParty } from './relying-party.ts';
 
@@ -95,7 +96,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
           'this passkey was not requested, or the request is older than five minutes; start again',
         );
       }
-      const { checkMade } = await import('./passkey-check.ts');
+      const { checkMade } = await loadPasskeyCheck();
       const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
         throw new ConsoleFailure('invalid', `the passkey was rejected: ${cause.message}`, {
           member: 'response',
