@@ -110,6 +110,21 @@ test('records move to waiting and to chunks, each once, also in a new process', 
   expect(count(next, 'record_column')).toBe(count(next, 'record_chunk') * FIELD_NAMES.length);
 });
 
+test('two accounts with half of the requests each get their chunks without waiting', () => {
+  const rig = openWithAccounts(newFolder());
+  const random = seededRandom(5);
+  const callsOf = (first: number, accounts: readonly string[]) =>
+    accounts.map((account, index) => ({ ...recordOf(random, first + index), account }));
+  // The first records are read from the rows.
+  fillCalls(rig, callsOf(0, Array(CHUNK_ROWS).fill('lab')));
+  rig.chunk();
+  rig.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON record_waiting BEGIN SELECT RAISE(ABORT, 'waits'); END`);
+  for (let nth = 0; nth < CHUNK_ROWS; nth++) fillCalls(rig, callsOf(CHUNK_ROWS + 2 * nth, ['default', 'acme']));
+  rig.chunk();
+  expect([chunkedIds(rig, 'default').length, chunkedIds(rig, 'acme').length]).toEqual([CHUNK_ROWS, CHUNK_ROWS]);
+  expectOnce(rig);
+});
+
 test('a step that fails changes nothing, and is repeated', () => {
   const rig = openWithAccounts(newFolder());
   // The first records are read from the rows, those after them come from memory.

@@ -101,10 +101,21 @@ export function openChunkBuilder(
   }
 
   function moveStored(counts: Map<string, number>): boolean {
-    const moved: CallRecord[] = [];
-    const last = stored.find(({ records }) => moved.push(...records) >= chunkRows);
+    const moved = new Map<string, CallRecord[]>();
+    let size = 0;
+    let largest = 0;
+    const last = stored.find(({ records }) => {
+      for (const record of records) {
+        const own = moved.get(record.account) ?? [];
+        moved.set(record.account, own);
+        largest = Math.max(largest, own.push(record));
+      }
+      size += records.length;
+      // An account with half of the requests or more gets its chunk directly.
+      return largest >= chunkRows || size >= 2 * chunkRows;
+    });
     if (last === undefined) return false;
-    for (const [account, records] of Map.groupBy(moved, (record) => record.account)) {
+    for (const [account, records] of moved) {
       const others = records.length < chunkRows ? records : buildFromMemory(account, records);
       for (const { request_id } of others) insertWaiting.run(account, request_id);
       counts.set(account, (counts.get(account) ?? 0) + others.length);
