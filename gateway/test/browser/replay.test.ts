@@ -78,6 +78,23 @@ describe.skipIf(!HAS_BROWSER)('replay (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('a request that is sent before the page knows its workspaces waits for them', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route('**/accounts/default/workspaces', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const before = await newest();
+    await page.goto(`${gateway.url}/app/playground?request=${before.request_id}`);
+    await page.getByText('Messages · 1 message').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Waiting for first token…').waitFor();
+    held.resolve();
+    await page.getByText('Charged').waitFor();
+    await page.unroute('**/accounts/default/workspaces');
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('the cost of the listed requests on another model takes two interactions', async () => {
     await openPage(page, `${gateway.url}/app/logs?q=model:ok`);
     await page.getByRole('button', { name: 'Compare cost' }).click();

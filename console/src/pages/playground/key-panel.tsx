@@ -3,6 +3,7 @@
  * pasted, or another one.
  */
 import { useState } from 'react';
+import { ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -30,16 +31,22 @@ let pasted = { owner: '', secret: '' };
  */
 export function useKeyChoice(owner: string, preferred: string | null): KeyChoice {
   const { account, may } = useAccount();
-  const { data } = useReply(
-    'GET /accounts/{account}/workspaces',
-    { path: { account } },
-    { enabled: may('keys.write') && may('workspaces.read') },
-  );
+  const mayOwnKey = may('keys.write') && may('workspaces.read');
+  const { data } = useReply('GET /accounts/{account}/workspaces', { path: { account } }, { enabled: mayOwnKey });
   const [secret, setSecret] = useState(pasted.owner === owner ? pasted.secret : '');
   const [chosen, setChosen] = useState<string | null>(null);
-  const ids = data?.workspaces.map(({ id }) => id) ?? [];
-  const workspace = [chosen, preferred, ids[0]].find((id) => id != null && ids.includes(id)) ?? null;
-  const own: Credential | null = workspace === null ? null : sessionCredential(account, workspace);
+  const choose = (workspaces: readonly { readonly id: string }[]): string | null => {
+    const ids = workspaces.map(({ id }) => id);
+    return [chosen, preferred, ids[0]].find((id) => id != null && ids.includes(id)) ?? null;
+  };
+  const workspace = choose(data?.workspaces ?? []);
+  // A request that is sent before the workspaces are known waits for them.
+  const ownOnceKnown: Credential = async (refused) => {
+    const loaded = choose((await ask('GET /accounts/{account}/workspaces', { path: { account } })).workspaces);
+    return loaded === null ? null : await sessionCredential(account, loaded)(refused);
+  };
+  const unknown = mayOwnKey && data === undefined ? ownOnceKnown : null;
+  const own = workspace === null ? unknown : sessionCredential(account, workspace);
   return {
     // The gateway's message explains why a pasted key is refused.
     credential: secret === '' ? own : async (refused) => (refused === null ? secret : null),
