@@ -60,10 +60,10 @@ async function visitorOf(state: State, { theme, size }: View, isPublic: boolean)
 
 const urlOf = (state: State) => (state === 'full' ? full.gateway.url : empty.url);
 
-/** All views, or for each page one with data and for every fourth one without, a different one each time. */
+/** All views, or for each page one with data and for every eighth one without, a different one each time. */
 function viewsOf(nth: number, state: State): readonly View[] {
   if (isExhaustive) return VIEWS;
-  if (state === 'empty' && nth % 4 !== 0) return [];
+  if (state === 'empty' && nth % 8 !== 0) return [];
   const view = VIEWS[(nth + (state === 'full' ? 0 : 2)) % VIEWS.length];
   return view === undefined ? [] : [view];
 }
@@ -98,8 +98,8 @@ describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => 
   });
 });
 
-/** The sample is every sixth one. */
-const OPENED = LAYERS.filter((_, nth) => isExhaustive || nth % 6 === 0).flatMap((layer, nth) =>
+/** The sample is every twelfth one. */
+const OPENED = LAYERS.filter((_, nth) => isExhaustive || nth % 12 === 0).flatMap((layer, nth) =>
   viewsOf(nth, 'full').map((view) => ({
     layer,
     view,

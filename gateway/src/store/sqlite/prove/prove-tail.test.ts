@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXHAUSTIVE } from '../../../../test/fault/calls.ts';
+import { eventually } from '../../../../test/harness/eventually.ts';
 import { openBlockCursor } from '../../journal/block-cursor.ts';
 import { openJournal } from '../../journal/journal.ts';
 import { recoverJournal } from '../../journal/recover-journal.ts';
@@ -137,7 +138,8 @@ test('a ledger is sound at every moment while a server writes it', async () => {
   try {
     const acknowledged = server.stdout.getReader();
     await acknowledged.read();
-    const told = drain(acknowledged);
+    let writes = 0;
+    const told = drain(acknowledged, () => writes++);
     const path = databasePath(dataDir);
     let noted: NotedPlace | null = null;
     for (let round = 0; round < ROUNDS; round++) {
@@ -145,6 +147,8 @@ test('a ledger is sound at every moment while a server writes it', async () => {
       expect(proof.problem).toBeNull();
       expect(proof.last?.number ?? 0).toBeGreaterThanOrEqual(noted?.number ?? 0);
       noted = proof.last;
+      const known = writes;
+      await eventually('further calls of the server', () => writes > known || null);
       await Bun.sleep(round % 5);
     }
     expect(noted?.number).toBeGreaterThan(ROUNDS);
@@ -157,6 +161,6 @@ test('a ledger is sound at every moment while a server writes it', async () => {
   }
 }, 60_000);
 
-async function drain(reader: { read(): Promise<{ readonly done: boolean }> }): Promise<void> {
-  for (let next = await reader.read(); !next.done; next = await reader.read());
+async function drain(reader: { read(): Promise<{ readonly done: boolean }> }, onRead: () => void): Promise<void> {
+  for (let next = await reader.read(); !next.done; next = await reader.read()) onRead();
 }
