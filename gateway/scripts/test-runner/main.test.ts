@@ -43,7 +43,7 @@ function drive(
     writeFileSync(join(root, name), `import { test, describe, expect } from 'bun:test';\n${text}\n`);
   }
   const run = Bun.spawnSync([process.execPath, join(root, 'gateway/scripts/test-runner/main.ts'), ...words], {
-    env: { ...process.env, CI: 'false' },
+    env: { ...process.env, CI: 'false', TOLLGATE_EXHAUSTIVE: '' },
   });
   const output = run.stdout.toString() + run.stderr.toString();
   return { status: run.exitCode, output, last: run.stdout.toString().trimEnd().split('\n').at(-1) ?? '' };
@@ -58,7 +58,7 @@ test('a good run of two workspaces passes', () => {
 
 test('many files are run two at a time, and the output of each stays together', () => {
   const files = Object.fromEntries(
-    Array.from({ length: 40 }, (_, at) => [
+    Array.from({ length: 60 }, (_, at) => [
       `gateway/src/${String(at).padStart(2, '0')}.test.ts`,
       at < 2
         ? `test('bad ${at}', async () => { for (const part of [1, 2, 3]) { console.error('part ' + part); await Bun.sleep(30); } throw new Error('of ${at}'); });`
@@ -66,26 +66,36 @@ test('many files are run two at a time, and the output of each stays together', 
     ]),
   );
   const { status, output, last } = drive(files);
-  expect({ status, last }).toEqual({ status: 1, last: '38 passed, 2 failed, 0 skipped' });
+  expect({ status, last }).toEqual({ status: 1, last: '58 passed, 2 failed, 0 skipped' });
   for (const at of [0, 1]) {
     expect(output).toMatch(new RegExp(`0${at}\\.test\\.ts:\\npart 1\\npart 2\\npart 3\\n[^]*?of ${at}\\n`));
   }
 });
 
+test('suites in a folder named exhaustive are omitted and told, unless they are asked for', () => {
+  const suite = 'gateway/src/exhaustive/a.test.ts';
+  const files = { [suite]: GOOD, 'gateway/src/b.test.ts': GOOD };
+  const sample = drive(files);
+  expect(sample.output).toContain(`omitted: ${suite}:`);
+  expect(sample.last).toBe('1 passed, 0 failed, 0 skipped');
+  expect(drive(files, suite).last).toBe('1 passed, 0 failed, 0 skipped');
+  expect(drive(files, 'gateway/').last).toBe('2 passed, 0 failed, 0 skipped');
+});
+
 test('a few suites of a folder share a process, the browser’s come first; more small files share one', () => {
-  const small = Array.from({ length: 49 }, (_, at) => `gateway/src/${at}.test.ts`);
+  const small = Array.from({ length: 81 }, (_, at) => `gateway/src/${at}.test.ts`);
   const browser = [...'abcdefghi'].map((name) => `gateway/test/browser/${name}.test.ts`);
-  const fault = ['a', 'b', 'c', 'd', 'e'].map((name) => `gateway/test/fault/${name}.test.ts`);
+  const fault = [...'abcdefg'].map((name) => `gateway/test/fault/${name}.test.ts`);
   const e2e = ['gateway/test/e2e/a.test.ts'];
   expect(groupFiles([...small, ...e2e, ...fault, ...browser])).toEqual([
     browser.slice(0, 8),
     browser.slice(8),
     e2e,
-    fault.slice(0, 4),
-    fault.slice(4),
-    small.slice(0, 24),
-    small.slice(24, 48),
-    small.slice(48),
+    fault.slice(0, 6),
+    fault.slice(6),
+    small.slice(0, 40),
+    small.slice(40, 80),
+    small.slice(80),
   ]);
   expect(groupFiles([])).toEqual([]);
 });

@@ -29,9 +29,9 @@ const SUITES = 'gateway/test/';
  * Files share a process, because each process costs up to 250 ms to load what the files of a folder have in common, and
  * suites with a browser share that. Few files per process, so that the last one does not run long alone.
  */
-const SUITES_PER_RUN = 4;
+const SUITES_PER_RUN = 6;
 const BROWSER_SUITES_PER_RUN = 8;
-const OTHERS_PER_RUN = 24;
+const OTHERS_PER_RUN = 40;
 
 /** Whether the file is a suite that starts processes. */
 export function isSuite(file: string): boolean {
@@ -42,7 +42,7 @@ export function isSuite(file: string): boolean {
 export function groupFiles(files: readonly string[]): string[][] {
   const folders = Map.groupBy(files.filter(isSuite), dirname);
   const suites = [...folders].flatMap(([folder, inFolder]) =>
-    split(inFolder, `${folder}/` === BROWSER_SUITES ? BROWSER_SUITES_PER_RUN : SUITES_PER_RUN),
+    split(inFolder, `${folder}/`.startsWith(BROWSER_SUITES) ? BROWSER_SUITES_PER_RUN : SUITES_PER_RUN),
   );
   const [slowest, slow] = [true, false].map((wanted) =>
     suites.filter(([file]) => file?.startsWith(BROWSER_SUITES) === wanted),

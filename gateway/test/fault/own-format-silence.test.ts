@@ -13,6 +13,8 @@ interface Format {
   readonly body: (model: string) => object;
   /** Matches each keep-alive at its place. */
   readonly keepAlive: RegExp;
+  /** How many of these the provider itself sends. */
+  readonly own?: number;
 }
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -27,6 +29,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
     path: () => '/v1/messages',
     body: (model) => ({ ...QUESTION, model, max_tokens: 64 }),
     keepAlive: /^event: ping\ndata: \{"type": ?"ping"\}\n\n/gm,
+    own: 1,
   },
   responses: {
     kind: 'openai',
@@ -74,20 +77,21 @@ async function ask(name: string): Promise<string> {
   return reply.text();
 }
 
-/** The stream without keep-alives, and how many it had. */
+/** The stream without keep-alives, and how many the gateway added. */
 function without(name: string, text: string): { readonly rest: string; readonly count: number } {
-  const { keepAlive } = FORMATS[name] as Format;
-  return { rest: text.replaceAll(keepAlive, ''), count: text.match(keepAlive)?.length ?? 0 };
+  const { keepAlive, own = 0 } = FORMATS[name] as Format;
+  return { rest: text.replaceAll(keepAlive, ''), count: (text.match(keepAlive)?.length ?? 0) - own };
 }
 
 test.each(NAMES)('%s: silence before the first byte, between records and inside them', async (name) => {
   pair.fake.script(`${name}-lab`, [
     { answer: 'ok' },
-    { answer: 'ok', delayBeforeFirstByteMs: 600 },
+    { answer: 'ok', delayBeforeFirstByteMs: 900 },
     { answer: 'ok', chunking: { sizes: [250] }, gapMs: 200 },
   ]);
   const unbroken = without(name, await ask(name));
   const [late, slow] = [without(name, await ask(name)), without(name, await ask(name))];
   expect([late.rest, slow.rest]).toEqual([unbroken.rest, unbroken.rest]);
-  expect([late.count - unbroken.count, slow.count - unbroken.count].every((count) => count >= 2)).toBe(true);
+  expect(late.count).toBeGreaterThanOrEqual(2);
+  expect(slow.count).toBeGreaterThanOrEqual(2);
 });

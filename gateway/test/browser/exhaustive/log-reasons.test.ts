@@ -1,11 +1,11 @@
 /** Tests the reasons of failed requests on the logs page: one row per reason, which leads to exactly its requests. */
 import { describe, expect, test } from 'bun:test';
-import { createKey } from '../http-contract/make-key.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import { createKey } from '../../http-contract/make-key.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

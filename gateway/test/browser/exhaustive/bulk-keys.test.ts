@@ -1,15 +1,15 @@
 /** Tests keys as a person changes many of them: chosen by keyboard and mouse, tagged, disabled, and undone. */
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import type { Reply } from '../../src/console-api/contract/contract.ts';
-import { must } from '../console-api/api-visitor.ts';
-import { eventually } from '../harness/eventually.ts';
-import { createKey } from '../http-contract/make-key.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import type { Reply } from '../../../src/console-api/contract/contract.ts';
+import { must } from '../../console-api/api-visitor.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { createKey } from '../../http-contract/make-key.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

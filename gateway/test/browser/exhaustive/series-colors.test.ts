@@ -1,11 +1,11 @@
 /** Tests that a model has the same color on every page, although pages show different sets of models. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Locator } from 'playwright-core';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { type SeededGateway, shareSeededGateway } from '../seeded-gateway.ts';
+import { signedInState } from '../sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser } from '../visitor.ts';
 
 setDefaultTimeout(120_000);
 

@@ -1,12 +1,12 @@
 /** Tests the credentials of a provider in the console: adding, changing, resting and removing one. */
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { must, type Person } from '../console-api/api-visitor.ts';
-import type { RunningGateway } from '../harness/start-gateway.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openOwnConsole } from './open-console.ts';
-import type { Visitor } from './visitor.ts';
+import { must, type Person } from '../../console-api/api-visitor.ts';
+import type { RunningGateway } from '../../harness/start-gateway.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openOwnConsole } from '../open-console.ts';
+import type { Visitor } from '../visitor.ts';
 
 let api: Person;
 let gateway: RunningGateway;

@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { control, createKey } from '../http-contract/make-key.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { CONSOLE_PAGES, openPage } from './console-pages.ts';
-import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { type ApiVisitor, inviteMember, must, setUpOwner } from '../../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../../harness/start-gateway.ts';
+import { control, createKey } from '../../http-contract/make-key.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { CONSOLE_PAGES, openPage } from '../console-pages.ts';
+import { signedInState } from '../sign-in.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from '../visitor.ts';
 
 setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);

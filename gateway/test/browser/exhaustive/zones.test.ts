@@ -1,13 +1,13 @@
 /** Tests the time zone of the pages: an account in New York, used on a computer in Tokyo. */
 import { afterAll, describe, expect, test } from 'bun:test';
-import { windowAt } from '../../src/admission/window.ts';
-import { must } from '../console-api/api-visitor.ts';
-import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import { windowAt } from '../../../src/admission/window.ts';
+import { must } from '../../console-api/api-visitor.ts';
+import { exhaustiveTest, firstOrAll } from '../../harness/exhaustive.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 const ZONE = 'America/New_York';
 const CLOCK = new Intl.DateTimeFormat('en-US', {

@@ -3,12 +3,12 @@
  * demand.
  */
 import { describe, expect, test } from 'bun:test';
-import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import { exhaustiveTest, firstOrAll } from '../../harness/exhaustive.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

@@ -3,15 +3,15 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileBinary, ROOT } from '../../scripts/package/bundle-program.ts';
-import { buildConsole } from '../../src/app/build-console.ts';
+import { compileBinary, ROOT } from '../../../scripts/package/bundle-program.ts';
+import { buildConsole } from '../../../src/app/build-console.ts';
 import {
   unpackOldDataFolder,
   unpackPreviousDataFolder,
-} from '../../src/store/sqlite/migrations/testing/old-data-folder.ts';
-import { exhaustiveTest } from '../harness/exhaustive.ts';
-import { startScheduledClock } from '../harness/scheduled-clock.ts';
-import { addPasskey, consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from './installed.ts';
+} from '../../../src/store/sqlite/migrations/testing/old-data-folder.ts';
+import { exhaustiveTest } from '../../harness/exhaustive.ts';
+import { startScheduledClock } from '../../harness/scheduled-clock.ts';
+import { addPasskey, consoleFiles, DOCS_TITLES, docsTitles, firstAnswer, startInstalled } from '../installed.ts';
 
 const FIRST_ANSWER_MS_MAX = 60_000;
 const TEST_MS_MAX = 120_000;

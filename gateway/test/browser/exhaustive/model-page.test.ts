@@ -1,11 +1,11 @@
 /** Tests the page of a model: its figures are those of the API, and another model stands beside it. */
 import { expect, test } from 'bun:test';
-import { must } from '../console-api/api-visitor.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import { must } from '../../console-api/api-visitor.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

@@ -3,11 +3,11 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileBinary } from '../../scripts/package/bundle-program.ts';
-import { launch } from './launched.ts';
-import { testStart } from './start-suite.ts';
+import { compileBinary } from '../../../scripts/package/bundle-program.ts';
+import { launch } from '../launched.ts';
+import { testStart } from '../start-suite.ts';
 
-const SCRIPTED_SERVER = join(import.meta.dir, 'scripted-server.ts');
+const SCRIPTED_SERVER = join(import.meta.dir, '../scripted-server.ts');
 
 const root = mkdtempSync(join(tmpdir(), 'tollgate-binary-'));
 afterAll(() => rmSync(root, { recursive: true }));
