@@ -9,7 +9,7 @@ import type { Pair } from '../harness/start-pair.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { ask, FORMATS, type Format, newTenant, startCachePair, type Tenant } from './cache-rig.ts';
 
-const ATTEMPTS = EXHAUSTIVE ? 10_000 : 800;
+const ATTEMPTS = EXHAUSTIVE ? 10_000 : 300;
 const CONCURRENCY = 12;
 
 let pair: Pair;

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, CDPSession } from 'playwright-core';
-import { setupLinkOf } from '../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
+import { setupLinkOf } from '../../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../../harness/start-gateway.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { closeVisitors, newVisitor, shareBrowser, type Visitor } from '../visitor.ts';
 
 setDefaultTimeout(120_000);
 

@@ -5,12 +5,12 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../harness/eventually.ts';
-import { HAS_BROWSER } from './browser-files.ts';
-import { openPage } from './console-pages.ts';
-import { openSeededConsole } from './open-console.ts';
-import type { SeededGateway } from './seeded-gateway.ts';
-import type { Visitor } from './visitor.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { HAS_BROWSER } from '../browser-files.ts';
+import { openPage } from '../console-pages.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;
