@@ -50,6 +50,8 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
   for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
     const path = route.replace(/^GET \/accounts\/\{account\}/, '');
     if (path === route || ASKED_BELOW.includes(path) || rowOf(route).reply === 'csv') continue;
+    // The folder has no alerts, views and reconciliations.
+    if ([...path.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => !(name in names))) continue;
     routes[route] = askOf(route, names).replace('GET ', '');
   }
   routes['GET /status'] = '/status';
