@@ -68,6 +68,14 @@ export function useReply<Route extends ReadingRoute>(
   });
 }
 
+/** The cached reply of a route that only reads, else the one that is under way or a new one. */
+export function knownReply<Route extends ReadingRoute>(route: Route, given: Ask<Route>): Promise<Reply<Route>> {
+  return queryClient.ensureQueryData<Reply<Route>, ApiError>({
+    queryKey: replyKey(route, given),
+    queryFn: ({ signal }) => ask(route, given, signal),
+  });
+}
+
 /** A mutation. Afterwards, every reply whose route is in `touches` is refetched. */
 export function useAction<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();

@@ -51,7 +51,11 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
     const path = route.replace(/^GET \/accounts\/\{account\}/, '');
     if (path === route || ASKED_BELOW.includes(path) || rowOf(route).reply === 'csv') continue;
     // The folder has no alerts, views and reconciliations.
-    if ([...path.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => !(name in names))) continue;
+    const missing = [...path.matchAll(/\{(\w+)\}/g)].filter(([, name = '']) => !(name in names));
+    if (missing.length > 0) {
+      process.stdout.write(`${route}: not measured, the folder has no ${missing.map(([, name]) => name).join(', ')}\n`);
+      continue;
+    }
     routes[route] = askOf(route, names).replace('GET ', '');
   }
   routes['GET /status'] = '/status';

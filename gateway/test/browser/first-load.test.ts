@@ -11,7 +11,7 @@ import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
 setDefaultTimeout(120_000);
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024;
-/** The sample is every second page, among them those that fetch most. */
+/** The sample is every fourth page, among them those that fetch most. */
 const PAGES = CONSOLE_PAGES.filter((_, nth) => EXHAUSTIVE || nth % 4 === 1);
 
 let browser: Browser;

@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { must, setUpOwner } from '../console-api/api-visitor.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
+import { everyOrAll } from '../harness/exhaustive.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths, untilSettled } from './console-pages.ts';
@@ -21,7 +23,6 @@ const VIEWS = (['light', 'dark'] as const).flatMap((theme) =>
 );
 type View = (typeof VIEWS)[number];
 type State = 'full' | 'empty';
-const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
 
 let browser: Browser;
 let full: Omit<SeededGateway, 'stop'>;
@@ -62,7 +63,7 @@ const urlOf = (state: State) => (state === 'full' ? full.gateway.url : empty.url
 
 /** All views, or for each page one with data and for every eighth one without, a different one each time. */
 function viewsOf(nth: number, state: State): readonly View[] {
-  if (isExhaustive) return VIEWS;
+  if (EXHAUSTIVE) return VIEWS;
   if (state === 'empty' && nth % 8 !== 0) return [];
   const view = VIEWS[(nth + (state === 'full' ? 0 : 2)) % VIEWS.length];
   return view === undefined ? [] : [view];
@@ -98,8 +99,7 @@ describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => 
   });
 });
 
-/** The sample is every twelfth one. */
-const OPENED = LAYERS.filter((_, nth) => isExhaustive || nth % 12 === 0).flatMap((layer, nth) =>
+const OPENED = everyOrAll(12, LAYERS).flatMap((layer, nth) =>
   viewsOf(nth, 'full').map((view) => ({
     layer,
     view,

@@ -3,8 +3,7 @@
  * pasted, or another one.
  */
 import { useState } from 'react';
-import { ask } from '../../lib/api.ts';
-import { useReply } from '../../lib/queries.ts';
+import { knownReply, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -35,23 +34,21 @@ export function useKeyChoice(owner: string, preferred: string | null): KeyChoice
   const { data } = useReply('GET /accounts/{account}/workspaces', { path: { account } }, { enabled: mayOwnKey });
   const [secret, setSecret] = useState(pasted.owner === owner ? pasted.secret : '');
   const [chosen, setChosen] = useState<string | null>(null);
-  const choose = (workspaces: readonly { readonly id: string }[]): string | null => {
+  const choose = (workspaces: readonly { readonly id: string }[] = []): string | null => {
     const ids = workspaces.map(({ id }) => id);
     return [chosen, preferred, ids[0]].find((id) => id != null && ids.includes(id)) ?? null;
   };
-  const workspace = choose(data?.workspaces ?? []);
   // A request that is sent before the workspaces are known waits for them.
-  const ownOnceKnown: Credential = async (refused) => {
-    const loaded = choose((await ask('GET /accounts/{account}/workspaces', { path: { account } })).workspaces);
-    return loaded === null ? null : await sessionCredential(account, loaded)(refused);
+  const own: Credential = async (refused) => {
+    const { workspaces } = await knownReply('GET /accounts/{account}/workspaces', { path: { account } });
+    const payer = choose(workspaces);
+    return payer === null ? null : sessionCredential(account, payer)(refused);
   };
-  const unknown = mayOwnKey && data === undefined ? ownOnceKnown : null;
-  const own = workspace === null ? unknown : sessionCredential(account, workspace);
   return {
     // The gateway's message explains why a pasted key is refused.
-    credential: secret === '' ? own : async (refused) => (refused === null ? secret : null),
+    credential: secret === '' ? (mayOwnKey ? own : null) : async (refused) => (refused === null ? secret : null),
     secret,
-    workspace,
+    workspace: choose(data?.workspaces),
     setSecret(next) {
       pasted = { owner, secret: next };
       setSecret(next);
