@@ -1,6 +1,7 @@
 /** Renders the query bar: a text field that completes fields and real values, and names what is wrong before it asks. */
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { part } from '../lib/part.ts';
 import { useFilters } from '../route/route.ts';
 import { CONTROL } from '../ui/field.tsx';
@@ -117,12 +118,13 @@ export function QueryBar({ placeholder, language = 'calls', range, known = NONE_
             takeKey={takeKey}
             onActive={setActive}
             onTake={(next, end) => {
-              setText(next);
-              setCaret(end);
-              requestAnimationFrame(() => {
-                input.current?.focus();
-                input.current?.setSelectionRange(end, end);
+              // Now, not in the next frame: that would move the caret under what the user types meanwhile.
+              flushSync(() => {
+                setText(next);
+                setCaret(end);
               });
+              input.current?.focus();
+              input.current?.setSelectionRange(end, end);
             }}
           />
         </Suspense>

@@ -39,6 +39,22 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
     for (const text of await rows.allInnerTexts()) expect(text).toContain('nightly evaluation');
   });
 
+  test('keeps the order of what is typed before the next frame', async () => {
+    const { page } = visitor;
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
+    const bar = page.getByRole('combobox', { name: 'Query' });
+    await bar.fill('sta');
+    await page.getByRole('option', { name: /^status/ }).waitFor();
+    await page.evaluate(`{
+      const { requestAnimationFrame: next } = window;
+      window.requestAnimationFrame = (run) => window.setTimeout(() => next(run), 100);
+    }`);
+    await bar.press('ArrowDown');
+    await bar.press('Enter');
+    await bar.pressSequentially('5xx model:', { delay: 30 });
+    expect(await bar.inputValue()).toBe('status:5xx model:');
+  });
+
   test('names a mistake with what was probably meant, and asks nothing', async () => {
     const { page } = visitor;
     await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
