@@ -1,4 +1,5 @@
 /** Serves accounts: their settings, their ledger, and its statement as a CSV file. */
+import { dayAt } from '../../admission/window.ts';
 import { formatNanoUsd } from '../../billing/money.ts';
 import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
 import { viewAccount } from '../../control/views.ts';
@@ -35,13 +36,23 @@ export function billingHandlers(parts: PolicyParts) {
         throw new ConsoleFailure('invalid', message, { member: 'from' });
       }
       const zone = deps.billing.timeZoneOf(id);
-      const statement = await statements.readStatement(id, { fromMs, toMs }, (atMs) => dateIn(zone, atMs));
       // The requested range may end with the month; the data ends now.
       const closedMs = Math.min(toMs, nowMs);
+      const days = daysIn(zone, fromMs, closedMs);
+      const statement = await statements.readStatement(id, { fromMs, toMs }, days);
       const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
       return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** The starts of the days with a moment between two others. */
+function daysIn(timeZone: string, fromMs: number, toMs: number): number[] {
+  const days: number[] = [];
+  for (let atMs = fromMs; atMs === fromMs || atMs < toMs; atMs = dayAt(timeZone, atMs).endMs) {
+    days.push(dayAt(timeZone, atMs).startMs);
+  }
+  return days;
 }
 
 /** The positions that pages end with: a request's or movement's, or the number of an entry from before the journal. */
@@ -98,7 +109,7 @@ export async function* renderStatement(
     cells: [showTime(atMs), kind, ref, note, null, null, null, null, null],
     amount,
   }));
-  lines.push(...[...charges].sort(byMost).map(renderCharge));
+  lines.push(...[...charges].sort(byMost).map((charge) => renderCharge(charge, zone)));
   let balance = opening;
   for (const { cells, amount } of lines.sort(byDate)) {
     balance += amount;
@@ -123,7 +134,8 @@ function byMost(one: DayCharge, other: DayCharge): number {
   return one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1;
 }
 
-function renderCharge({ date, workspace, model, keyId, keyName, calls, amount }: DayCharge): Line {
+function renderCharge({ dayMs, workspace, model, keyId, keyName, calls, amount }: DayCharge, zone: string): Line {
+  const date = dateIn(zone, dayMs);
   const cells = [date, 'charges', null, null, workspace, model, keyId, keyName, calls];
   return { date, atMs: Number.POSITIVE_INFINITY, cells, amount: -amount };
 }

@@ -9,6 +9,7 @@ import { createQueries } from '../../store/sqlite/database/sqlite-dialect.ts';
 import { createStatementReader } from '../../store/sqlite/ledger/statement-reader.ts';
 import { type IngestRig, openIngestRig } from '../../store/sqlite/testing/ingest-rig.ts';
 import { type History, randomHistory } from '../../store/sqlite/testing/random-frames.ts';
+import { readCharges } from '../../store/sqlite/usage/read-charges.ts';
 import { seededRandom } from '../../store/testing/random-calls.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { monthAt, monthRange, readMonthlyStatement, renderStatementCsv, usualMonth } from './monthly-statement.ts';
@@ -33,13 +34,16 @@ const accountIn = (id: string, timeZone: string, mode: StoredAccount['mode'] = '
 
 let rig: IngestRig;
 let history: History;
-const reader = () => createStatementReader(createQueries(rig.database));
+const reader = () =>
+  createStatementReader(createQueries(rig.database), async (question) => readCharges(rig.database, question));
 
 beforeAll(() => {
   rig = openIngestRig(newFolder());
   rig.keepWrites([[{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }]]);
   history = randomHistory(seededRandom(seed), 500, START_MS);
-  rig.append(history.frames);
+  rig.append(history.frames.slice(0, 700));
+  rig.rollUp();
+  rig.append(history.frames.slice(700));
 });
 afterAll(() => rig.close());
 

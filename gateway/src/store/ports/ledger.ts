@@ -254,6 +254,12 @@ interface EntryPage {
   readonly next: string | null;
 }
 
+/** Unix ms; `toMs` is exclusive. */
+export interface StatementRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** Changes to an account's money within a time range. `opening` and `closing`: available plus held. */
 export interface Statement {
   readonly opening: NanoUsd;
@@ -268,15 +274,15 @@ export type ChargedTokens = Readonly<Record<(typeof CHARGED_TOKENS)[number], num
 
 /** The charges of one key's calls to one model in one workspace on one day. */
 export interface DayCharge {
-  /** As returned by `dateOf`. */
-  readonly date: string;
+  /** The start of the day, as asked. */
+  readonly dayMs: number;
   /** Null: the call has no record. */
   readonly workspace: string | null;
   /** As named by clients; null: they named none. */
   readonly model: string | null;
   /** Null: the call has no record. */
   readonly keyId: string | null;
-  /** The key's name at its last call of that day. */
+  /** The key's name at its last call of that day; of several names within the day, the latest. */
   readonly keyName: string | null;
   readonly calls: number;
   readonly tokens: ChargedTokens;
@@ -289,12 +295,6 @@ export interface StatementReader {
    * may exceed the limit by its other lines.
    */
   readEntries(account: string, only: 'movements' | 'all', before: string | null, limit: number): Promise<EntryPage>;
-  /**
-   * Unix ms; `toMs` is exclusive. `dateOf` returns the day of a moment; days must start and end on whole quarter hours.
-   */
-  readStatement(
-    account: string,
-    range: { readonly fromMs: number; readonly toMs: number },
-    dateOf: (atMs: number) => string,
-  ): Promise<Statement>;
+  /** `days`: the starts of the days, ascending, the first not after `fromMs`; days start on whole quarter hours. */
+  readStatement(account: string, range: StatementRange, days: readonly number[]): Promise<Statement>;
 }

@@ -195,7 +195,7 @@ async function openParts(options: StoreOptions, closers: (() => unknown)[]): Pro
     calls: readCaughtUp(createCallReader(queries), catchUp),
     usage: readCaughtUp(usage, catchUp),
     keyUses: { ...keyUses, ...readCaughtUp({ readNewestCalls: keyUses.readNewestCalls }, catchUp) },
-    statements: readCaughtUp(createStatementReader(workerQueries), catchUp),
+    statements: readCaughtUp(createStatementReader(workerQueries, usage.readCharges), catchUp),
     spends: { ...readCaughtUp(spends, catchUp), prepare },
     content,
     answerCache,

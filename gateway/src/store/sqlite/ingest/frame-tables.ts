@@ -8,7 +8,7 @@ import type { StoredByCall } from '../../ports/stored-state.ts';
 import { callRecordValues, INSERT_CALL_RECORD, renderAttempts, renderMasked } from '../ledger/call-record-row.ts';
 import { auditValues, INSERT_AUDIT_ENTRY } from '../policy/audit-row.ts';
 import type { UsageFolder } from '../rollup/fold-usage.ts';
-import { summedOf } from '../rollup/tally.ts';
+import { type Charge, chargeOf, summedOf } from '../rollup/tally.ts';
 import { storedRows } from '../stored/stored-rows.ts';
 import { openBalanceChanges } from './balance-changes.ts';
 import { Contradiction } from './contradiction.ts';
@@ -81,18 +81,18 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
     change.writtenOff += writtenOff;
     const attempts = sumAttempts(record);
     if (attempts !== 0n) change.absorbedAttempts += attempts;
-    keep(record, [amount, posted, writtenOff, at_ms, seq]);
+    keep(record, [amount, posted, writtenOff, at_ms, seq], chargeOf(posted, at_ms, record.key_name));
     if (stored !== undefined) keepStored(record, stored);
   }
 
   function refused(record: CallRecord, seq: number): void {
     const attempts = sumAttempts(record);
     if (attempts !== 0n) balances.of(record.account).absorbedAttempts += attempts;
-    keep(record, [null, null, null, null, seq]);
+    keep(record, [null, null, null, null, seq], null);
   }
 
   /** `settlement`: the values of the columns from `held` to `block`. */
-  function keep(record: CallRecord, settlement: readonly (bigint | number | null)[]): void {
+  function keep(record: CallRecord, settlement: readonly (bigint | number | null)[], charge: Charge | null): void {
     insertRecord.run(
       ...callRecordValues(record),
       renderAttempts(record),
@@ -101,7 +101,7 @@ export function openFrameTables(database: Database, usage: Pick<UsageFolder, 'ta
       renderMasked(record),
       ...settlement,
     );
-    usage.take(summedOf(record));
+    usage.take(summedOf(record), charge);
   }
 
   function detach({ call_id, job, stored }: DetachFrame): void {

@@ -8,17 +8,22 @@ import type { DayCharge, ShownEntry, StatementReader } from '../../ports/ledger.
 import { seededRandom } from '../../testing/random-calls.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { createQueries } from '../database/sqlite-dialect.ts';
+import { readMark } from '../ingest/mark.ts';
+import { readUsageMark } from '../rollup/usage-mark.ts';
 import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
 import { type History, type ModelLine, randomHistory } from '../testing/random-frames.ts';
 import { LegacyLedger } from '../testing/write-legacy-ledger.ts';
-import { createStatementReader } from './statement-reader.ts';
+import { readCharges } from '../usage/read-charges.ts';
+import { createStatementReader, type ReadCharges } from './statement-reader.ts';
 
 const newFolder = temporaryFolders();
 const START_MS = Date.UTC(2026, 2, 1);
 const DAY_MS = 86_400_000;
 const OLD_CALLS = 30;
 const ACME = { sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 };
-const dayOf = (atMs: number) => new Date(atMs).toISOString().slice(0, 10);
+const dayOf = (atMs: number) => Math.floor(atMs / DAY_MS) * DAY_MS;
+const daysOf = (fromMs: number, toMs: number) =>
+  Array.from({ length: Math.floor((toMs - dayOf(fromMs)) / DAY_MS) + 1 }, (_, nth) => dayOf(fromMs) + nth * DAY_MS);
 
 /** Newest first; the lines of a call stay together. */
 function linesOf({ lines, open }: History, account: string): ModelLine[] {
@@ -39,8 +44,8 @@ function chargesOf({ ends }: History, account: string, fromMs: number, toMs: num
   for (const { record, posted, endedMs } of ends.toSorted((one, other) => one.endedMs - other.endedMs)) {
     if (record.account !== account || posted === 0n || endedMs < fromMs || endedMs >= toMs) continue;
     const { workspace, model, key_id: keyId, key_name: keyName, usage } = record;
-    const date = dayOf(endedMs);
-    const id = JSON.stringify([date, workspace, model, keyId]);
+    const dayMs = dayOf(endedMs);
+    const id = JSON.stringify([dayMs, workspace, model, keyId]);
     const { calls = 0, amount = 0n, tokens: before } = sums.get(id) ?? {};
     const tokens = {
       input: usage.input + (before?.input ?? 0),
@@ -49,7 +54,7 @@ function chargesOf({ ends }: History, account: string, fromMs: number, toMs: num
       cache_write_1h: usage.cache_write_1h + (before?.cache_write_1h ?? 0),
       output: usage.output + (before?.output ?? 0),
     };
-    sums.set(id, { date, workspace, model, keyId, keyName, calls: calls + 1, tokens, amount: amount + posted });
+    sums.set(id, { dayMs, workspace, model, keyId, keyName, calls: calls + 1, tokens, amount: amount + posted });
   }
   return [...sums.values()];
 }
@@ -58,13 +63,25 @@ const inOrder = (charges: readonly DayCharge[]) =>
   charges.toSorted((one, other) => (JSON.stringify(one, text) < JSON.stringify(other, text) ? -1 : 1));
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
 
-describe.each([false, true])('with a ledger from before the journal: %p', (hasOld) => {
+/** How much is rolled up, and the zones in which the account's days are cut meanwhile. */
+const CASES = [
+  { hasOld: true, rolled: 'nothing', zones: [] },
+  { hasOld: false, rolled: 'nothing', zones: [] },
+  { hasOld: true, rolled: 'half', zones: [] },
+  { hasOld: false, rolled: 'half', zones: ['Asia/Kathmandu'] },
+  { hasOld: false, rolled: 'all', zones: [] },
+  { hasOld: false, rolled: 'all', zones: ['America/New_York', 'UTC'] },
+] as const;
+
+describe.each(CASES)('%j', ({ hasOld, rolled, zones }) => {
   const history = randomHistory(seededRandom(hasOld ? 3 : 4), 500, START_MS);
+  let dataDir: string;
   let rig: IngestRig;
   let readers: readonly StatementReader[];
 
   beforeAll(() => {
-    rig = openIngestRig(newFolder());
+    dataDir = newFolder();
+    rig = openIngestRig(dataDir);
     expect(rig.keepWrites([[ACME]])).toBe(true);
     if (hasOld) {
       rig.database.transaction(() => {
@@ -75,10 +92,25 @@ describe.each([false, true])('with a ledger from before the journal: %p', (hasOl
         old.finish();
       })();
     }
-    for (const frame of history.frames) rig.appendOnly([frame]);
+    const through = history.frames.length * { nothing: 0, half: 0.5, all: 1 }[rolled];
+    for (const [nth, frame] of history.frames.entries()) {
+      const last = rig.appendOnly([frame]);
+      // Zones change once something is rolled up.
+      const zone = zones[nth / 100 - 1];
+      if (nth % 100 > 0) continue;
+      rig.ingest(last);
+      if (nth < through) rig.rollUp();
+      const sql = "UPDATE account SET time_zone = ? WHERE id = 'default'";
+      if (zone !== undefined) expect(rig.keepWrites([[{ sql, parameters: [zone], changes: 1 }]])).toBe(true);
+    }
     rig.ingest(Number.MAX_SAFE_INTEGER);
+    if (rolled === 'all') rig.rollUp();
+    const { block } = readUsageMark(rig.database);
+    expect([block === -1, block === readMark(rig.database).seq]).toEqual([rolled === 'nothing', rolled === 'all']);
     const queries = createQueries(rig.database);
-    readers = [createStatementReader(queries), createStatementReader(queries, { records: 7, entries: 9, charges: 4 })];
+    const charges: ReadCharges = async (question) => readCharges(rig.database, question);
+    const pieces = { records: 7, entries: 9, charges: 4 };
+    readers = [createStatementReader(queries, charges), createStatementReader(queries, charges, pieces)];
   });
   afterAll(() => rig.close());
 
@@ -125,7 +157,7 @@ describe.each([false, true])('with a ledger from before the journal: %p', (hasOl
         sumOf(movements.filter(({ atMs }) => atMs < fromMs)) - sumOf(earlier) + (isOld ? 5_000n - 6n * 30n : 0n);
       const moved = movements.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       for (const reader of readers) {
-        const statement = await reader.readStatement(account, { fromMs, toMs }, dayOf);
+        const statement = await reader.readStatement(account, { fromMs, toMs }, daysOf(fromMs, toMs));
         expect(statement.opening).toBe(opening);
         expect(statement.closing).toBe(opening + sumOf(moved) - sumOf(charges));
         expect(statement.movements.map(({ ref }) => ref).toSorted()).toEqual(moved.map(({ ref }) => ref).toSorted());
@@ -133,5 +165,24 @@ describe.each([false, true])('with a ledger from before the journal: %p', (hasOl
       }
     }
     expect(all.length).toBeGreaterThan(5);
+  });
+
+  test('charges that were rolled up before there were sums of charges are added later', async () => {
+    const range = { fromMs: START_MS + 3_600_000, toMs: START_MS + 5_000_000 };
+    const read = async () => {
+      const statement = await readers[0]?.readStatement('default', range, daysOf(range.fromMs, range.toMs));
+      return { ...statement, charges: inOrder(statement?.charges ?? []) };
+    };
+    const before = await read();
+    expect(before.charges.length).toBeGreaterThan(1);
+    rig.database.run("DELETE FROM usage_block WHERE kind = 'charge'");
+    rig.database.run('UPDATE usage_through SET charges = -1');
+    expect(await read()).toEqual(before);
+    const reopened = openIngestRig(dataDir);
+    reopened.rollUp();
+    const sums = reopened.database.query("SELECT count(*) AS blocks FROM usage_block WHERE kind = 'charge'").get();
+    expect(sums).not.toEqual({ blocks: 0 });
+    expect(await read()).toEqual(before);
+    reopened.close();
   });
 });

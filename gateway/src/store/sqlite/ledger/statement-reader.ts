@@ -1,8 +1,9 @@
 /**
- * Reads an account's ledger lines and statements: from records, movements and open holds, and, for the time before the
- * journal, from ledger entries. Reads in bounded pieces, which is consistent because records and movements never change.
+ * Reads an account's ledger lines and statements: from records, sums of charges, movements and open holds, and, for the
+ * time before the journal, from ledger entries. Reads these in bounded pieces, which is consistent because they never
+ * change.
  */
-import { type Kysely, type QueryResult, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import {
   CHARGED_TOKENS,
@@ -10,11 +11,13 @@ import {
   type DayCharge,
   type EntryKind,
   type ShownEntry,
+  type StatementRange,
   type StatementReader,
 } from '../../ports/ledger.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import { timeOf } from '../usage/find-ids.ts';
-import { ID_SLACK_MS } from '../usage/scan-records.ts';
+import { bucketOf, QUARTER_MS } from '../usage/plan-spans.ts';
+import type { ChargeRow, ChargesAnswer, ChargesQuestion } from '../usage/read-charges.ts';
 
 /** Rows, of all accounts, that one query scans: about a tenth of a second. */
 interface StatementPieces {
@@ -25,10 +28,6 @@ interface StatementPieces {
 }
 
 const PIECES: StatementPieces = { records: 100_000, entries: 250_000, charges: 50_000 };
-/** In every time zone days start on whole quarter hours. */
-const QUARTER_MS = 900_000;
-/** Calls that ended further from their arrival are in the index `call_record_long`. */
-const LONG_MS = 3_600_000;
 /** Sorts after every position. */
 const NEWEST = '~';
 
@@ -48,13 +47,6 @@ interface ItemRow {
   readonly note: string | null;
 }
 
-/** `throughSeq`: the last block in the tables. `charged`: decimal text, of all calls up to it. `entries`: the last one. */
-interface SnapshotRow {
-  readonly charged: string;
-  readonly throughSeq: number;
-  readonly entries: number;
-}
-
 interface EntryRow {
   readonly seq: number;
   readonly atMs: number;
@@ -72,8 +64,14 @@ const MOVEMENT_POSITION = sql`printf('req_%012x ', max(0, at_ms)) || kind || ' '
 /** A cursor into the entries from before the journal. */
 const OLD_CURSOR = /^#([1-9]\d{0,15})$/;
 
-/** `workerQueries` runs queries that may take long. */
-export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PIECES): StatementReader {
+export type ReadCharges = (question: ChargesQuestion) => Promise<ChargesAnswer>;
+
+/** `workerQueries` runs queries that may take long. `readCharges` reads one state of the tables. */
+export function createStatementReader(
+  workerQueries: Kysely<Tables>,
+  readCharges: ReadCharges,
+  pieces = PIECES,
+): StatementReader {
   async function readItems(
     account: string,
     only: 'movements' | 'all',
@@ -130,72 +128,38 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
     return { entries: rows.map(entryOfRow), next: oldCursor(reached) };
   }
 
-  async function snapshotOf(account: string): Promise<SnapshotRow> {
-    const { rows } = await sql<SnapshotRow>`SELECT
-        coalesce((SELECT cast(charged AS TEXT) FROM account_balance WHERE account = ${account}), '0') AS charged,
-        (SELECT seq FROM stream) AS "throughSeq", (SELECT coalesce(max(seq), 0) FROM ledger_entry) AS entries`.execute(
-      workerQueries,
-    );
-    const [snapshot] = rows;
-    if (snapshot === undefined) throw new Error('a query without a table returned no row');
-    return snapshot;
-  }
-
-  /** Sums up what calls posted since a moment. */
-  async function readCharges(
+  /** Adds what calls from before the journal charged since a moment. */
+  async function addOldCharges(
     account: string,
-    range: { readonly fromMs: number; readonly toMs: number },
-    { throughSeq, entries }: SnapshotRow,
+    { fromMs, toMs }: StatementRange,
+    lastEntry: number,
     sums: ChargeSums,
   ): Promise<void> {
-    const { fromMs, toMs } = range;
-    const charge = sql`CASE WHEN ended_ms < ${toMs} THEN ended_ms / ${QUARTER_MS} END AS quarter,
-      CASE WHEN ended_ms < ${toMs} THEN workspace END AS workspace,
-      CASE WHEN ended_ms < ${toMs} THEN model END AS model, CASE WHEN ended_ms < ${toMs} THEN key_id END AS key_id,
-      key_name, max(ended_ms) AS last_ms, count(*) AS calls, ${TOKEN_SUMS},
-      cast(sum(posted) AS TEXT) AS amount`;
-    const inRange = sql`account = ${account} AND ended_ms >= ${fromMs} AND posted > 0 AND block <= ${throughSeq}`;
-    const first = requestIdFloor(fromMs - LONG_MS - ID_SLACK_MS);
-    sums.addAll(
-      await sql`SELECT ${charge} FROM call_record INDEXED BY call_record_long
-        WHERE ${inRange} AND abs(ended_ms - at_ms) > 3600000 AND request_id < ${first} GROUP BY 1, 2, 3, 4`.execute(
-        workerQueries,
-      ),
-    );
-    for (let from: string | null = first; from !== null; ) {
-      const { rows } = await sql<{ readonly id: string }>`SELECT request_id AS id FROM call_record
-        WHERE request_id >= ${from} ORDER BY request_id LIMIT 1 OFFSET ${pieces.records}`.execute(workerQueries);
-      const next: string | null = rows[0]?.id ?? null;
-      sums.addAll(
-        await sql`SELECT ${charge} FROM call_record
-          WHERE request_id >= ${from} AND request_id < ${next ?? NEWEST} AND ${inRange} GROUP BY 1, 2, 3, 4`.execute(
-          workerQueries,
-        ),
-      );
-      from = next;
-    }
-    for (let floor = 1; floor <= entries; floor += pieces.charges) {
-      sums.addAll(
-        await sql`SELECT CASE WHEN e.at_ms < ${toMs} THEN e.at_ms / ${QUARTER_MS} END AS quarter,
-            CASE WHEN e.at_ms < ${toMs} THEN r.workspace END AS workspace,
-            CASE WHEN e.at_ms < ${toMs} THEN r.model END AS model, CASE WHEN e.at_ms < ${toMs} THEN r.key_id END AS key_id,
-            r.key_name AS key_name, max(e.at_ms) AS last_ms, count(*) AS calls, ${TOKEN_SUMS},
-            cast(sum(e.amount) AS TEXT) AS amount
+    const inside = (column: string) => sql`CASE WHEN e.at_ms < ${toMs} THEN ${sql.ref(column)} END`;
+    for (let floor = 1; floor <= lastEntry; floor += pieces.charges) {
+      const { rows } =
+        await sql<OldChargeRow>`SELECT ${inside('r.workspace')} AS workspace, ${inside('r.model')} AS model,
+            ${inside('r.key_id')} AS "keyId", r.key_name AS "keyName", max(e.at_ms) AS "lastMs", count(*) AS calls,
+            ${TOKEN_SUMS}, cast(sum(e.amount) AS TEXT) AS amount
           FROM ledger_entry e LEFT JOIN call_record r ON r.request_id = e.ref
           WHERE e.seq >= ${floor} AND e.seq < ${floor + pieces.charges} AND e.account = ${account}
-            AND e.kind = 'post' AND e.at_ms >= ${fromMs} GROUP BY 1, 2, 3, 4`.execute(workerQueries),
-      );
+            AND e.kind = 'post' AND e.at_ms >= ${fromMs}
+          GROUP BY CASE WHEN e.at_ms < ${toMs} THEN e.at_ms / ${QUARTER_MS} END, 1, 2, 3`.execute(workerQueries);
+      for (const { amount, ...row } of rows) sums.addOld({ ...row, amount: BigInt(amount) });
     }
   }
 
-  async function readMovements(account: string, { throughSeq, entries }: SnapshotRow): Promise<readonly ShownEntry[]> {
+  async function readMovements(
+    account: string,
+    { throughSeq, lastEntry }: ChargesAnswer,
+  ): Promise<readonly ShownEntry[]> {
     const { rows } =
       await sql<EntryRow>`SELECT 0 AS seq, at_ms AS "atMs", kind, id AS ref, cast(amount AS TEXT) AS amount,
         '0' AS released, note
       FROM movement WHERE account = ${account} AND block <= ${throughSeq} ORDER BY at_ms, kind, id`.execute(
         workerQueries,
       );
-    const old = await readOldMovements(account, entries + 1, Number.MAX_SAFE_INTEGER);
+    const old = await readOldMovements(account, lastEntry + 1, Number.MAX_SAFE_INTEGER);
     return [...old.toReversed(), ...rows].map(entryOfRow);
   }
 
@@ -212,17 +176,20 @@ export function createStatementReader(workerQueries: Kysely<Tables>, pieces = PI
         if (entries.length >= limit) return { entries, next: item.position };
       }
       if (from !== '') return { entries, next: from };
-      const { entries: last } = await snapshotOf(account);
-      const older = await readOldEntries(account, only, last + 1, limit - entries.length);
+      const { rows } = await sql<{
+        readonly last: number;
+      }>`SELECT coalesce(max(seq), 0) AS last FROM ledger_entry`.execute(workerQueries);
+      const older = await readOldEntries(account, only, (rows[0]?.last ?? 0) + 1, limit - entries.length);
       return { entries: [...entries, ...older.entries], next: older.next };
     },
-    async readStatement(account, range, dateOf) {
+    async readStatement(account, range, days) {
       const { fromMs, toMs } = range;
-      const snapshot = await snapshotOf(account);
-      const all = await readMovements(account, snapshot);
-      const sums = new ChargeSums((quarter) => dateOf(Math.max(fromMs, quarter * QUARTER_MS)));
-      await readCharges(account, range, snapshot, sums);
-      const earlier = BigInt(snapshot.charged) - sums.total;
+      const charged = await readCharges({ account, fromMs, toMs, days });
+      const all = await readMovements(account, charged);
+      const sums = new ChargeSums(range, days);
+      await addOldCharges(account, range, charged.lastEntry, sums);
+      for (const row of charged.rows) sums.add(row);
+      const earlier = charged.charged - charged.since - sums.oldSince;
       const opening = sumOf(all.filter(({ atMs }) => atMs < fromMs)) - earlier;
       const movements = all.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       const charges = sums.all();
@@ -272,17 +239,8 @@ export function endLines(end: {
   return writtenOff === 0n ? [last] : [last, { ...common, kind: 'absorb', amount: writtenOff, released: 0n }];
 }
 
-/** What calls of one quarter of an hour, workspace, model and key posted. Without a record: null, and 0 tokens. */
-interface ChargeRow extends ChargedTokens {
-  /** Null: after the end of the statement; counts in the total only. */
-  readonly quarter: number | null;
-  readonly workspace: string | null;
-  readonly model: string | null;
-  readonly key_id: string | null;
-  /** The name at `last_ms`, the end of the last of the calls. */
-  readonly key_name: string | null;
-  readonly last_ms: number;
-  readonly calls: number;
+/** Without a record: null, and 0 tokens. */
+interface OldChargeRow extends Omit<ChargeRow, 'dayMs' | 'tokens' | 'amount'>, ChargedTokens {
   /** Decimal text. */
   readonly amount: string;
 }
@@ -294,46 +252,47 @@ interface ChargeSum {
 
 /** Adds up the charges of calls by day, workspace, model and key. */
 class ChargeSums {
+  readonly #range: StatementRange;
+  readonly #days: readonly number[];
   readonly #sums = new Map<string, ChargeSum>();
-  /** Of all rows added. */
-  total = 0n;
+  /** Charged by calls from before the journal since the range began, also after it. */
+  oldSince = 0n;
 
-  /** `dateOf`: the day of a quarter of an hour, counted from 1970. */
-  constructor(private readonly dateOf: (quarter: number) => string) {}
-
-  /** The rows must be `ChargeRow`s. */
-  addAll({ rows }: QueryResult<unknown>): void {
-    for (const row of rows as ChargeRow[]) this.#add(row);
+  constructor(range: StatementRange, days: readonly number[]) {
+    this.#range = range;
+    this.#days = days;
   }
 
   all(): DayCharge[] {
     return [...this.#sums.values()].map(({ charge }) => charge);
   }
 
-  #add(row: ChargeRow): void {
-    const { quarter, workspace, model, key_id: keyId, key_name: keyName, last_ms: lastMs, calls, amount } = row;
-    this.total += BigInt(amount);
-    if (quarter === null) return;
-    const date = this.dateOf(quarter);
-    const id = JSON.stringify([date, workspace, model, keyId]);
+  addOld(row: Omit<OldChargeRow, 'amount'> & { readonly amount: bigint }): void {
+    this.oldSince += row.amount;
+    if (row.lastMs >= this.#range.toMs) return;
+    this.add({ ...row, tokens: row, dayMs: this.#days[bucketOf(this.#days, row.lastMs)] ?? 0 });
+  }
+
+  add({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount }: ChargeRow): void {
+    const id = JSON.stringify([dayMs, workspace, model, keyId]);
     const before = this.#sums.get(id);
     this.#sums.set(id, {
       charge: {
-        date,
+        dayMs,
         workspace,
         model,
         keyId,
         keyName: before === undefined || lastMs >= before.lastMs ? keyName : before.charge.keyName,
         calls: calls + (before?.charge.calls ?? 0),
-        tokens: addTokens(row, before?.charge.tokens),
-        amount: BigInt(amount) + (before?.charge.amount ?? 0n),
+        tokens: addTokens(tokens, before?.charge.tokens),
+        amount: amount + (before?.charge.amount ?? 0n),
       },
       lastMs: Math.max(lastMs, before?.lastMs ?? 0),
     });
   }
 }
 
-function addTokens(row: ChargeRow, before: ChargedTokens | undefined): ChargedTokens {
-  const sums = CHARGED_TOKENS.map((kind) => [kind, row[kind] + (before?.[kind] ?? 0)] as const);
+function addTokens(tokens: ChargedTokens, before: ChargedTokens | undefined): ChargedTokens {
+  const sums = CHARGED_TOKENS.map((kind) => [kind, tokens[kind] + (before?.[kind] ?? 0)] as const);
   return Object.fromEntries(sums) as unknown as ChargedTokens;
 }

@@ -3,6 +3,7 @@
  * of older databases lead to.
  */
 import { ALERTS, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { USAGE_BLOCK, USAGE_BLOCK_PLACE, USAGE_SERIES_CHARGE } from './charge-sums.ts';
 import { GUARDRAILS } from './guardrail-tables.ts';
 import { PEOPLE_TABLES } from './people-tables.ts';
 import { PROVIDER_TABLES } from './provider-tables.ts';
@@ -304,7 +305,13 @@ const AUDIT_TRAIL = [
 
 const USAGE_SUMS = [
   // Records whose `block` is at most this or NULL are rolled up, and no others. `at_ms`: the time of the last roll-up.
-  'CREATE TABLE usage_through (one INTEGER PRIMARY KEY CHECK (one = 1), block INTEGER NOT NULL, at_ms INTEGER NOT NULL) STRICT',
+  // `charges`: as `block`, for the sums of charges.
+  `CREATE TABLE usage_through (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    block INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    charges INTEGER NOT NULL DEFAULT -1
+  ) STRICT`,
   'INSERT INTO usage_through (one, block, at_ms) VALUES (1, -1, 0)',
   // A number for each account, the zone in which its days are cut, and the first day from which they are complete.
   `CREATE TABLE usage_account (
@@ -316,19 +323,11 @@ const USAGE_SUMS = [
   // Sums of many series in columns, as `rollup/sum-block.ts` packs them. A place (account, kind, step, start_ms) may
   // have several parts, which are added up. Kinds are those of series; steps are quarters of an hour, and days in the
   // account's zone.
-  `CREATE TABLE usage_block (
-    id INTEGER PRIMARY KEY,
-    account INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('call', 'end_user', 'session')),
-    step TEXT NOT NULL CHECK (step IN ('quarter', 'day')),
-    start_ms INTEGER NOT NULL,
-    rows INTEGER NOT NULL,
-    sums BLOB NOT NULL,
-    latencies BLOB NOT NULL
-  ) STRICT`,
-  'CREATE INDEX usage_block_place ON usage_block (account, kind, step, start_ms)',
-  // `call` has the columns up to `protocol`; `end_user` and `session` have the workspace and their own. `same_as`: the
-  // first series of the same end user or session in another workspace; NULL: no such series.
+  USAGE_BLOCK,
+  USAGE_BLOCK_PLACE,
+  // `call` has the columns up to `protocol`; `end_user` and `session` have the workspace and their own, `charge` has the
+  // workspace, the key with its name, and the model. `same_as`: the first series of the same end user or session in
+  // another workspace; NULL: no such series.
   `CREATE TABLE usage_series (
     id INTEGER PRIMARY KEY,
     account TEXT NOT NULL,
@@ -340,7 +339,8 @@ const USAGE_SUMS = [
     protocol TEXT,
     end_user TEXT,
     session TEXT,
-    same_as INTEGER
+    same_as INTEGER,
+    key_name TEXT
   ) STRICT`,
   // One index per kind, since every new series pays for the indexes that contain it.
   `CREATE INDEX usage_series_call ON usage_series (account, workspace, key_id, model, provider, protocol)
@@ -348,11 +348,12 @@ const USAGE_SUMS = [
   "CREATE INDEX usage_series_end_user ON usage_series (account, end_user, workspace) WHERE kind = 'end_user'",
   "CREATE INDEX usage_series_session ON usage_series (account, session, workspace) WHERE kind = 'session'",
   'CREATE INDEX usage_series_same ON usage_series (account, kind, same_as) WHERE same_as IS NOT NULL',
+  USAGE_SERIES_CHARGE,
 ];
 
 /** A new database has the account `default` and the workspace `default`. */
 export const BASELINE: Migration = {
-  version: 35,
+  version: 36,
   statements: [
     ...ACCOUNTS_AND_KEYS,
     ...CALLS_AND_LEDGER,

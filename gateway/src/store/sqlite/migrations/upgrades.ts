@@ -4,6 +4,7 @@
  */
 import type { Migration } from './baseline.ts';
 import { ALERTS_FROM_34, ALERTS_OF_34, IMPORTED_OBJECTS, RECONCILIATIONS } from './books-tables.ts';
+import { CHARGES_FROM_35 } from './charge-sums.ts';
 import { GUARDRAILS } from './guardrail-tables.ts';
 import { TABLES_OF_26 } from './provider-tables.ts';
 import { REASON_COLUMNS, REASON_INDEX } from './reason-columns.ts';
@@ -295,4 +296,6 @@ export const UPGRADES: readonly Migration[] = [
       'INSERT INTO record_waiting (account, request_id) SELECT account, request_id FROM call_record WHERE block IS NULL',
     ],
   },
+  // What calls charged is rolled up by their end.
+  { version: 36, statements: CHARGES_FROM_35 },
 ];

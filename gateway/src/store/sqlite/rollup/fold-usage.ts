@@ -6,16 +6,16 @@
 import type { Database } from 'bun:sqlite';
 import { openBlockBook } from './block-book.ts';
 import { type Additions, gatherAdditions } from './gather-additions.ts';
-import { SUMMED_COLUMNS, type SummedRecord } from './tally.ts';
+import { type Charge, MONEY_UNIT, SUMMED_COLUMNS, type SummedRecord } from './tally.ts';
 import { openUsageAccounts } from './usage-accounts.ts';
-import { readUsageMark } from './usage-mark.ts';
+import { readUsageMark, type UsageMark } from './usage-mark.ts';
 import { openSeriesBook } from './usage-series.ts';
 
 /** Every method but `forget` and `close` runs inside the transaction of an ingest. */
 export interface UsageFolder {
   /** Call first in each transaction. After a start or `forget` it gathers the records that no sum includes yet. */
   begin(nowMs: number): void;
-  take(record: SummedRecord): void;
+  take(record: SummedRecord, charge: Charge | null): void;
   /**
    * Call last in each transaction. `block`: the last block whose records were taken. Writes the gathered sums where
    * enough are gathered, or they waited `gatherMs`.
@@ -32,8 +32,21 @@ export interface UsageFolder {
 const ROWS_MAX = 1_500;
 /** Every question about usage reads the records that are not in the sums yet. */
 const RECORDS_MAX = 5_000;
+/** Charged records whose sums are written together when all charges of an older database are added. */
+const EARLIER_MAX = 100_000;
 
-const NEXT_RECORDS = `SELECT ${SUMMED_COLUMNS} FROM call_record WHERE block > ?`;
+interface StoredRecord extends SummedRecord {
+  readonly key_name: string;
+  /** Null: the call was refused. */
+  readonly ended_ms: number | null;
+  readonly posted_units: number;
+  readonly posted_left: number;
+}
+
+const STORED_COLUMNS = `${SUMMED_COLUMNS}, key_name, ended_ms,
+  coalesce(posted, 0) / ${MONEY_UNIT} AS posted_units, coalesce(posted, 0) % ${MONEY_UNIT} AS posted_left`;
+const NEXT_RECORDS = `SELECT ${STORED_COLUMNS} FROM call_record WHERE block > ?`;
+const EARLIER_CHARGES = `SELECT ${STORED_COLUMNS} FROM call_record WHERE block > ? AND block <= ? AND posted > 0`;
 
 /** Sums that are gathered but not written yet. */
 interface Gathered {
@@ -43,17 +56,39 @@ interface Gathered {
 }
 
 export function openUsageFolder(database: Database): UsageFolder {
-  const nextRecords = database.prepare<SummedRecord, [number]>(NEXT_RECORDS);
-  const moveMark = database.prepare('UPDATE usage_through SET block = ?, at_ms = ?');
+  const nextRecords = database.prepare<StoredRecord, [number]>(NEXT_RECORDS);
+  const moveMark = database.prepare('UPDATE usage_through SET block = ?1, charges = ?1, at_ms = ?2');
   const series = openSeriesBook(database);
   const accounts = openUsageAccounts(database);
   const blocks = openBlockBook(database);
   let zonesKnown = false;
   let gathered: Gathered | null = null;
 
-  function take(record: SummedRecord, own: Gathered): void {
-    own.additions.take(record);
+  function take(record: SummedRecord, charge: Charge | null, own: Gathered): void {
+    own.additions.take(record, charge);
     own.records += 1;
+  }
+
+  function write(additions: Additions): void {
+    for (const { place, block } of additions.all()) blocks.add(place, block);
+  }
+
+  /** Adds the charges of records whose usage was rolled up before there were sums of charges. */
+  function addEarlierCharges({ block, charges, atMs }: UsageMark): void {
+    const earlier = database.prepare<StoredRecord, [number, number]>(EARLIER_CHARGES);
+    let additions = gatherAdditions(series, accounts);
+    let taken = 0;
+    for (const record of earlier.iterate(charges, block)) {
+      const charge = storedCharge(record);
+      if (charge !== null) additions.takeCharge(record, charge);
+      taken += 1;
+      if (taken % EARLIER_MAX > 0) continue;
+      write(additions);
+      additions = gatherAdditions(series, accounts);
+    }
+    write(additions);
+    earlier.finalize();
+    moveMark.run(block, atMs);
   }
 
   return {
@@ -61,19 +96,21 @@ export function openUsageFolder(database: Database): UsageFolder {
       if (!zonesKnown) accounts.takeZones(nowMs);
       zonesKnown = true;
       if (gathered !== null) return;
+      const mark = readUsageMark(database);
+      if (mark.charges < mark.block) addEarlierCharges(mark);
       const own = { additions: gatherAdditions(series, accounts), sinceMs: nowMs, records: 0 };
-      for (const record of nextRecords.iterate(readUsageMark(database).block)) take(record, own);
+      for (const record of nextRecords.iterate(mark.block)) take(record, storedCharge(record), own);
       gathered = own;
     },
-    take(record) {
+    take(record, charge) {
       if (gathered === null) throw new Error('a record was rolled up before the beginning');
-      take(record, gathered);
+      take(record, charge, gathered);
     },
     finish(block, nowMs, gatherMs) {
       if (gathered === null || gathered.records === 0) return;
       const { additions, sinceMs, records } = gathered;
       if (nowMs - sinceMs < gatherMs && additions.count() < ROWS_MAX && records < RECORDS_MAX) return;
-      for (const { place, block: sums } of additions.all()) blocks.add(place, sums);
+      write(additions);
       moveMark.run(block, nowMs);
       gathered = { additions: gatherAdditions(series, accounts), sinceMs: nowMs, records: 0 };
     },
@@ -92,4 +129,8 @@ export function openUsageFolder(database: Database): UsageFolder {
       blocks.close();
     },
   };
+}
+
+function storedCharge({ ended_ms: endedMs, key_name: keyName, posted_units: units, posted_left: left }: StoredRecord) {
+  return endedMs === null || (units === 0 && left === 0) ? null : { endedMs, keyName, units, left };
 }

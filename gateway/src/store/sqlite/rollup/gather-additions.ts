@@ -7,12 +7,22 @@ import { QUARTER_MS } from '../usage/plan-spans.ts';
 import type { BlockPlace } from './block-book.ts';
 import { SLOT_MAX } from './latency-slots.ts';
 import { mergeBlocks, type SlotBlock, type WholeBlock } from './sum-block.ts';
-import { carryColumns, type RecordShare, type SummedRecord, shareOf, TALLY_LENGTH } from './tally.ts';
+import {
+  type Charge,
+  carryColumns,
+  type RecordShare,
+  type SummedRecord,
+  shareOf,
+  shareOfCharge,
+  TALLY_LENGTH,
+} from './tally.ts';
 import type { UsageAccounts } from './usage-accounts.ts';
-import type { SeriesBook, SeriesKind } from './usage-series.ts';
+import type { SeriesBook, SeriesKind, UsageKind } from './usage-series.ts';
 
 export interface Additions {
-  take(record: SummedRecord): void;
+  take(record: SummedRecord, charge: Charge | null): void;
+  /** Of a record that `take` has taken before. */
+  takeCharge(record: SummedRecord, charge: Charge): void;
   /** Rows of all quarters together. */
   count(): number;
   all(): Iterable<Addition>;
@@ -42,27 +52,41 @@ function placeNumber(account: number, startMs: number): number {
   return account * QUARTERS_MAX + startMs / QUARTER_MS;
 }
 
-const KINDS = ['call', 'end_user', 'session'] as const satisfies readonly SeriesKind[];
+const USAGE_KINDS = ['call', 'end_user', 'session'] as const satisfies readonly UsageKind[];
+const KINDS = [...USAGE_KINDS, 'charge'] as const satisfies readonly SeriesKind[];
 
 export function gatherAdditions(series: SeriesBook, accounts: UsageAccounts): Additions {
   const quarters = new Map<number, Gathered>();
   let count = 0;
 
-  function quarterOf({ account, at_ms }: SummedRecord): Gathered {
+  function quarterOf(account: string, atMs: number): Gathered {
     const id = accounts.idOf(account);
-    const startMs = Math.floor(at_ms / QUARTER_MS) * QUARTER_MS;
+    const startMs = Math.floor(atMs / QUARTER_MS) * QUARTER_MS;
     const number = placeNumber(id, startMs);
     let quarter = quarters.get(number);
     if (quarter === undefined) {
-      const rows = { call: new SumRows(), end_user: new SumRows(), session: new SumRows() };
-      quarter = { account: id, startMs, dayMs: accounts.dayOf(account, at_ms), rows };
+      const rows = { call: new SumRows(), end_user: new SumRows(), session: new SumRows(), charge: new SumRows() };
+      quarter = { account: id, startMs, dayMs: accounts.dayOf(account, atMs), rows };
       quarters.set(number, quarter);
     }
     return quarter;
   }
 
+  function add(rows: SumRows, id: number, share: RecordShare): void {
+    count -= rows.size;
+    rows.add(id, share);
+    count += rows.size;
+  }
+
+  function takeCharge(record: SummedRecord, charge: Charge): void {
+    const { rows } = quarterOf(record.account, charge.endedMs);
+    add(rows.charge, series.idOfCharge(record, charge.keyName), shareOfCharge(record, charge));
+  }
+
   function* all(kind: SeriesKind): Iterable<Addition> {
-    const blocks = [...quarters.values()].map((quarter) => ({ ...quarter, block: quarter.rows[kind].toBlock() }));
+    const blocks = [...quarters.values()]
+      .filter(({ rows }) => rows[kind].size > 0)
+      .map((quarter) => ({ ...quarter, block: quarter.rows[kind].toBlock() }));
     for (const { account, startMs, block } of blocks) {
       yield { place: { account, kind, step: 'quarter', startMs }, block };
     }
@@ -76,16 +100,14 @@ export function gatherAdditions(series: SeriesBook, accounts: UsageAccounts): Ad
   }
 
   return {
-    take(record) {
-      const { rows } = quarterOf(record);
+    take(record, charge) {
+      const { rows } = quarterOf(record.account, record.at_ms);
       const share = shareOf(record);
       const ids = series.idsOf(record);
-      for (const kind of KINDS) {
-        count -= rows[kind].size;
-        rows[kind].add(ids[kind], share);
-        count += rows[kind].size;
-      }
+      for (const kind of USAGE_KINDS) add(rows[kind], ids[kind], share);
+      if (charge !== null) takeCharge(record, charge);
     },
+    takeCharge,
     count: () => count,
     *all() {
       for (const kind of KINDS) yield* all(kind);

@@ -179,6 +179,27 @@ export function shareOf(record: SummedRecord): RecordShare {
   };
 }
 
+/** What a call posted to its account when it ended: more than nothing. */
+export interface Charge {
+  readonly endedMs: number;
+  readonly keyName: string;
+  /** As units of money and remainder. */
+  readonly units: number;
+  readonly left: number;
+}
+
+/** Null: nothing was posted. */
+export function chargeOf(posted: bigint, endedMs: number, keyName: string): Charge | null {
+  return posted > 0n ? { endedMs, keyName, units: Number(posted / UNIT), left: Number(posted % UNIT) } : null;
+}
+
+/** What a charged call adds to the sums of charges. */
+export function shareOfCharge(record: SummedRecord, { units, left }: Charge): RecordShare {
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = record;
+  const sums = [1, 0, 0, 0, 0, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, units, left, 0, 0];
+  return { sums, latencySlot: null, ttfbSlot: null };
+}
+
 export function addTally(tally: Tally, other: Tally): void {
   for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) + (other[index] ?? 0);
   carry(tally);

@@ -2,17 +2,25 @@
 import type { Database } from 'bun:sqlite';
 import type { SummedRecord } from './tally.ts';
 
-/** `call`: all columns with few values. The others: the workspace and one column with many values. */
-export type SeriesKind = 'call' | 'end_user' | 'session';
+/**
+ * `call`: all columns with few values. `end_user`, `session`: the workspace and one column with many values. `charge`:
+ * the workspace, the key and its name, and the model.
+ */
+export type SeriesKind = 'call' | 'end_user' | 'session' | 'charge';
+/** The series of calls, whatever they charged. */
+export type UsageKind = Exclude<SeriesKind, 'charge'>;
 
 const CALL_COLUMNS = ['account', 'workspace', 'key_id', 'model', 'provider', 'protocol'] as const;
+const CHARGE_COLUMNS = ['account', 'workspace', 'key_id', 'model', 'key_name'] as const;
 
-type CallerKind = Exclude<SeriesKind, 'call'>;
+type CallerKind = Exclude<UsageKind, 'call'>;
 type Values = (string | number | null)[];
 
 export interface SeriesBook {
   /** Creates new series. Inside a transaction; after a rollback, call `forget`. */
-  idsOf(record: SummedRecord): Readonly<Record<SeriesKind, number>>;
+  idsOf(record: SummedRecord): Readonly<Record<UsageKind, number>>;
+  /** As `idsOf`. */
+  idOfCharge(record: SummedRecord, keyName: string): number;
   forget(): void;
   close(): void;
 }
@@ -26,6 +34,7 @@ const KNOWN_MAX = 100_000;
  */
 interface KnownSeries {
   readonly calls: Level<Level<Level<Map<string, number>>>>;
+  readonly charges: Level<Level<Map<string, number>>>;
   readonly end_user: Level<number>;
   readonly session: Level<number>;
 }
@@ -33,30 +42,24 @@ interface KnownSeries {
 type Level<Below> = Map<string | null, Below>;
 
 export function openSeriesBook(database: Database): SeriesBook {
-  const findCall = database.prepare<{ id: number }, Values>(
-    `SELECT id FROM usage_series WHERE kind = 'call' AND ${CALL_COLUMNS.map((column) => `${column} IS ?`).join(' AND ')}`,
-  );
-  const insertCall = database.prepare<{ id: number }, Values>(
-    `INSERT INTO usage_series (kind, ${CALL_COLUMNS.join(', ')}) VALUES ('call', ?, ?, ?, ?, ?, ?) RETURNING id`,
-  );
+  const calls = openColumns(database, 'call', CALL_COLUMNS);
+  const charges = openColumns(database, 'charge', CHARGE_COLUMNS);
   const callers = { end_user: openCallers(database, 'end_user'), session: openCallers(database, 'session') };
   const known: Level<Level<KnownSeries>> = new Map();
   let count = 0;
 
-  function idOfCall(record: SummedRecord): number {
-    const values = CALL_COLUMNS.map((column) => record[column]);
-    return (findCall.get(...values) ?? made(insertCall.get(...values))).id;
+  function seriesOf({ account, workspace }: SummedRecord): KnownSeries {
+    if (count >= KNOWN_MAX) {
+      known.clear();
+      count = 0;
+    }
+    return levelBelow(levelBelow(known, account, newLevel<KnownSeries>), workspace, newKnownSeries);
   }
 
-  function idIn<Value extends string | null>(
-    ids: Map<Value, number>,
-    value: Value,
-    kind: SeriesKind,
-    record: SummedRecord,
-  ): number {
+  function idIn<Value extends string | null>(ids: Map<Value, number>, value: Value, findOrMake: () => number): number {
     const before = ids.get(value);
     if (before !== undefined) return before;
-    const id = kind === 'call' ? idOfCall(record) : callers[kind].idOf(record.account, record.workspace, record[kind]);
+    const id = findOrMake();
     ids.set(value, id);
     count += 1;
     return id;
@@ -64,28 +67,29 @@ export function openSeriesBook(database: Database): SeriesBook {
 
   return {
     idsOf(record) {
-      if (count >= KNOWN_MAX) {
-        known.clear();
-        count = 0;
-      }
-      const workspaces = levelBelow(known, record.account, newLevel<KnownSeries>);
-      const own = levelBelow(workspaces, record.workspace, newKnownSeries);
+      const { account, workspace, end_user, session } = record;
+      const own = seriesOf(record);
       const ofKey = levelBelow(own.calls, record.key_id, newLevel<Level<Map<string, number>>>);
       const ofModel = levelBelow(ofKey, record.model, newLevel<Map<string, number>>);
       const ofProvider = levelBelow(ofModel, record.provider, () => new Map<string, number>());
       return {
-        call: idIn(ofProvider, record.protocol, 'call', record),
-        end_user: idIn(own.end_user, record.end_user, 'end_user', record),
-        session: idIn(own.session, record.session, 'session', record),
+        call: idIn(ofProvider, record.protocol, () => calls.idOf(CALL_COLUMNS.map((column) => record[column]))),
+        end_user: idIn(own.end_user, end_user, () => callers.end_user.idOf(account, workspace, end_user)),
+        session: idIn(own.session, session, () => callers.session.idOf(account, workspace, session)),
       };
+    },
+    idOfCharge(record, keyName) {
+      const { account, workspace, key_id, model } = record;
+      const ofKey = levelBelow(seriesOf(record).charges, key_id, newLevel<Map<string, number>>);
+      const ofModel = levelBelow(ofKey, model, () => new Map<string, number>());
+      return idIn(ofModel, keyName, () => charges.idOf([account, workspace, key_id, model, keyName]));
     },
     forget() {
       known.clear();
       count = 0;
     },
     close() {
-      for (const statement of [findCall, insertCall]) statement.finalize();
-      for (const { close } of Object.values(callers)) close();
+      for (const { close } of [calls, charges, ...Object.values(callers)]) close();
     },
   };
 }
@@ -93,6 +97,23 @@ export function openSeriesBook(database: Database): SeriesBook {
 /** The first series of an end user or session, in any workspace. */
 export function firstOfCaller(kind: CallerKind): string {
   return `SELECT min(id) AS id FROM usage_series WHERE account = ? AND kind = '${kind}' AND ${kind} IS ?`;
+}
+
+/** Series that all their columns identify. */
+function openColumns(database: Database, kind: SeriesKind, columns: readonly string[]) {
+  const find = database.prepare<{ id: number }, Values>(
+    `SELECT id FROM usage_series WHERE kind = '${kind}' AND ${columns.map((column) => `${column} IS ?`).join(' AND ')}`,
+  );
+  const insert = database.prepare<{ id: number }, Values>(
+    `INSERT INTO usage_series (kind, ${columns.join(', ')}) VALUES ('${kind}', ${columns.map(() => '?').join(', ')}) RETURNING id`,
+  );
+  return {
+    idOf: (values: Values): number => (find.get(...values) ?? made(insert.get(...values))).id,
+    close() {
+      find.finalize();
+      insert.finalize();
+    },
+  };
 }
 
 function openCallers(database: Database, kind: CallerKind) {
@@ -123,7 +144,7 @@ function made<Row>(row: Row | null): Row {
 }
 
 function newKnownSeries(): KnownSeries {
-  return { calls: new Map(), end_user: new Map(), session: new Map() };
+  return { calls: new Map(), charges: new Map(), end_user: new Map(), session: new Map() };
 }
 
 function newLevel<Below>(): Level<Below> {

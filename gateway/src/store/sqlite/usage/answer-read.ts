@@ -9,6 +9,7 @@ import { readReasons } from '../reasons/read-reasons.ts';
 import { faultOf } from '../sqlite-fault.ts';
 import { packAnswer } from './gather-usage.ts';
 import { proveUsage } from './prove-usage.ts';
+import { readCharges } from './read-charges.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { readUsage } from './read-usage.ts';
 import { openUnfolded, startDeadline } from './scan-records.ts';
@@ -43,6 +44,8 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
       return proveUsage(database, asked.question);
     case 'attempts':
       return readAttemptCosts(database, asked.question);
+    case 'charges':
+      return readCharges(database, asked.question);
     case 'logs':
       return readLogs(database, asked.question, startDeadline(PAGE_PACE_MS), startDeadline(asked.question.timeMsMax));
     case 'tail':

@@ -4,7 +4,7 @@
  */
 import { type CallCondition, type CallOutcome, NONE, type UsageTenant } from '../../ports/usage.ts';
 import { OUTCOME_SQL } from '../rollup/tally.ts';
-import type { SeriesKind } from '../rollup/usage-series.ts';
+import type { UsageKind } from '../rollup/usage-series.ts';
 
 export type Parameter = string | number | null;
 
@@ -35,7 +35,7 @@ export function recordCondition(
 }
 
 /** Over `usage_series`; `kindFor` chooses a kind that has all the requested columns. */
-export function seriesCondition(kind: SeriesKind, tenant: UsageTenant, condition: CallCondition): Condition {
+export function seriesCondition(kind: UsageKind, tenant: UsageTenant, condition: CallCondition): Condition {
   const found = commonCondition('usage_series.account', tenant, condition);
   // As a literal, so that the index of this kind is used.
   return { sql: `${found.sql} AND usage_series.kind = '${kind}'`, parameters: found.parameters };
@@ -64,12 +64,12 @@ function commonCondition(account: string, tenant: UsageTenant, condition: CallCo
 }
 
 /** The kind of series that has all these columns; null: none, so calls must be counted one by one. */
-export function kindFor(condition: CallCondition, by: readonly string[]): SeriesKind | null {
+export function kindFor(condition: CallCondition, by: readonly string[]): UsageKind | null {
   const asked = new Set(by);
   for (const [member, value] of Object.entries(condition)) if (value !== null) asked.add(member);
   const special = ['end_user', 'session'].filter((name) => asked.has(name));
   const [kind] = special;
   if (kind === undefined) return 'call';
   const others = [...asked].filter((name) => name !== kind && name !== 'workspace');
-  return others.length === 0 ? (kind as SeriesKind) : null;
+  return others.length === 0 ? (kind as UsageKind) : null;
 }

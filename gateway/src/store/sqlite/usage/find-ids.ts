@@ -11,7 +11,7 @@ import type { SumBlock } from '../rollup/sum-block.ts';
 import { COUNTERS } from '../rollup/tally.ts';
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { readUsageMark, type UsageMark } from '../rollup/usage-mark.ts';
-import type { SeriesKind } from '../rollup/usage-series.ts';
+import type { UsageKind } from '../rollup/usage-series.ts';
 import { recordCondition } from './conditions.ts';
 import { QUARTER_MS, type Span } from './plan-spans.ts';
 import { readBlocks, readOldestQuarter, readQuarters, readSeriesIds } from './read-blocks.ts';
@@ -46,13 +46,13 @@ export function* findIds(database: Database, question: FoundBy): Iterable<IdRang
 }
 
 /** The kind of series that has most of the requested columns. */
-function narrowKind({ session, end_user }: CallCondition): SeriesKind {
+function narrowKind({ session, end_user }: CallCondition): UsageKind {
   if (session !== null) return 'session';
   return end_user === null ? 'call' : 'end_user';
 }
 
 /** The part of a condition that series of a kind can check. */
-function knownTo(kind: SeriesKind, condition: CallCondition): CallCondition {
+function knownTo(kind: UsageKind, condition: CallCondition): CallCondition {
   const { workspace, end_user, session } = condition;
   if (kind === 'call') return { ...condition, end_user: null, session: null };
   const none = { model: null, provider: null, keys: null, protocol: null, end_user: null, session: null };
@@ -62,7 +62,7 @@ function knownTo(kind: SeriesKind, condition: CallCondition): CallCondition {
 function* rolledRanges(
   database: Database,
   question: FoundBy,
-  rolled: { readonly kind: SeriesKind; readonly mark: UsageMark; readonly tail: string },
+  rolled: { readonly kind: UsageKind; readonly mark: UsageMark; readonly tail: string },
   top: string,
 ): Iterable<IdRange> {
   const oldestMs = question.fromMs ?? 0;
@@ -86,7 +86,7 @@ function* rolledRanges(
 }
 
 /** The starts of the quarters that have matching calls. */
-function openStarts(database: Database, { tenant, condition, outcome }: FoundBy, kind: SeriesKind) {
+function openStarts(database: Database, { tenant, condition, outcome }: FoundBy, kind: UsageKind) {
   const ids = readSeriesIds(database, { tenant, condition: knownTo(kind, condition), kind });
   const { id: account, sinceMs, timeZone } = readUsageAccount(database, tenant.account) ?? NO_ACCOUNT;
   const startsIn = (step: BlockStep, span: Span): number[] => {

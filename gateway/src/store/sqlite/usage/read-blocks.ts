@@ -4,7 +4,7 @@ import { type CallCondition, followsKey, type UsageDimension, type UsageTenant }
 import type { BlockStep } from '../rollup/block-book.ts';
 import { type LatencyBlock, openLatencies, openSums, type SumBlock } from '../rollup/sum-block.ts';
 import { OUTCOME_COUNTERS } from '../rollup/tally.ts';
-import type { SeriesKind } from '../rollup/usage-series.ts';
+import type { SeriesKind, UsageKind } from '../rollup/usage-series.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
 import type { Span } from './plan-spans.ts';
 
@@ -19,7 +19,7 @@ export interface RolledQuestion {
   readonly condition: CallCondition;
   /** The account's number. */
   readonly account: number;
-  readonly kind: SeriesKind;
+  readonly kind: UsageKind;
 }
 
 /** One stored part of a place's block; a place may have several. */
@@ -63,7 +63,7 @@ function isNarrow({ tenant, condition }: Pick<RolledQuestion, 'tenant' | 'condit
 /** Ascending by start. `counts`: only the numbers of calls and their outcomes. */
 export function* readBlocks(
   database: Database,
-  { account, kind }: Pick<RolledQuestion, 'account' | 'kind'>,
+  { account, kind }: { readonly account: number; readonly kind: SeriesKind },
   { step, span }: RolledPart,
   wanted: 'counts' | 'sums' | 'latencies',
 ): Iterable<ReadBlock> {

@@ -26,8 +26,10 @@ import {
 import { createReadingThread, type ReadingThread } from '../database/reading-thread.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
 import { openAnswer, type PackedAnswer } from './gather-usage.ts';
+import type { ChargesAnswer, ChargesQuestion } from './read-charges.ts';
 
 export interface UsageThreads extends UsageReader, WhatIfReader, SessionReader {
+  readCharges(question: ChargesQuestion): Promise<ChargesAnswer>;
   close(): void;
 }
 
@@ -59,6 +61,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     },
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
     readAttemptCosts: (question) => ask(proofs, { kind: 'attempts', question }),
+    readCharges: (question) => ask(pages, { kind: 'charges', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
     readReasons: (question) => ask(pages, { kind: 'reasons', question }),
@@ -76,6 +79,7 @@ export type ReadQuestion =
   | { readonly kind: 'usage'; readonly questions: UsageQuestions }
   | { readonly kind: 'proof'; readonly question: ProofQuestion }
   | { readonly kind: 'attempts'; readonly question: AttemptCostsQuestion }
+  | { readonly kind: 'charges'; readonly question: ChargesQuestion }
   | { readonly kind: 'logs'; readonly question: LogQuestion }
   | { readonly kind: 'tail'; readonly question: TailQuestion }
   | { readonly kind: 'reasons'; readonly question: ReasonsQuestion }
@@ -88,6 +92,7 @@ export interface ReadAnswers {
   readonly usage: Readonly<Record<string, PackedAnswer | null>>;
   readonly proof: UsageProof;
   readonly attempts: readonly AttemptCosts[];
+  readonly charges: ChargesAnswer;
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];
   readonly reasons: ReasonsAnswer;

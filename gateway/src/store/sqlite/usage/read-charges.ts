@@ -1,0 +1,247 @@
+/**
+ * Sums up what calls charged by the day on which they ended: from rolled-up sums where they exist, from records for the
+ * rest, in one state of the database, so that the sums always equal the account's balance.
+ */
+import type { Database } from 'bun:sqlite';
+import { dayAt } from '../../../admission/window.ts';
+import { requestIdFloor } from '../../../lib/request-id.ts';
+import { CHARGED_TOKENS, type ChargedTokens } from '../../ports/ledger.ts';
+import {
+  addColumns,
+  COST_AT,
+  COUNTERS,
+  MONEY_UNIT,
+  moneyOf,
+  newTally,
+  requestsOf,
+  type Tally,
+} from '../rollup/tally.ts';
+import { readUsageAccount } from '../rollup/usage-accounts.ts';
+import { readUsageMark } from '../rollup/usage-mark.ts';
+import type { Parameter } from './conditions.ts';
+import { bucketOf, planSpans, QUARTER_MS, type Span, type SpanPlan } from './plan-spans.ts';
+import { type RolledPart, readBlocks } from './read-blocks.ts';
+import { ID_SLACK_MS } from './scan-records.ts';
+
+/** Unix ms; `toMs` is exclusive. */
+export interface ChargesQuestion {
+  readonly account: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The starts of the days, ascending, on whole quarters of an hour; the first may be anywhere before `fromMs`. */
+  readonly days: readonly number[];
+}
+
+/** What the calls of a day, workspace, model and key charged, under one name of the key. */
+export interface ChargeRow {
+  /** The start of the day, as asked. */
+  readonly dayMs: number;
+  /** Null, as the following: the call has no record. */
+  readonly workspace: string | null;
+  readonly keyId: string | null;
+  readonly keyName: string | null;
+  /** Null: the calls named none. */
+  readonly model: string | null;
+  /** When the last of them ended, to the precision of the sums. */
+  readonly lastMs: number;
+  readonly calls: number;
+  readonly tokens: ChargedTokens;
+  /** Nano-USD. */
+  readonly amount: bigint;
+}
+
+export interface ChargesAnswer {
+  /** Of the same key with several names, the later one comes later. */
+  readonly rows: readonly ChargeRow[];
+  /** Nano-USD, charged since `fromMs`, also after `toMs`. */
+  readonly since: bigint;
+  /** Nano-USD that all calls of the journal charged to the account. */
+  readonly charged: bigint;
+  /** The last block of the journal in the tables. */
+  readonly throughSeq: number;
+  /** The last ledger entry from before the journal; 0: none. */
+  readonly lastEntry: number;
+}
+
+/** Calls that ended further from their arrival are in the index `call_record_long`. */
+const LONG_MS = 3_600_000;
+/** Planned spans end with whole quarters: nothing is rolled up beyond a range and subtracted again. */
+const NEVER_CUT = Number.POSITIVE_INFINITY;
+
+/** Within the caller's transaction. */
+export function readCharges(database: Database, question: ChargesQuestion): ChargesAnswer {
+  const { account, fromMs, toMs, days } = question;
+  const mark = readUsageMark(database);
+  const kept = readUsageAccount(database, account);
+  const sums = new Charges(question);
+  if (kept !== null) {
+    const { timeZone } = kept;
+    const inside = planSpans({ fromMs, toMs, buckets: days, timeZone }, true, kept, NEVER_CUT);
+    const after = { fromMs: toMs, toMs: Math.max(toMs, readLastMs(database, kept)), buckets: [toMs], timeZone };
+    for (const plan of [inside, planSpans(after, true, kept, NEVER_CUT)]) {
+      for (const part of partsOf(plan)) sums.addBlocks(database, kept.id, part);
+      for (const span of plan.records) sums.addRows(readRolled(database, account, span, mark.charges));
+    }
+  }
+  sums.addRows(
+    readRecords(
+      database,
+      toMs,
+      'call_record INDEXED BY call_record_block WHERE block > ? AND account = ? AND posted > 0 AND ended_ms >= ?',
+      [mark.charges, account, fromMs],
+    ),
+  );
+  return { ...sums.answer(database), ...readState(database, account) };
+}
+
+function readState(database: Database, account: string): Pick<ChargesAnswer, 'charged' | 'throughSeq' | 'lastEntry'> {
+  const state = database
+    .query<{ charged: string; throughSeq: number; lastEntry: number }, [string]>(
+      `SELECT coalesce((SELECT cast(charged AS TEXT) FROM account_balance WHERE account = ?), '0') AS charged,
+        (SELECT seq FROM stream) AS throughSeq, (SELECT coalesce(max(seq), 0) FROM ledger_entry) AS lastEntry`,
+    )
+    .get(account);
+  if (state === null) throw new Error('a query without a table returned no row');
+  return { ...state, charged: BigInt(state.charged) };
+}
+
+/** The end of the last day with sums: all of them are before it. */
+function readLastMs(database: Database, { id, timeZone }: { readonly id: number; readonly timeZone: string }): number {
+  const last = database
+    .query<{ startMs: number | null }, [number]>(
+      "SELECT max(start_ms) AS startMs FROM usage_block WHERE account = ? AND kind = 'charge' AND step = 'quarter'",
+    )
+    .get(id);
+  return last?.startMs == null ? 0 : dayAt(timeZone, last.startMs).endMs;
+}
+
+function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
+  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
+  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
+}
+
+interface RecordRow extends ChargedTokens {
+  readonly workspace: string;
+  readonly model: string | null;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly lastMs: number;
+  readonly calls: number;
+  readonly units: number;
+  readonly left: number;
+}
+
+/** Charges of records by quarter of an hour of their end, which `toMs` divides, workspace, model, key and its name. */
+function readRecords(database: Database, toMs: number, from: string, parameters: readonly Parameter[]): RecordRow[] {
+  const read = database.prepare<RecordRow, Parameter[]>(
+    `SELECT workspace, model, key_id AS keyId, key_name AS keyName, max(ended_ms) AS lastMs, count(*) AS calls,
+      ${CHARGED_TOKENS.map((kind) => `sum(${kind}) AS ${kind}`).join(', ')},
+      sum(posted / ${MONEY_UNIT}) AS units, sum(posted % ${MONEY_UNIT}) AS "left"
+      FROM ${from} GROUP BY ended_ms / ${QUARTER_MS}, ended_ms >= ?, workspace, model, key_id, key_name
+      ORDER BY max(ended_ms), max(request_id)`,
+  );
+  try {
+    return read.all(...parameters, toMs);
+  } finally {
+    read.finalize();
+  }
+}
+
+/** Of calls that ended within a part of a quarter of an hour, those whose charges are rolled up. */
+function readRolled(database: Database, account: string, { startMs, endMs }: Span, through: number): RecordRow[] {
+  const first = requestIdFloor(startMs - LONG_MS - ID_SLACK_MS);
+  const end = requestIdFloor(endMs + LONG_MS + ID_SLACK_MS);
+  const own = 'account = ? AND ended_ms >= ? AND ended_ms < ? AND posted > 0 AND block <= ?';
+  const long = `abs(ended_ms - at_ms) > ${LONG_MS}`;
+  const values = [account, startMs, endMs, through];
+  return [
+    ...readRecords(
+      database,
+      endMs,
+      `call_record WHERE request_id >= ? AND request_id < ? AND ${own} AND abs(ended_ms - at_ms) <= ${LONG_MS}`,
+      [first, end, ...values],
+    ),
+    ...readRecords(database, endMs, `call_record INDEXED BY call_record_long WHERE ${own} AND ${long}`, values),
+  ];
+}
+
+/** The names of a series. */
+type Named = Pick<ChargeRow, 'workspace' | 'model' | 'keyId' | 'keyName'>;
+
+class Charges {
+  readonly #question: ChargesQuestion;
+  /** Series → bucket → its sum. */
+  readonly #series = new Map<number, Map<number, { readonly tally: Tally; lastMs: number }>>();
+  readonly #rows: ChargeRow[] = [];
+  #since = 0n;
+
+  constructor(question: ChargesQuestion) {
+    this.#question = question;
+  }
+
+  addBlocks(database: Database, account: number, part: RolledPart): void {
+    const { toMs, days } = this.#question;
+    for (const block of readBlocks(database, { account, kind: 'charge' }, part, 'sums')) {
+      const isInside = block.startMs < toMs;
+      const bucket = bucketOf(days, block.startMs);
+      for (let nth = 0; nth < block.series.length; nth++) {
+        if (isInside) this.#add(block.series[nth] ?? 0, bucket, block, nth);
+        else this.#since += moneyOf(block.sums[COST_AT]?.[nth] ?? 0, block.sums[COST_AT + 1]?.[nth] ?? 0);
+      }
+    }
+  }
+
+  addRows(rows: readonly RecordRow[]): void {
+    const { toMs, days } = this.#question;
+    for (const { units, left, workspace, model, keyId, keyName, lastMs, calls, ...tokens } of rows) {
+      const amount = moneyOf(units, left);
+      this.#since += amount;
+      if (lastMs >= toMs) continue;
+      const dayMs = days[bucketOf(days, lastMs)] ?? 0;
+      this.#rows.push({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount });
+    }
+  }
+
+  /** Reads the names of the series. */
+  answer(database: Database): Pick<ChargesAnswer, 'rows' | 'since'> {
+    const { account, days } = this.#question;
+    const rolled: ChargeRow[] = [];
+    const read = database.prepare<Named & { readonly id: number }, [string]>(
+      `SELECT id, workspace, model, key_id AS keyId, key_name AS keyName FROM usage_series
+        WHERE account = ? AND kind = 'charge' ORDER BY id`,
+    );
+    for (const { id, ...named } of read.iterate(account)) {
+      for (const [bucket, { tally, lastMs }] of this.#series.get(id) ?? []) {
+        const amount = moneyOf(tally[COST_AT] ?? 0, tally[COST_AT + 1] ?? 0);
+        const tokens = tokensOf(tally);
+        rolled.push({ ...named, dayMs: days[bucket] ?? 0, lastMs, calls: requestsOf(tally), tokens, amount });
+      }
+    }
+    read.finalize();
+    const since = rolled.reduce((sum, { amount }) => sum + amount, this.#since);
+    return { rows: [...rolled, ...this.#rows], since };
+  }
+
+  #add(
+    series: number,
+    bucket: number,
+    block: { readonly startMs: number; readonly sums: readonly ArrayLike<number>[] },
+    nth: number,
+  ): void {
+    let buckets = this.#series.get(series);
+    if (buckets === undefined) {
+      buckets = new Map();
+      this.#series.set(series, buckets);
+    }
+    const sum = buckets.get(bucket) ?? { tally: newTally(), lastMs: block.startMs };
+    addColumns(sum.tally, block.sums, nth);
+    sum.lastMs = Math.max(sum.lastMs, block.startMs);
+    buckets.set(bucket, sum);
+  }
+}
+
+function tokensOf(tally: Tally): ChargedTokens {
+  return Object.fromEntries(
+    CHARGED_TOKENS.map((kind) => [kind, tally[COUNTERS.indexOf(kind)] ?? 0]),
+  ) as unknown as ChargedTokens;
+}
