@@ -2,15 +2,14 @@
  * Tests the documentation in a browser: readable in both themes, wide and narrow, searched, copied from, small, and the
  * way from a failed request to the page of its error.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Browser, Request } from 'playwright-core';
 import { EXHAUSTIVE } from '../fault/calls.ts';
 import { HAS_BROWSER } from './browser-files.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
-
-setDefaultTimeout(60_000);
+import { newVisitor } from './visitor.ts';
 
 const PAGE_BYTES_MAX = 150 * 1024;
 const PAGES = ['', '/overview', '/install', '/configuration', '/errors', '/errors/rate_limited', '/comparison'];
@@ -24,13 +23,9 @@ const VIEWS = [
 let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 let docs = '';
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
+openSeededConsole((opened) => {
+  ({ browser, seeded } = opened);
   docs = `${seeded.gateway.url}/docs`;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
 });
 
 describe.skipIf(!HAS_BROWSER)('the documentation (needs Chromium for Linux on x64)', () => {

@@ -1,14 +1,13 @@
 /** Measures what each page makes a browser fetch on its first visit until its content is visible, in gzipped bytes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Browser, Request } from 'playwright-core';
 import { EXHAUSTIVE } from '../fault/calls.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor } from './visitor.ts';
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024;
 /** The sample is every fourth page, among them those that fetch most. */
@@ -17,12 +16,8 @@ const PAGES = CONSOLE_PAGES.filter((_, nth) => EXHAUSTIVE || nth % 4 === 1);
 let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-});
-afterAll(async () => {
-  await closeVisitors(browser);
+openSeededConsole((opened) => {
+  ({ browser, seeded } = opened);
 });
 
 /** Bytes of the bodies as transferred, by address, largest first. */

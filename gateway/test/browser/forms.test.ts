@@ -22,9 +22,8 @@ let key: string;
 let visitor: Visitor;
 let page: Page;
 
-openOwnConsole(async ({ owner, ...opened }) => {
-  ({ browser, gateway, visitor } = opened);
-  api = owner;
+openOwnConsole(async (opened) => {
+  ({ browser, gateway, visitor, owner: api } = opened);
   admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
   key = (await createKey(gateway, { name: 'night run' })).id;
 });

@@ -2,7 +2,7 @@
  * Tests that text from others (names, ids, answers, arguments, errors) stays text on every page and in every file: no
  * script in it runs.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
@@ -12,10 +12,9 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, openPage } from './console-pages.ts';
+import { openConsole } from './open-console.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(60_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
 
@@ -44,9 +43,9 @@ let visitor: Visitor;
 let owner: Person;
 const names = { key: '', request: '', session: '<img src=x onerror=window.__ran=1>' };
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok', 'tool', ...PAYLOADS], messages: ['m-ok'] }));
+const start = () => startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok', 'tool', ...PAYLOADS], messages: ['m-ok'] }));
+openConsole(start, async (opened) => {
+  ({ home: pair, browser } = opened);
   const { gateway, fake } = pair;
   owner = await setUpOwner(gateway);
   await must(owner.ask('PATCH /me', { body: { name: PAYLOADS[0] } }));
@@ -90,12 +89,7 @@ beforeAll(async () => {
   for (const text of [note, FORMULA]) {
     await must(owner.ask('POST /accounts/default/topup', { body: { id: crypto.randomUUID(), usd: '1', note: text } }));
   }
-  browser = await shareBrowser();
   visitor = await newVisitor(browser, { storageState: signedInState(gateway.url, owner) });
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await pair?.stop();
 });
 
 /** Returns the call's id, whatever the answer. */

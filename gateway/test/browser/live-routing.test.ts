@@ -1,21 +1,19 @@
 /** Tests that operators see a real outage in the console, from the paused target to its recovery. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { setUpOwner } from '../console-api/api-visitor.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { DEATHS, heal, kill, startTwoTargets, type TwoTargets } from '../outage/two-targets.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
+import { openConsole } from './open-console.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 /** Ten faults among the first calls open the breaker, for at least five seconds; then the next call probes. */
 const CALLS = 12;
 const MODEL = 'status';
 
-let browser: Browser;
 let pair: TwoTargets;
 let visitor: Visitor;
 let page: Page;
@@ -23,19 +21,14 @@ let secret: string;
 /** The ids of the calls during the outage. */
 const requests: string[] = [];
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, pair] = await Promise.all([shareBrowser(), startTwoTargets()]);
+openConsole(startTwoTargets, async ({ home, browser }) => {
+  pair = home;
   const owner = await setUpOwner(pair.gateway);
   secret = (await createKey(pair.gateway)).key;
   kill(pair.primary, MODEL, DEATHS.status);
   for (let nth = 0; nth < CALLS; nth += 1) requests.push(await call());
   visitor = await newVisitor(browser, { storageState: signedInState(pair.gateway.url, owner) });
   page = visitor.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await pair?.stop();
 });
 
 /** Returns the id of a call, which is answered in any case. */

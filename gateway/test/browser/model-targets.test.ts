@@ -1,7 +1,7 @@
 /** Tests the targets of a model in the console: adding one, its options, and its rotation. */
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { must, type Person } from '../console-api/api-visitor.ts';
+import { addProvider, must, type Person } from '../console-api/api-visitor.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
@@ -13,22 +13,9 @@ let gateway: RunningGateway;
 let visitor: Visitor;
 let page: Page;
 
-openOwnConsole(async ({ owner, ...opened }) => {
-  ({ gateway, visitor, page } = opened);
-  api = owner;
-  for (const name of ['one', 'two']) {
-    await must(
-      api.ask('POST /accounts/default/providers', {
-        body: {
-          name,
-          kind: 'openai-compatible',
-          base_url: `https://${name}.example.com/v1`,
-          credentials: {},
-          models: [{ name: `${name}-model`, upstream: 'small' }],
-        },
-      }),
-    );
-  }
+openOwnConsole(async (opened) => {
+  ({ owner: api, gateway, visitor, page } = opened);
+  for (const name of ['one', 'two']) await addProvider(api, name, { model: `${name}-model` });
 });
 
 const dialog = () => page.getByRole('dialog', { name: 'Targets of one-model' });

@@ -1,6 +1,7 @@
 /**
- * Registers the hooks of a suite that uses the console as its owner: they start a gateway, open a signed-in visitor
- * before the tests, and close both after them. Without a browser they do nothing.
+ * Registers the hooks of a suite that uses the console. Before the tests they start a gateway and share the browser,
+ * and open a visitor who is signed in as the owner, unless the suite signs in itself; after the tests they close the
+ * visitors and stop the gateway. Without a browser they do nothing.
  */
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -25,18 +26,37 @@ interface Opened {
 
 type Prepare<Home> = (opened: Home & Opened) => Promise<void> | void;
 
-/** On an empty gateway of the suite's own. `prepare` receives what was opened, before the first test. */
+/** On what `start` starts, with no user signed in. `prepare` receives it and the browser before the first test. */
+export function openConsole<Home extends { stop(): Promise<unknown> }>(
+  start: () => Promise<Home>,
+  prepare: (opened: { readonly home: Home; readonly browser: Browser }) => Promise<void> | void,
+): void {
+  let browser: Browser | undefined;
+  let home: Home | undefined;
+  setDefaultTimeout(120_000);
+  beforeAll(async () => {
+    if (!HAS_BROWSER) return;
+    const launching = shareBrowser();
+    home = await start();
+    browser = await launching;
+    await prepare({ home, browser });
+  });
+  afterAll(async () => {
+    await closeVisitors(browser);
+    await home?.stop();
+  });
+}
+
+/** On an empty gateway of the suite's own. */
 export function openOwnConsole(
   prepare: Prepare<Owned>,
   plan: () => Promise<GatewayPlan> = () => Promise.resolve({}),
 ): void {
-  let gateway: RunningGateway | undefined;
-  const start = async () => {
-    gateway = await startGateway(await plan());
-    return { gateway, owner: await setUpOwner(gateway) };
-  };
-  open(start, prepare);
-  afterAll(async () => void (await gateway?.stop()));
+  openConsole(
+    async () => startGateway(await plan()),
+    async ({ home: gateway, browser }) =>
+      prepare(await openOwner({ gateway, owner: await setUpOwner(gateway) }, browser)),
+  );
 }
 
 /** On the gateway with data that all suites of the process share. */
@@ -44,27 +64,21 @@ export function openSeededConsole(
   prepare: Prepare<{ readonly seeded: Omit<SeededGateway, 'stop'> }>,
   options: BrowserContextOptions = {},
 ): void {
-  const start = async () => {
-    const seeded = await shareSeededGateway();
-    return { seeded, gateway: seeded.gateway, owner: seeded.owner };
-  };
-  open(start, prepare, options);
+  openConsole(
+    async () => ({ seeded: await shareSeededGateway(), stop: () => Promise.resolve() }),
+    async ({ home: { seeded }, browser }) => {
+      const { gateway, owner } = seeded;
+      await prepare(await openOwner({ seeded, gateway, owner }, browser, options));
+    },
+  );
 }
 
-function open<Home extends Owned>(
-  start: () => Promise<Home>,
-  prepare: Prepare<Home>,
+async function openOwner<Home extends Owned>(
+  home: Home,
+  browser: Browser,
   options: BrowserContextOptions = {},
-): void {
-  let browser: Browser | undefined;
-  setDefaultTimeout(120_000);
-  beforeAll(async () => {
-    if (!HAS_BROWSER) return;
-    const [shared, home] = await Promise.all([shareBrowser(), start()]);
-    browser = shared;
-    const storageState = signedInState(home.gateway.url, home.owner);
-    const visitor = await newVisitor(shared, { ...options, storageState });
-    await prepare({ ...home, browser: shared, visitor, page: visitor.page });
-  });
-  afterAll(() => closeVisitors(browser));
+): Promise<Home & Opened> {
+  const storageState = signedInState(home.gateway.url, home.owner);
+  const visitor = await newVisitor(browser, { ...options, storageState });
+  return { ...home, browser, visitor, page: visitor.page };
 }

@@ -2,20 +2,19 @@
  * Tests each page in both themes, wide and narrow, with and without data, and everything that opens over it: no faults,
  * accessible, no wider than the window.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { must, setUpOwner } from '../console-api/api-visitor.ts';
+import { must } from '../console-api/api-visitor.ts';
 import { EXHAUSTIVE } from '../fault/calls.ts';
 import { everyOrAll } from '../harness/exhaustive.ts';
-import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths, untilSettled } from './console-pages.ts';
 import { LAYERS } from './layers.ts';
+import { openOwnConsole } from './open-console.ts';
 import { type SeededGateway, shareSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 360, height: 740 } } as const;
 const VIEWS = (['light', 'dark'] as const).flatMap((theme) =>
@@ -32,10 +31,9 @@ let invitation = '';
 const visitors = new Map<string, Visitor>();
 let signedIn: Record<State, ReturnType<typeof signedInState>>;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, full, empty] = await Promise.all([shareBrowser(), shareSeededGateway(), startGateway()]);
-  const owner = await setUpOwner(empty);
+openOwnConsole(async ({ owner, ...opened }) => {
+  ({ browser, gateway: empty } = opened);
+  full = await shareSeededGateway();
   const body = { email: 'linus@example.com', role: 'developer', workspaces: null };
   const invited = await must(owner.ask('POST /accounts/default/invitations', { body }));
   invitation = String(invited.link).split('/').at(-1) ?? '';
@@ -43,10 +41,6 @@ beforeAll(async () => {
     full: signedInState(urlOf('full'), full.owner),
     empty: signedInState(urlOf('empty'), owner),
   };
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await empty?.stop();
 });
 
 /** Returns the visitor of this state with this view. One for all views: a new one loads and compiles everything again. */

@@ -38,9 +38,8 @@ let visitor: Visitor;
 let page: Page;
 
 openOwnConsole(
-  ({ owner, ...opened }) => {
-    ({ gateway, visitor, page } = opened);
-    api = owner;
+  (opened) => {
+    ({ owner: api, gateway, visitor, page } = opened);
   },
   async () => {
     fake = await startFakeUpstream();

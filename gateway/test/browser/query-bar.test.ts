@@ -13,13 +13,17 @@ openSeededConsole((opened) => {
   ({ seeded, visitor } = opened);
 });
 
+async function openBar(path: string) {
+  const { page } = visitor;
+  await openPage(page, `${seeded.gateway.url}${path}`);
+  return { page, bar: page.getByRole('combobox', { name: 'Query' }) };
+}
+
 const askedFor = (name: string) => new URL(visitor.page.url()).searchParams.get(name);
 
 describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)', () => {
   test('completes a field and a real name by keyboard, and lists what the query says', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/logs?range=30d');
     await bar.fill('ke');
     await page.getByRole('option', { name: /^key/ }).waitFor();
     await bar.press('ArrowDown');
@@ -40,9 +44,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
   });
 
   test('keeps the order of what is typed before the next frame', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/logs?range=30d');
     await bar.fill('sta');
     await page.getByRole('option', { name: /^status/ }).waitFor();
     await page.evaluate(`{
@@ -56,9 +58,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
   });
 
   test('names a mistake with what was probably meant, and asks nothing', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/logs?range=30d');
     await bar.fill('modle:gpt-5');
     await bar.press('Enter');
     await page.getByText('found the field "modle", expected model?').waitFor();
@@ -69,9 +69,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
   });
 
   test('text without a field is searched in stored bodies, and the page says what was searched', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/logs?range=30d`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/logs?range=30d');
     await bar.fill('"no such text" status:2xx');
     await bar.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('q') === '"no such text" status:2xx');
@@ -82,9 +80,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
   });
 
   test('the same query narrows usage, and leads to its requests', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/usage?range=30d&by=key`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/usage?range=30d&by=key');
     await bar.fill('key:"nightly evaluation" duration>1s');
     await bar.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('q') === 'key:"nightly evaluation" duration>1s');
@@ -99,9 +95,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
   });
 
   test('the audit log has its own fields, and names a value that no entry has', async () => {
-    const { page } = visitor;
-    await openPage(page, `${seeded.gateway.url}/app/audit`);
-    const bar = page.getByRole('combobox', { name: 'Query' });
+    const { page, bar } = await openBar('/app/audit');
     await bar.fill('action:keys.creat');
     await page.getByRole('option', { name: /^keys\.create\b/ }).click();
     await bar.press('Enter');

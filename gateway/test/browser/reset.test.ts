@@ -2,27 +2,21 @@
  * Tests password resets in a real browser on a real gateway: the owner's by the command line, a member's by the owner's
  * link.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
+import { openConsole } from './open-console.ts';
 import { signIn } from './sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const NEXT = 'a password not forgotten';
 let gateway: RunningGateway;
 let browser: Browser;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [gateway, browser] = await Promise.all([startGateway(), shareBrowser()]);
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
+openConsole(startGateway, (opened) => {
+  ({ home: gateway, browser } = opened);
 });
 
 const on = test.skipIf(!HAS_BROWSER);

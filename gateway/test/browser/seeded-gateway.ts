@@ -9,7 +9,14 @@ import { atEndOfRun } from '../../scripts/test-runner/end-of-run.ts';
 import type { AttemptRecord, CallRecord } from '../../src/store/ports/records.ts';
 import { openStore } from '../../src/store/sqlite/open-store.ts';
 import { randomCall, seededRandom, type Variety } from '../../src/store/testing/random-calls.ts';
-import { type ApiVisitor, inviteMember, must, type Person, setUpOwner } from '../console-api/api-visitor.ts';
+import {
+  type ApiVisitor,
+  addProvider,
+  inviteMember,
+  must,
+  type Person,
+  setUpOwner,
+} from '../console-api/api-visitor.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
@@ -268,17 +275,7 @@ async function furnish(
   for (const role of ['admin', 'developer'] as const) await inviteMember(url, owner, { account: 'default', role });
   const viewer = await inviteMember(url, owner, { account: 'default', role: 'viewer' });
   const reset = await must(owner.ask(`POST /accounts/default/members/${viewer.person}/reset-link`, { body: {} }));
-  await must(
-    owner.ask('POST /accounts/default/providers', {
-      body: {
-        name: 'backup-lab',
-        kind: 'openai-compatible',
-        base_url: 'https://lab.example.com/v1',
-        credentials: { api_key: 'lab-0123456789' },
-        models: [{ name: 'lab-small', upstream: 'small' }],
-      },
-    }),
-  );
+  await addProvider(owner, 'backup-lab', { model: 'lab-small', credentials: { api_key: 'lab-0123456789' } });
   const price = { input: 1, output: 5 };
   const targets = [
     { name: 'first', provider: 'lab', model: 'gpt-5-mini', price },

@@ -1,16 +1,15 @@
 /**
  * Tests access to the console in a real browser on a real gateway: setup, second factor, invitation, removal, sign-in.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control } from '../http-contract/make-key.ts';
 import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
+import { openConsole } from './open-console.ts';
 import { timeCode } from './time-code.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(120_000);
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 let gateway: RunningGateway;
@@ -18,15 +17,9 @@ let browser: Browser;
 let owner: Visitor;
 const recoveryCodes: string[] = [];
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  gateway = await startGateway();
-  browser = await shareBrowser();
+openConsole(startGateway, async (opened) => {
+  ({ home: gateway, browser } = opened);
   owner = await newVisitor(browser);
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const on = test.skipIf(!HAS_BROWSER);

@@ -2,7 +2,7 @@
  * Tests the full path in a real browser: the setup link of the first start, a key, the SDKs' calls, usage and logs,
  * rotation, revocation, roles, limits.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 import OpenAI from 'openai';
 import type { Browser, Page } from 'playwright-core';
@@ -13,9 +13,8 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from './visitor.ts';
-
-setDefaultTimeout(60_000);
+import { openConsole } from './open-console.ts';
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
 const BINDS_MS_MAX = 2_000;
@@ -39,17 +38,14 @@ let page: Page;
 const secrets: string[] = [];
 let keyName = '';
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'] }));
-  browser = await shareBrowser();
-  owner = await newVisitor(browser);
-  page = owner.page;
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await pair?.stop();
-});
+openConsole(
+  () => startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'] })),
+  async (opened) => {
+    ({ home: pair, browser } = opened);
+    owner = await newVisitor(browser);
+    page = owner.page;
+  },
+);
 
 const at = (path: string) => `${pair.gateway.url}${path}`;
 const question = { model: 'ok', messages: [{ role: 'user' as const, content: 'Good day.' }] };

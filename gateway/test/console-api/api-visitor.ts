@@ -113,6 +113,18 @@ export async function setUpOwner(gateway: RunningGateway): Promise<Person> {
   return owner;
 }
 
+/** Adds a provider that no test calls, with one model. */
+export async function addProvider(
+  owner: ApiVisitor,
+  name: string,
+  { model, credentials = {} }: { readonly model: string; readonly credentials?: Readonly<Record<string, string>> },
+): Promise<void> {
+  const base_url = `https://${name}.example.com/v1`;
+  const models = [{ name: model, upstream: 'small' }];
+  const body = { name, kind: 'openai-compatible', base_url, credentials, models };
+  await must(owner.ask('POST /accounts/default/providers', { body }));
+}
+
 export interface Member extends Person {
   readonly person: string;
   readonly email: string;

@@ -1,6 +1,9 @@
-/** Starts an installed Tollgate as its user does, and makes its first request. */
+/** Starts an installed Tollgate as its user does, and checks its first use. */
+import { expect } from 'bun:test';
 import { openAuthenticator } from '../../src/console-api/testing/soft-authenticator.ts';
 import { must, OWNER, openPerson, PASSWORD } from '../console-api/api-visitor.ts';
+
+const FIRST_ANSWER_MS_MAX = 60_000;
 
 export interface Installed {
   readonly url: string;
@@ -48,6 +51,22 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
   for await (const _ of stream);
 }
 
+/**
+ * Expects the first answer within a minute of the clock's start; then the console's files, the documentation, and that
+ * the first owner can add a passkey.
+ */
+export async function expectFirstUse(installed: Installed, elapsedMs: () => number): Promise<void> {
+  expect(await firstAnswer(installed)).toContain('You wrote: “Hello!”');
+  const firstAnswerMs = elapsedMs();
+  expect(firstAnswerMs).toBeLessThan(FIRST_ANSWER_MS_MAX);
+  process.stderr.write(`the first answer came after ${(firstAnswerMs / 1_000).toFixed(1)} s\n`);
+  const files = await consoleFiles(installed.url);
+  expect(files.size).toBeGreaterThan(2);
+  expect([...files.values()].every((status) => status === 200)).toBe(true);
+  expect(await docsTitles(installed.url)).toEqual(DOCS_TITLES);
+  expect(await addPasskey(installed)).toBe(200);
+}
+
 /** The demo model's answer to "Hello!". */
 export async function firstAnswer({ url, key }: Installed): Promise<string> {
   const response = await fetch(`${url}/v1/chat/completions`, {
@@ -61,7 +80,7 @@ export async function firstAnswer({ url, key }: Installed): Promise<string> {
 }
 
 /** The status of a passkey that the first owner adds, which loads the library that checks it. */
-export async function addPasskey({ setupLink }: Installed): Promise<number> {
+async function addPasskey({ setupLink }: Installed): Promise<number> {
   const page = new URL(setupLink);
   // Passkeys need a host with a name.
   page.hostname = 'localhost';
@@ -74,7 +93,7 @@ export async function addPasskey({ setupLink }: Installed): Promise<number> {
 }
 
 /** The scripts and styles that the console's page names, and their statuses. */
-export async function consoleFiles(url: string): Promise<ReadonlyMap<string, number>> {
+async function consoleFiles(url: string): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${url}/app`)).text();
   const names = [...page.matchAll(/(?:src|href)="(\/app\/assets\/[^"]+)"/g)].map(([, name]) => name ?? '');
   const statuses = await Promise.all(names.map(async (name) => [name, (await fetch(url + name)).status] as const));

@@ -1,7 +1,7 @@
 /** Tests the credentials of a provider in the console: adding, changing, resting and removing one. */
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { must, type Person } from '../../console-api/api-visitor.ts';
+import { addProvider, must, type Person } from '../../console-api/api-visitor.ts';
 import type { RunningGateway } from '../../harness/start-gateway.ts';
 import { HAS_BROWSER } from '../browser-files.ts';
 import { openPage } from '../console-pages.ts';
@@ -13,20 +13,9 @@ let gateway: RunningGateway;
 let visitor: Visitor;
 let page: Page;
 
-openOwnConsole(async ({ owner, ...opened }) => {
-  ({ gateway, visitor, page } = opened);
-  api = owner;
-  await must(
-    api.ask('POST /accounts/default/providers', {
-      body: {
-        name: 'lab',
-        kind: 'openai-compatible',
-        base_url: 'https://lab.example.com/v1',
-        credentials: { api_key: 'canary-first-0123' },
-        models: [{ name: 'lab-small', upstream: 'small' }],
-      },
-    }),
-  );
+openOwnConsole(async (opened) => {
+  ({ owner: api, gateway, visitor, page } = opened);
+  await addProvider(api, 'lab', { model: 'lab-small', credentials: { api_key: 'canary-first-0123' } });
 });
 
 const sheet = () => page.getByRole('dialog', { name: 'Credentials of lab' });

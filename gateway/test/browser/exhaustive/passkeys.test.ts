@@ -2,14 +2,13 @@
  * Tests passkeys in a real browser with a virtual authenticator: one is added, signs in without email or password, is
  * renamed and removed.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Browser, CDPSession } from 'playwright-core';
 import { setupLinkOf } from '../../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../../harness/start-gateway.ts';
 import { HAS_BROWSER } from '../browser-files.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from '../visitor.ts';
-
-setDefaultTimeout(120_000);
+import { openConsole } from '../open-console.ts';
+import { newVisitor, type Visitor } from '../visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 /** A passkey belongs to a host name; the gateway reports its address. */
@@ -24,19 +23,13 @@ interface Authenticator {
   readonly authenticatorId: string;
 }
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  gateway = await startGateway();
+openConsole(startGateway, async (opened) => {
+  ({ home: gateway, browser } = opened);
   url = `http://localhost:${new URL(gateway.url).port}`;
-  browser = await shareBrowser();
   visitor = await newVisitor(browser);
   // A browser that does not offer passkeys in fields: this authenticator would accept every offer at once.
   await visitor.page.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
   held = await addAuthenticator(visitor, true);
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 const on = test.skipIf(!HAS_BROWSER);

@@ -2,17 +2,17 @@
  * Tests the pages of an admin restricted to one workspace: pages without access say so before any request, and no
  * request is refused.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { type ApiVisitor, inviteMember, must, setUpOwner } from '../../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../../harness/start-gateway.ts';
+import { type ApiVisitor, inviteMember, must } from '../../console-api/api-visitor.ts';
+import type { RunningGateway } from '../../harness/start-gateway.ts';
 import { control, createKey } from '../../http-contract/make-key.ts';
 import { HAS_BROWSER } from '../browser-files.ts';
 import { CONSOLE_PAGES, openPage } from '../console-pages.ts';
+import { openOwnConsole } from '../open-console.ts';
 import { signedInState } from '../sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser, type Visitor } from '../visitor.ts';
+import { newVisitor, type Visitor } from '../visitor.ts';
 
-setDefaultTimeout(120_000);
 const on = test.skipIf(!HAS_BROWSER);
 const PAGES = CONSOLE_PAGES.filter(({ needsData, isPublic }) => !needsData && !isPublic);
 const ACCOUNT_WIDE = [
@@ -29,10 +29,8 @@ let gateway: RunningGateway;
 let owner: ApiVisitor;
 let visitor: Visitor;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, gateway] = await Promise.all([shareBrowser(), startGateway()]);
-  owner = await setUpOwner(gateway);
+openOwnConsole(async (opened) => {
+  ({ browser, gateway, owner } = opened);
   await control(gateway, 'workspaces.create', { id: 'research', account: 'default' });
   const given = { account: 'default', role: 'admin', workspaces: ['research'] } as const;
   const admin = await inviteMember(gateway.url, owner, given);
@@ -40,10 +38,6 @@ beforeAll(async () => {
     viewport: { width: 360, height: 740 },
     storageState: signedInState(gateway.url, admin),
   });
-});
-afterAll(async () => {
-  await closeVisitors(browser);
-  await gateway?.stop();
 });
 
 on.each(PAGES)('$route (needs Linux on x64 for the browser)', async ({ route }) => {

@@ -1,23 +1,17 @@
 /** Tests that a model has the same color on every page, although pages show different sets of models. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Locator } from 'playwright-core';
+import { expect, test } from 'bun:test';
+import type { Locator } from 'playwright-core';
 import { HAS_BROWSER } from '../browser-files.ts';
 import { openPage } from '../console-pages.ts';
-import { type SeededGateway, shareSeededGateway } from '../seeded-gateway.ts';
-import { signedInState } from '../sign-in.ts';
-import { closeVisitors, newVisitor, shareBrowser } from '../visitor.ts';
+import { openSeededConsole } from '../open-console.ts';
+import type { SeededGateway } from '../seeded-gateway.ts';
+import type { Visitor } from '../visitor.ts';
 
-setDefaultTimeout(120_000);
-
-let browser: Browser;
 let seeded: Omit<SeededGateway, 'stop'>;
+let visitor: Visitor;
 
-beforeAll(async () => {
-  if (!HAS_BROWSER) return;
-  [browser, seeded] = await Promise.all([shareBrowser(), shareSeededGateway()]);
-});
-afterAll(async () => {
-  await closeVisitors(browser);
+openSeededConsole((opened) => {
+  ({ seeded, visitor } = opened);
 });
 
 /** The colors of rows that have one, by the name that each row begins with. */
@@ -32,7 +26,7 @@ async function colorsIn(lines: Locator): Promise<Readonly<Record<string, string>
 }
 
 test.skipIf(!HAS_BROWSER)('a model has the same color on every page (needs Chromium for Linux on x64)', async () => {
-  const { page, faults } = await newVisitor(browser, { storageState: signedInState(seeded.gateway.url, seeded.owner) });
+  const { page, faults } = visitor;
   const { url } = seeded.gateway;
   const list = page.getByRole('list', { name: 'Series' }).getByRole('listitem');
   await openPage(page, `${url}/app/usage?range=30d&model=gpt-5-mini`);
