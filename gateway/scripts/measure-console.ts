@@ -13,7 +13,7 @@ import { createKey } from '../test/http-contract/make-key.ts';
 import { driveCalls } from './measure-console/drive-calls.ts';
 import { keepKeys } from './measure-console/keep-keys.ts';
 import { quantiles } from './measure-console/quantiles.ts';
-import { routesToAsk } from './measure-console/routes-to-ask.ts';
+import { askNow, routesToAsk } from './measure-console/routes-to-ask.ts';
 
 const ASKED_TIMES = 20;
 const CALLS_PER_SECOND = 200;
@@ -68,7 +68,9 @@ async function timeRoute(name: string, path: string, key: string): Promise<numbe
   let bytes = 0;
   for (let nth = 0; nth < ASKED_TIMES; nth++) {
     const startMs = performance.now();
-    const response = await fetch(`${gateway.url}/app/api${path}`, { headers: { authorization: `Bearer ${key}` } });
+    const response = await fetch(`${gateway.url}/app/api${askNow(path)}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     bytes = (await response.arrayBuffer()).byteLength;
     tookMs.push(performance.now() - startMs);
     if (response.status === 200) continue;

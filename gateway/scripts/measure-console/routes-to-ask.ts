@@ -4,7 +4,11 @@
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { askOf } from '../../test/console-api/sample-asks.ts';
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** In a path: the end of the current minute, where the ranges of the pages end. */
+const NOW = 'NOW';
 const DAYS = [1, 7, 30, 90];
 const GROUPINGS = [
   'model',
@@ -24,11 +28,11 @@ const GROUPINGS = [
 /** Requested in several ways below, or files whose size depends on their range. */
 const ASKED_BELOW = ['/home', '/usage', '/usage.csv', '/usage/proof', '/logs', '/logs.csv'];
 
-/** Name → path with its query, below `/app/api`. */
+/** Name → path with its query, below `/app/api`, for `askNow`. */
 export async function routesToAsk(url: string, key: string, account: string): Promise<Record<string, string>> {
   const nowMs = Date.now();
-  const range = (days: number) =>
-    `from=${new Date(nowMs - days * DAY_MS).toISOString()}&to=${new Date(nowMs).toISOString()}`;
+  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  const range = (days: number) => `from=${new Date(hourMs - days * DAY_MS).toISOString()}&to=${NOW}`;
   const own = `/accounts/${account}`;
   const [newest, old] = await Promise.all([
     newestCall(url, key, `${own}/logs?limit=1`),
@@ -80,6 +84,11 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
     }
   }
   return routes;
+}
+
+/** The path as it is requested at this moment. */
+export function askNow(path: string): string {
+  return path.replaceAll(NOW, new Date(Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS).toISOString());
 }
 
 interface NewestCall {
