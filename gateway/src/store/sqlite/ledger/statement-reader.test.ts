@@ -183,6 +183,13 @@ describe.each(CASES)('%j', ({ hasOld, rolled, zones }) => {
     const sums = reopened.database.query("SELECT count(*) AS blocks FROM usage_block WHERE kind = 'charge'").get();
     expect(sums).not.toEqual({ blocks: 0 });
     expect(await read()).toEqual(before);
+    // Sums that are not those of the ledger are refused, whatever range they are in.
+    const own = `SELECT max(id) FROM usage_block WHERE kind = 'charge'
+      AND account = (SELECT id FROM usage_account WHERE account = 'default')`;
+    for (const step of ['quarter', 'day']) {
+      reopened.database.run(`DELETE FROM usage_block WHERE id = (${own} AND step = '${step}')`);
+    }
     reopened.close();
+    await expect(read()).rejects.toThrow('its ledger charged');
   });
 });

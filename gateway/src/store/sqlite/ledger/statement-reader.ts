@@ -3,7 +3,7 @@
  * time before the journal, from ledger entries. Reads these in bounded pieces, which is consistent because they never
  * change.
  */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import {
   CHARGED_TOKENS,
@@ -128,23 +128,25 @@ export function createStatementReader(
     return { entries: rows.map(entryOfRow), next: oldCursor(reached) };
   }
 
-  /** Adds what calls from before the journal charged since a moment. */
+  /** Adds what calls from before the journal charged. */
   async function addOldCharges(
     account: string,
     { fromMs, toMs }: StatementRange,
     lastEntry: number,
     sums: ChargeSums,
   ): Promise<void> {
-    const inside = (column: string) => sql`CASE WHEN e.at_ms < ${toMs} THEN ${sql.ref(column)} END`;
+    const inside = sql`e.at_ms >= ${fromMs} AND e.at_ms < ${toMs}`;
+    const ifInside = (value: RawBuilder<unknown>) => sql`CASE WHEN ${inside} THEN ${value} END`;
     for (let floor = 1; floor <= lastEntry; floor += pieces.charges) {
-      const { rows } =
-        await sql<OldChargeRow>`SELECT ${inside('r.workspace')} AS workspace, ${inside('r.model')} AS model,
-            ${inside('r.key_id')} AS "keyId", r.key_name AS "keyName", max(e.at_ms) AS "lastMs", count(*) AS calls,
+      const { rows } = await sql<OldChargeRow>`SELECT ${ifInside(sql`r.workspace`)} AS workspace,
+            ${ifInside(sql`r.model`)} AS model, ${ifInside(sql`r.key_id`)} AS "keyId", r.key_name AS "keyName", max(e.at_ms) AS "lastMs", count(*) AS calls,
             ${TOKEN_SUMS}, cast(sum(e.amount) AS TEXT) AS amount
           FROM ledger_entry e LEFT JOIN call_record r ON r.request_id = e.ref
           WHERE e.seq >= ${floor} AND e.seq < ${floor + pieces.charges} AND e.account = ${account}
-            AND e.kind = 'post' AND e.at_ms >= ${fromMs}
-          GROUP BY CASE WHEN e.at_ms < ${toMs} THEN e.at_ms / ${QUARTER_MS} END, 1, 2, 3`.execute(workerQueries);
+            AND e.kind = 'post'
+          GROUP BY e.at_ms >= ${fromMs}, e.at_ms >= ${toMs}, ${ifInside(sql`e.at_ms / ${QUARTER_MS}`)}, 1, 2, 3`.execute(
+        workerQueries,
+      );
       for (const { amount, ...row } of rows) sums.addOld({ ...row, amount: BigInt(amount) });
     }
   }
@@ -189,10 +191,16 @@ export function createStatementReader(
       const sums = new ChargeSums(range, days);
       await addOldCharges(account, range, charged.lastEntry, sums);
       for (const row of charged.rows) sums.add(row);
-      const earlier = charged.charged - charged.since - sums.oldSince;
-      const opening = sumOf(all.filter(({ atMs }) => atMs < fromMs)) - earlier;
-      const movements = all.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       const charges = sums.all();
+      const before = charged.before + sums.before;
+      const found = before + sumOf(charges) + charged.after + sums.after;
+      if (found !== charged.charged) {
+        throw new Error(
+          `the charges of account ${account} add up to ${found} nano-USD, its ledger charged ${charged.charged}`,
+        );
+      }
+      const opening = sumOf(all.filter(({ atMs }) => atMs < fromMs)) - before;
+      const movements = all.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       return { opening, closing: opening + sumOf(movements) - sumOf(charges), movements, charges };
     },
   };
@@ -255,8 +263,9 @@ class ChargeSums {
   readonly #range: StatementRange;
   readonly #days: readonly number[];
   readonly #sums = new Map<string, ChargeSum>();
-  /** Charged by calls from before the journal since the range began, also after it. */
-  oldSince = 0n;
+  /** Charged by calls from before the journal, before the range and after it. */
+  before = 0n;
+  after = 0n;
 
   constructor(range: StatementRange, days: readonly number[]) {
     this.#range = range;
@@ -268,9 +277,9 @@ class ChargeSums {
   }
 
   addOld(row: Omit<OldChargeRow, 'amount'> & { readonly amount: bigint }): void {
-    this.oldSince += row.amount;
-    if (row.lastMs >= this.#range.toMs) return;
-    this.add({ ...row, tokens: row, dayMs: this.#days[bucketOf(this.#days, row.lastMs)] ?? 0 });
+    if (row.lastMs < this.#range.fromMs) this.before += row.amount;
+    else if (row.lastMs >= this.#range.toMs) this.after += row.amount;
+    else this.add({ ...row, tokens: row, dayMs: this.#days[bucketOf(this.#days, row.lastMs)] ?? 0 });
   }
 
   add({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount }: ChargeRow): void {

@@ -1,6 +1,7 @@
 /**
  * Sums up what calls charged by the day on which they ended: from rolled-up sums where they exist, from records for the
- * rest, in one state of the database, so that the sums always equal the account's balance.
+ * rest, in one state of the database. Sums up all that came before and after too: together they are what the ledger
+ * charged to the account, which the caller checks.
  */
 import type { Database } from 'bun:sqlite';
 import { dayAt } from '../../../admission/window.ts';
@@ -53,9 +54,10 @@ export interface ChargeRow {
 export interface ChargesAnswer {
   /** Of the same key with several names, the later one comes later. */
   readonly rows: readonly ChargeRow[];
-  /** Nano-USD, charged since `fromMs`, also after `toMs`. */
-  readonly since: bigint;
-  /** Nano-USD that all calls of the journal charged to the account. */
+  /** Nano-USD that calls of the journal charged before `fromMs`, and from `toMs` on. */
+  readonly before: bigint;
+  readonly after: bigint;
+  /** Nano-USD that all calls charged to the account, with those from before the journal, by the ledger. */
   readonly charged: bigint;
   /** The last block of the journal in the tables. */
   readonly throughSeq: number;
@@ -76,21 +78,18 @@ export function readCharges(database: Database, question: ChargesQuestion): Char
   const sums = new Charges(question);
   if (kept !== null) {
     const { timeZone } = kept;
-    const inside = planSpans({ fromMs, toMs, buckets: days, timeZone }, true, kept, NEVER_CUT);
-    const after = { fromMs: toMs, toMs: Math.max(toMs, readLastMs(database, kept)), buckets: [toMs], timeZone };
-    for (const plan of [inside, planSpans(after, true, kept, NEVER_CUT)]) {
+    const ranges = [
+      { fromMs: 0, toMs: fromMs, buckets: [0], timeZone },
+      { fromMs, toMs, buckets: days, timeZone },
+      { fromMs: toMs, toMs: Math.max(toMs, readLastMs(database, kept)), buckets: [toMs], timeZone },
+    ];
+    for (const plan of ranges.map((range) => planSpans(range, true, kept, NEVER_CUT))) {
       for (const part of partsOf(plan)) sums.addBlocks(database, kept.id, part);
-      for (const span of plan.records) sums.addRows(readRolled(database, account, span, mark.charges));
+      for (const span of plan.records) sums.addRows(readRolled(database, question, span, mark.charges));
     }
   }
-  sums.addRows(
-    readRecords(
-      database,
-      toMs,
-      'call_record INDEXED BY call_record_block WHERE block > ? AND account = ? AND posted > 0 AND ended_ms >= ?',
-      [mark.charges, account, fromMs],
-    ),
-  );
+  const rest = 'call_record INDEXED BY call_record_block WHERE block > ? AND account = ? AND posted > 0';
+  sums.addRows(readRecords(database, question, rest, [mark.charges, account]));
   return { ...sums.answer(database), ...readState(database, account) };
 }
 
@@ -131,37 +130,47 @@ interface RecordRow extends ChargedTokens {
   readonly left: number;
 }
 
-/** Charges of records by quarter of an hour of their end, which `toMs` divides, workspace, model, key and its name. */
-function readRecords(database: Database, toMs: number, from: string, parameters: readonly Parameter[]): RecordRow[] {
+/** Charges of records by quarter of an hour of their end, which the range divides, workspace, model, key and its name. */
+function readRecords(
+  database: Database,
+  { fromMs, toMs }: Pick<ChargesQuestion, 'fromMs' | 'toMs'>,
+  from: string,
+  parameters: readonly Parameter[],
+): RecordRow[] {
   const read = database.prepare<RecordRow, Parameter[]>(
     `SELECT workspace, model, key_id AS keyId, key_name AS keyName, max(ended_ms) AS lastMs, count(*) AS calls,
       ${CHARGED_TOKENS.map((kind) => `sum(${kind}) AS ${kind}`).join(', ')},
       sum(posted / ${MONEY_UNIT}) AS units, sum(posted % ${MONEY_UNIT}) AS "left"
-      FROM ${from} GROUP BY ended_ms / ${QUARTER_MS}, ended_ms >= ?, workspace, model, key_id, key_name
+      FROM ${from} GROUP BY ended_ms / ${QUARTER_MS}, ended_ms >= ?, ended_ms >= ?, workspace, model, key_id, key_name
       ORDER BY max(ended_ms), max(request_id)`,
   );
   try {
-    return read.all(...parameters, toMs);
+    return read.all(...parameters, fromMs, toMs);
   } finally {
     read.finalize();
   }
 }
 
 /** Of calls that ended within a part of a quarter of an hour, those whose charges are rolled up. */
-function readRolled(database: Database, account: string, { startMs, endMs }: Span, through: number): RecordRow[] {
+function readRolled(
+  database: Database,
+  question: ChargesQuestion,
+  { startMs, endMs }: Span,
+  through: number,
+): RecordRow[] {
   const first = requestIdFloor(startMs - LONG_MS - ID_SLACK_MS);
   const end = requestIdFloor(endMs + LONG_MS + ID_SLACK_MS);
   const own = 'account = ? AND ended_ms >= ? AND ended_ms < ? AND posted > 0 AND block <= ?';
   const long = `abs(ended_ms - at_ms) > ${LONG_MS}`;
-  const values = [account, startMs, endMs, through];
+  const values = [question.account, startMs, endMs, through];
   return [
     ...readRecords(
       database,
-      endMs,
+      question,
       `call_record WHERE request_id >= ? AND request_id < ? AND ${own} AND abs(ended_ms - at_ms) <= ${LONG_MS}`,
       [first, end, ...values],
     ),
-    ...readRecords(database, endMs, `call_record INDEXED BY call_record_long WHERE ${own} AND ${long}`, values),
+    ...readRecords(database, question, `call_record INDEXED BY call_record_long WHERE ${own} AND ${long}`, values),
   ];
 }
 
@@ -173,37 +182,36 @@ class Charges {
   /** Series → bucket → its sum. */
   readonly #series = new Map<number, Map<number, { readonly tally: Tally; lastMs: number }>>();
   readonly #rows: ChargeRow[] = [];
-  #since = 0n;
+  #before = 0n;
+  #after = 0n;
 
   constructor(question: ChargesQuestion) {
     this.#question = question;
   }
 
   addBlocks(database: Database, account: number, part: RolledPart): void {
-    const { toMs, days } = this.#question;
     for (const block of readBlocks(database, { account, kind: 'charge' }, part, 'sums')) {
-      const isInside = block.startMs < toMs;
-      const bucket = bucketOf(days, block.startMs);
-      for (let nth = 0; nth < block.series.length; nth++) {
-        if (isInside) this.#add(block.series[nth] ?? 0, bucket, block, nth);
-        else this.#since += moneyOf(block.sums[COST_AT]?.[nth] ?? 0, block.sums[COST_AT + 1]?.[nth] ?? 0);
+      if (!this.#isInside(block.startMs)) {
+        this.#addOutside(block.startMs, moneyOf(sumOf(block.sums[COST_AT]), sumOf(block.sums[COST_AT + 1])));
+        continue;
       }
+      const bucket = bucketOf(this.#question.days, block.startMs);
+      for (let nth = 0; nth < block.series.length; nth++) this.#add(block.series[nth] ?? 0, bucket, block, nth);
     }
   }
 
   addRows(rows: readonly RecordRow[]): void {
-    const { toMs, days } = this.#question;
+    const { days } = this.#question;
     for (const { units, left, workspace, model, keyId, keyName, lastMs, calls, ...tokens } of rows) {
       const amount = moneyOf(units, left);
-      this.#since += amount;
-      if (lastMs >= toMs) continue;
       const dayMs = days[bucketOf(days, lastMs)] ?? 0;
-      this.#rows.push({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount });
+      if (!this.#isInside(lastMs)) this.#addOutside(lastMs, amount);
+      else this.#rows.push({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount });
     }
   }
 
   /** Reads the names of the series. */
-  answer(database: Database): Pick<ChargesAnswer, 'rows' | 'since'> {
+  answer(database: Database): Pick<ChargesAnswer, 'rows' | 'before' | 'after'> {
     const { account, days } = this.#question;
     const rolled: ChargeRow[] = [];
     const read = database.prepare<Named & { readonly id: number }, [string]>(
@@ -218,8 +226,16 @@ class Charges {
       }
     }
     read.finalize();
-    const since = rolled.reduce((sum, { amount }) => sum + amount, this.#since);
-    return { rows: [...rolled, ...this.#rows], since };
+    return { rows: [...rolled, ...this.#rows], before: this.#before, after: this.#after };
+  }
+
+  #isInside(atMs: number): boolean {
+    return atMs >= this.#question.fromMs && atMs < this.#question.toMs;
+  }
+
+  #addOutside(atMs: number, amount: bigint): void {
+    if (atMs < this.#question.fromMs) this.#before += amount;
+    else this.#after += amount;
   }
 
   #add(
@@ -238,6 +254,12 @@ class Charges {
     sum.lastMs = Math.max(sum.lastMs, block.startMs);
     buckets.set(bucket, sum);
   }
+}
+
+function sumOf(column: ArrayLike<number> = []): number {
+  let sum = 0;
+  for (let nth = 0; nth < column.length; nth++) sum += column[nth] ?? 0;
+  return sum;
 }
 
 function tokensOf(tally: Tally): ChargedTokens {
