@@ -34,7 +34,7 @@ afterAll(() => {
 /** `chunked`: how many of the calls may be in chunks. One session is in all calls of a quarter of the time. */
 function open(chunked: number): { reading: Database; calls: readonly CallRecord[] } {
   const dataDir = newFolder();
-  const writer = openIngestRig(dataDir, undefined, 32);
+  const writer = openIngestRig(dataDir, undefined, { chunkRows: 32 });
   closers.push(() => writer.close());
   writer.keepWrites([
     [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],

@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 function open(dataDir: string, keptMax?: number, reach?: ReachFailpoint): IngestRig {
-  const rig = openIngestRig(dataDir, reach, CHUNK_ROWS, keptMax);
+  const rig = openIngestRig(dataDir, reach, { chunkRows: CHUNK_ROWS, keptMax });
   rigs.push(rig);
   return rig;
 }

@@ -34,6 +34,8 @@ export interface Ingest {
   release(): Ingested;
   /** Writes the gathered sums of usage. */
   rollUp(): void;
+  /** After an upgrade: adds some of the sums of charges, for about 20 ms. False: none is missing. */
+  addEarlierCharges(): boolean;
   /** Call after another write that may have changed an account. */
   forgetAccounts(): void;
   close(): void;
@@ -47,6 +49,8 @@ export interface IngestParts {
   readonly reach: ReachFailpoint;
   /** Told the records of each batch once it is committed. */
   readonly onStored?: (blocks: readonly StoredBlock[]) => void;
+  /** As `openUsageFolder`. */
+  readonly earlierMax?: number | undefined;
 }
 
 /** One transaction applies about this many frames: fewer cost more each, more hold up other writes for longer. */
@@ -57,18 +61,19 @@ const RELEASE_BYTES = 4 * 1024 * 1024;
 /** How long gathered sums wait for more: longer means fewer rows rewritten, but more records read by every question. */
 const GATHER_MS = 15_000;
 
-export function openIngest({ database, openBlocks, nowMs, reach, onStored }: IngestParts): Ingest {
+export function openIngest({ database, openBlocks, nowMs, reach, onStored, earlierMax }: IngestParts): Ingest {
   const insertBlock = database.prepare(
     'INSERT INTO block (seq, epoch, frames, prev, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const moveMark = database.prepare('UPDATE stream SET epoch = ?, seq = ?, head = ?');
-  const usage = openUsageFolder(database);
+  const usage = openUsageFolder(database, earlierMax);
   const tables = openFrameTables(database, usage);
   let mark: JournalEnd = readMark(database);
   /** What a killed process committed is in the file, but perhaps not on the disk. */
   let released = 0;
   let unreleasedBytes = 0;
   let cursor: BlockCursor | null = null;
+  let hasEarlier = true;
 
   function* batches(throughSeq: number): Iterable<readonly Block[]> {
     cursor ??= openBlocks(mark);
@@ -151,6 +156,15 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored }: Ing
     mark = readMark(database);
   }
 
+  function fold<Result>(work: () => Result): Result {
+    try {
+      return inTransaction(database, work);
+    } catch (fault) {
+      usage.forget();
+      throw fault;
+    }
+  }
+
   const ingested = () => ({ through: mark.seq, released });
   return {
     reach(throughSeq) {
@@ -170,16 +184,14 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored }: Ing
       unreleasedBytes = 0;
       return ingested();
     },
-    rollUp() {
-      try {
-        inTransaction(database, () => {
-          usage.begin(nowMs());
-          usage.finish(mark.seq, nowMs(), 0);
-        });
-      } catch (fault) {
-        usage.forget();
-        throw fault;
-      }
+    rollUp: () =>
+      fold(() => {
+        usage.begin(nowMs());
+        usage.finish(mark.seq, nowMs(), 0);
+      }),
+    addEarlierCharges() {
+      hasEarlier &&= fold(() => usage.addEarlierCharges(nowMs()));
+      return hasEarlier;
     },
     forgetAccounts: usage.forgetZones,
     close() {

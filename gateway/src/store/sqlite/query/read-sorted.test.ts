@@ -70,7 +70,7 @@ const closers: (() => void)[] = [];
 beforeAll(() => {
   const dataDir = newFolder();
   folder = dataDir;
-  const writer = openIngestRig(dataDir, undefined, CHUNK_ROWS);
+  const writer = openIngestRig(dataDir, undefined, { chunkRows: CHUNK_ROWS });
   writer.keepWrites([
     [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],
   ]);

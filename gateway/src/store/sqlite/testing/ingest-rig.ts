@@ -25,10 +25,19 @@ export interface IngestRig {
   appendOnly(frames: readonly Frame[]): number;
   ingest(throughSeq: number): void;
   rollUp(): void;
+  /** As `Ingest.addEarlierCharges`. */
+  addEarlierCharges(): boolean;
   /** Builds all chunks that can be built. */
   chunk(): void;
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   close(): void;
+}
+
+/** Less than what a program takes at once. */
+interface RigOptions {
+  readonly chunkRows?: number | undefined;
+  readonly keptMax?: number | undefined;
+  readonly earlierMax?: number | undefined;
 }
 
 const STREAM = Buffer.alloc(16, 7);
@@ -37,8 +46,7 @@ const STREAM = Buffer.alloc(16, 7);
 export function openIngestRig(
   dataDir: string,
   reach: ReachFailpoint = () => undefined,
-  chunkRows?: number,
-  keptMax?: number,
+  { chunkRows, keptMax, earlierMax }: RigOptions = {},
 ): IngestRig {
   const database = openWriteConnection(databasePath(dataDir));
   migrate(database, 1);
@@ -64,7 +72,7 @@ export function openIngestRig(
     };
   };
   const chunks = openChunkBuilder(database, { chunkRows, keptMax, reach });
-  const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take });
+  const ingest = openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take, earlierMax });
   const writer = new BlockWriter(BLOCK_HEAD_BYTES);
 
   function appendOnly(frames: readonly Frame[]): number {
@@ -86,6 +94,7 @@ export function openIngestRig(
     appendOnly,
     ingest: (throughSeq) => void ingest.reach(throughSeq),
     rollUp: ingest.rollUp,
+    addEarlierCharges: ingest.addEarlierCharges,
     chunk() {
       while (chunks.step());
     },

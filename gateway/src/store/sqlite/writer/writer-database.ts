@@ -31,7 +31,7 @@ export interface WriterDatabase {
   ingest(throughSeq: number): Ingested;
   /** Applies administrative writes; when it returns, all writes not reported as failed are durable. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
-  /** Builds chunks of records for about 20 ms. False: nothing is left to do. */
+  /** Adds charges of before an upgrade, or builds chunks of records, for about 20 ms. False: nothing is left to do. */
   chunk(): boolean;
   /** @throws the fault where the disk still accepts no writes. */
   probe(): void;
@@ -141,7 +141,7 @@ function writerDatabase(database: Database, { ingest, chunks }: Parts, opened: O
       ingest.forgetAccounts();
       return reply;
     },
-    chunk: chunks.step,
+    chunk: () => ingest.addEarlierCharges() || chunks.step(),
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),
