@@ -106,7 +106,7 @@ export const PROOFS: readonly Proof[] = [
   endurance('drain', 'SIGTERM under 200 streams of 10 s to 3 min cuts none'),
   endurance('restarts', 'ten restarts under load cut no stream; each is ready within 2 s of the end of the one before'),
   endurance('overload', 'at five times its capacity the gateway completes nine tenths of its peak'),
-  endurance('slope', 'a million mixed requests: the memory grows by less than 1 MiB per 100,000'),
+  endurance('slope', 'four million mixed requests: the memory grows by less than 1 MiB per 100,000'),
   endurance('crowd', '10,000 idle streams add at most 20 ms at the 99th percentile of 300 requests a second'),
   suites('connections', 'thousands of streams, slow and stalled clients leave the gateway within its limits', [
     'fault/descriptors',

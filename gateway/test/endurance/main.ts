@@ -20,7 +20,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   drain: (isSample) => (isSample ? proveDrain(200, 3, 15) : proveDrain(200, 10, 180)),
   restarts: (isSample) => (isSample ? proveRestarts(3, 10_000) : proveRestarts(10, 2_000)),
   overload: (isSample) => proveOverload(isSample ? 6 : 30),
-  slope: (isSample) => (isSample ? proveSlope(60_000, 300) : proveSlope(1_000_000, 1)),
+  slope: (isSample) => (isSample ? proveSlope(60_000, 300) : proveSlope(4_000_000, 1)),
   crowd: (isSample) => (isSample ? proveCrowd(1_000, 50, 8, 100) : proveCrowd(10_000, 300, 60, 20)),
 };
 

@@ -47,16 +47,18 @@ async function deliverBegun(call: Held, reply: Reply): Promise<Response> {
 type StreamOutcome = Extract<AttemptOutcome, { kind: 'stream' }>;
 
 /**
- * No byte goes out before the hold is durable. A stream that is complete by then goes out in one piece, once its record
- * is durable too.
+ * No byte goes out before the hold is durable. A stream that is complete, at once or by then, goes out in one piece once
+ * its record is durable: with the hold, in one write.
  */
 async function deliverStream(call: Held, { stream, attempts }: StreamOutcome): Promise<Response> {
-  try {
-    await call.money.whenSaved();
-  } catch (cause) {
-    const failure = unrecorded(cause);
-    attempts.interrupt(failure);
-    throw failure;
+  if (stream.ended === null) {
+    try {
+      await call.money.whenSaved();
+    } catch (cause) {
+      const failure = unrecorded(cause);
+      attempts.interrupt(failure);
+      throw failure;
+    }
   }
   await stream.ended;
   const { origin } = call;

@@ -99,8 +99,10 @@ export class CallMoney {
     }
   }
 
-  /** Resolves when the hold is on disk; no byte goes to the client before. Rejects if it could not be kept. */
+  /** Resolves when the hold is on disk, at once if need be. Rejects if it could not be kept. */
   async whenSaved(): Promise<void> {
+    const { ledger, admission } = this.#parts;
+    if (this.#decided !== null) ledger.writeHold(admission.callId);
     await this.#decided;
     const unheld = this.#whyUnheld();
     if (unheld !== null) throw unheld.cause;

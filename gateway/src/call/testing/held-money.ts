@@ -108,6 +108,7 @@ export function createNotedLedger(): NotedLedger {
     records,
     failing,
     hold: ({ draft, amount }) => keep('hold', `${draft.request_id} ${amount}`),
+    writeHold: () => undefined,
     extend: (call_id, nth, amount) => keep('extend', `${call_id} #${nth} ${amount}`),
     checkpoint: ({ call_id, usage, cost }) => keep('checkpoint', `${call_id} output ${usage.output} cost ${cost}`),
     async settle({ record, posted, released, writtenOff }) {

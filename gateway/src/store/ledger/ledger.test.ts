@@ -29,26 +29,31 @@ async function balanceOf({ ledger }: MemoryLedger, account: string): Promise<Acc
 const kindsOf = ({ journal }: MemoryLedger) => journal.durable.map(({ kind }) => kind);
 
 describe('the frames of a call', () => {
-  test('a plain call that ends at once is one frame, with its own hold', async () => {
+  test.each([plainCall, heldCall])('a call that ends at once is one frame, with its own hold: %p', async (callOf) => {
     const memory = createMemoryLedger();
-    await memory.ledger.hold(plainCall('a', 30n));
+    const held = memory.ledger.hold(callOf('a', 30n));
     await memory.ledger.settle(settledCall('a', { held: 30n, output: 10 }));
+    await held;
+    memory.ledger.writeHold('a');
     expect(memory.journal.durable).toMatchObject([
       { kind: 'end', hold: { amount: 30n, prepaid: false }, posted: 20n, released: 10n, writtenOff: 0n },
     ]);
     expect(memory.prove()).toMatchObject({ calls: 1, problem: null });
   });
 
-  test('a plain call that lasts has its hold written soon, and a stream at once', async () => {
+  test('a call that lasts has its hold written soon, and that of a stream at once where it is needed', async () => {
     const memory = createMemoryLedger();
     await memory.ledger.hold(plainCall('plain', 30n));
+    const streams = ['stream', 'other'].map((id) => memory.ledger.hold(heldCall(id, 30n)));
     expect(kindsOf(memory)).toEqual([]);
-    await memory.ledger.hold(heldCall('stream', 30n));
+    memory.ledger.writeHold('stream');
+    await streams[0];
     expect(memory.journal.durable).toMatchObject([{ kind: 'hold', draft: { request_id: 'stream' } }]);
-    while (memory.journal.durable.length < 2) await Bun.sleep(1);
+    await streams[1];
+    while (memory.journal.durable.length < 3) await Bun.sleep(1);
     await memory.ledger.settle(settledCall('plain', { held: 30n, output: 10 }));
-    expect(kindsOf(memory)).toEqual(['hold', 'hold', 'end']);
-    expect(memory.journal.durable[2]).toMatchObject({ hold: null });
+    expect(kindsOf(memory)).toEqual(['hold', 'hold', 'hold', 'end']);
+    expect(memory.journal.durable[3]).toMatchObject({ hold: null });
     expect(memory.prove().problem).toBeNull();
   });
 
@@ -84,12 +89,27 @@ describe('frames that are refused', () => {
     const memory = await openPaid(30n);
     memory.journal.isHeld = true;
     const held = outcomeOf(memory.ledger.hold(heldCall('a', 30n, 'paid')));
+    memory.ledger.writeHold('a');
     memory.journal.refuse();
     expect(await held).toBe('unknown');
     expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 30n, held: 0n });
     await memory.ledger.settleUnheld(settledCall('a', { held: 0n, output: 5, account: 'paid' }));
     expect(memory.prove().problem).toBeNull();
     expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 30n, held: 0n, writtenOff: 10n });
+  });
+
+  test('the hold of a stream whose end is refused stays open, as that of a plain call', async () => {
+    const memory = await openPaid(30n);
+    memory.journal.isHeld = true;
+    const held = outcomeOf(memory.ledger.hold(heldCall('a', 30n, 'paid')));
+    const settled = outcomeOf(memory.ledger.settle(settledCall('a', { held: 30n, output: 10, account: 'paid' })));
+    memory.journal.refuse();
+    expect(await Promise.all([held, settled])).toEqual(['kept', 'unknown']);
+    expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 0n, held: 30n });
+    memory.journal.isHeld = false;
+    await memory.ledger.abandon('a');
+    expect(memory.prove().problem).toBeNull();
+    expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 30n, held: 0n });
   });
 
   test('a settlement leaves the call open, and it can be abandoned or settled again', async () => {
@@ -208,6 +228,7 @@ interface Step {
     | 'extend'
     | 'settle'
     | 'checkpoint'
+    | 'write_hold'
     | 'abandon'
     | 'detach'
     | 'topup'
@@ -224,7 +245,10 @@ interface Step {
 const STEPS: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     does: fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('extend', 'settle', 'settle', 'checkpoint', 'abandon', 'detach') },
+      {
+        weight: 8,
+        arbitrary: fc.constantFrom('extend', 'settle', 'settle', 'checkpoint', 'write_hold', 'abandon', 'detach'),
+      },
       { weight: 2, arbitrary: fc.constantFrom('topup', 'correct') },
       { weight: 4, arbitrary: fc.constantFrom('write', 'write', 'refuse', 'soon') },
       { weight: 1, arbitrary: fc.constant('restart') },
@@ -289,6 +313,8 @@ function runCall({ ledger }: MemoryLedger, open: Map<number, Known>, step: Step,
       known.held -= amount;
       known.extensions -= 1;
     });
+  } else if (step.does === 'write_hold') {
+    ledger.writeHold(known.id);
   } else if (step.does === 'settle') {
     const settlement = settledCall(known.id, { held: known.held, output: Number(amount), account: 'paid' });
     void outcomeOf(ledger.settle(settlement)).then((outcome) => outcome === 'kept' && forget());

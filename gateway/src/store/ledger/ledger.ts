@@ -158,6 +158,7 @@ export function createLedger({ journal, balances, left, findMovement, caughtUp }
         return Promise.reject(failure);
       }
     },
+    writeHold: (call_id) => calls.writeHold(call_id),
     extend: async (call_id, nth, amount) => calls.extend(call_id, nth, amount),
     async checkpoint(checkpoint) {
       checkCheckpoint(checkpoint);

@@ -10,7 +10,7 @@ import { ConstraintViolation, createStoreError, type StoreError, Unavailable } f
 import { endUnended, type UnendedCall } from './end-unended.ts';
 import { absorb, type BalanceBook, type BookAccount, endHold, sumAttempts, take } from './fold-balance.ts';
 
-/** How long the hold of a call that does not stream waits for the call's end, to go into the same frame. */
+/** How long a hold waits for its call's end, to go into the same frame. */
 const LAZY_MS = 5;
 
 type Resolve = () => void;
@@ -22,6 +22,8 @@ class OpenCall implements FrameWaiter, UnendedCall {
   extensions = 0;
   /** The hold's own frame: none; on its way to the disk, and may be refused; or never given up. */
   holdFrame: 'none' | 'waiting' | 'certain' = 'none';
+  /** Told once the hold of a stream is on the disk, by its own frame or by that of its end; null: no one waits. */
+  keeper: { readonly resolve: Resolve; readonly reject: Reject } | null = null;
   /** The end that is on its way to the disk. */
   end: Settlement | null = null;
   /** Frames of the hold or an extension on their way to the disk. */
@@ -82,7 +84,10 @@ export class OpenCalls {
     return this.#open.has(call_id);
   }
 
-  /** Sets the money aside. The frame of a call that does not stream may wait for its end. @throws StoreError */
+  /**
+   * Sets the money aside. Its frame waits for the call's end. Resolves once it is durable; null: the call does not
+   * stream, and no one waits. @throws StoreError
+   */
   hold({ draft, amount }: Hold): Promise<void> | null {
     if (this.#isClosed) throw new Unavailable('closed', 'The ledger has been closed.');
     const { request_id } = draft;
@@ -94,11 +99,17 @@ export class OpenCalls {
     const call = new OpenCall(this, draft, amount, account, account.prepaid);
     this.#open.set(request_id, call);
     this.journal.provideFor(this.#open.size);
-    if (!draft.stream) {
-      this.#holdLater(call);
-      return null;
-    }
-    return this.#appendTaking(call, amount, 'hold', () => this.#open.delete(request_id));
+    this.#holdLater(call);
+    if (!draft.stream) return null;
+    return new Promise((resolve, reject) => {
+      call.keeper = { resolve, reject };
+    });
+  }
+
+  /** Appends the call's hold now, if it still waits for the call's end. */
+  writeHold(call_id: string): void {
+    const call = this.#open.get(call_id);
+    if (call !== undefined && call.end === null) this.#writeHold(call);
   }
 
   /** @throws StoreError */
@@ -233,12 +244,13 @@ export class OpenCalls {
   }
 
   /** Called by the call when its end is durable. */
-  ended({ draft, account, end }: OpenCall): void {
+  ended({ draft, account, end, keeper }: OpenCall): void {
     if (end !== null) {
       endHold(account, end.posted, end.released);
       absorb(account, 'absorb', end.writtenOff);
       absorb(account, 'absorb_attempts', sumAttempts(end.record));
     }
+    keeper?.resolve();
     this.#open.delete(draft.request_id);
     this.journal.provideFor(this.#open.size);
     // Nothing waits any more: at low load the timer would wake the process once per call.
@@ -248,6 +260,9 @@ export class OpenCalls {
   /** Called by the call when its end was refused. */
   reopen(call: OpenCall): void {
     call.end = null;
+    // The hold stays in memory, as that of a call that does not stream.
+    call.keeper?.resolve();
+    call.keeper = null;
     if (!this.#isOpen(call)) return;
     if (call.holdFrame === 'none') this.#holdLater(call);
     this.#endAbandoned(call);
@@ -273,8 +288,15 @@ export class OpenCalls {
 
   #writeHold(call: OpenCall): void {
     if (call.holdFrame !== 'none') return;
+    const { draft, amount, prepaid, keeper } = call;
+    if (keeper !== null) {
+      this.#appendTaking(call, amount, 'hold', () => this.#open.delete(draft.request_id)).then(
+        keeper.resolve,
+        keeper.reject,
+      );
+      return;
+    }
     call.holdFrame = 'certain';
-    const { draft, amount, prepaid } = call;
     this.journal.append({ kind: 'hold', draft, amount, prepaid }, null);
   }
 

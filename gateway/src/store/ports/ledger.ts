@@ -173,9 +173,11 @@ export interface Movement {
 export interface Ledger {
   /**
    * Rejects with InsufficientFunds where the account is prepaid and has less than the amount available. The hold of a
-   * call that does not stream is not waited for.
+   * call that does not stream is not waited for. That of a stream is durable a few milliseconds later, or with its end.
    */
   hold(hold: Hold): Promise<void>;
+  /** Writes a hold at once that waits for the end of its call: `hold` resolves earlier. */
+  writeHold(call_id: string): void;
   /** `nth` counts the extensions of a call from 1. Rejects as `hold` does. */
   extend(call_id: string, nth: number, amount: NanoUsd): Promise<void>;
   /** Is not waited for. */
