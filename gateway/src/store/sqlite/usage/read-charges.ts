@@ -88,7 +88,9 @@ export function readCharges(database: Database, question: ChargesQuestion): Char
       for (const span of plan.records) sums.addRows(readRolled(database, question, span, mark.charges));
     }
   }
-  const rest = 'call_record INDEXED BY call_record_block WHERE block > ? AND account = ? AND posted > 0';
+  // After an upgrade most records are left: reading them in their own order takes a tenth of the time.
+  const order = mark.charges < mark.block ? 'NOT INDEXED' : 'INDEXED BY call_record_block';
+  const rest = `call_record ${order} WHERE block > ? AND account = ? AND posted > 0`;
   sums.addRows(readRecords(database, question, rest, [mark.charges, account]));
   return { ...sums.answer(database), ...readState(database, account) };
 }

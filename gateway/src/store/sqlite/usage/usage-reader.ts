@@ -1,6 +1,6 @@
 /**
- * Implements the usage port over reading threads. Proofs and costs of attempts take long and have a thread of their own,
- * so that pages do not wait for them.
+ * Implements the usage port over reading threads. Proofs and costs of attempts take long, charges do after an upgrade: they
+ * have a thread of their own, so that pages do not wait for them.
  */
 
 import type { SessionReader, SessionsPage, SessionsQuestion } from '../../ports/calls/sessions.ts';
@@ -61,7 +61,7 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     },
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
     readAttemptCosts: (question) => ask(proofs, { kind: 'attempts', question }),
-    readCharges: (question) => ask(pages, { kind: 'charges', question }),
+    readCharges: (question) => ask(proofs, { kind: 'charges', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
     readReasons: (question) => ask(pages, { kind: 'reasons', question }),
