@@ -54,7 +54,7 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
   for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
     const path = route.replace(/^GET \/accounts\/\{account\}/, '');
     if (path === route || ASKED_BELOW.includes(path) || rowOf(route).reply === 'csv') continue;
-    // The folder has no alerts, views and reconciliations.
+    // The folder has no alerts.
     const missing = [...path.matchAll(/\{(\w+)\}/g)].filter(([, name = '']) => !(name in names));
     if (missing.length > 0) {
       process.stdout.write(`${route}: not measured, the folder has no ${missing.map(([, name]) => name).join(', ')}\n`);

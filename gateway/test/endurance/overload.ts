@@ -73,6 +73,7 @@ export async function proveSlope(requests: number, mibMax: number): Promise<Prov
   await gateway.stop();
   upstream.stop();
   if (slope - width > mibMax) problems.push(`${measured}, at most ${mibMax}`);
+  else if (width > 2 * mibMax) problems.push(`${measured}: the interval is too wide to judge`);
   const seen = points.filter((_, index) => index % (MEASUREMENTS / 8) === 0).map(({ y }) => y.toFixed(0));
   const words = `${requests} requests: ${measured}; resident MiB on the way: ${seen.join(', ')}`;
   return { words, problems };

@@ -99,7 +99,7 @@ export class CallMoney {
     }
   }
 
-  /** Resolves when the hold is on disk, at once if need be. Rejects if it could not be kept. */
+  /** Has the hold written if it still waits, and resolves when it is on disk. Rejects if it could not be kept. */
   async whenSaved(): Promise<void> {
     const { ledger, admission } = this.#parts;
     if (this.#decided !== null) ledger.writeHold(admission.callId);

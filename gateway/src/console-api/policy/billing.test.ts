@@ -117,39 +117,15 @@ test('a statement is opening balance, movements, each day’s charges and closin
 test('a day’s charges are behind its movements, a line for each model and key, the greatest first', async () => {
   const entry = { seq: 1, kind: 'topup', ref: 'mov_a', released: 0n, note: null } as const;
   const tokens = { input: 1, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 1 };
-  const charge = { workspace: 'red', tokens };
+  const charge = { workspace: 'red', keyId: 'k', keyName: 'web', tokens };
   const statement = {
     opening: 1_000_000_000n,
     closing: 1_500_000_000n,
     movements: [{ ...entry, atMs: Date.UTC(2026, 10, 19, 22, 50), amount: 2_000_000_000n }],
     charges: [
-      {
-        ...charge,
-        dayMs: Date.UTC(2026, 10, 19, 23),
-        model: 'm',
-        keyId: 'k',
-        keyName: 'web',
-        calls: 1,
-        amount: 1_000_000_000n,
-      },
-      {
-        ...charge,
-        dayMs: Date.UTC(2026, 10, 18, 23),
-        model: 'm',
-        keyId: 'k',
-        keyName: 'web',
-        calls: 1,
-        amount: 100_000_000n,
-      },
-      {
-        ...charge,
-        dayMs: Date.UTC(2026, 10, 18, 23),
-        model: '=n',
-        keyId: 'k',
-        keyName: 'web',
-        calls: 2,
-        amount: 400_000_000n,
-      },
+      { ...charge, dayMs: Date.UTC(2026, 10, 19, 23), model: 'm', calls: 1, amount: 1_000_000_000n },
+      { ...charge, dayMs: Date.UTC(2026, 10, 18, 23), model: 'm', calls: 1, amount: 100_000_000n },
+      { ...charge, dayMs: Date.UTC(2026, 10, 18, 23), model: '=n', calls: 2, amount: 400_000_000n },
     ],
   };
   const lines: string[] = [];

@@ -1,5 +1,4 @@
 /** Serves accounts: their settings, their ledger, and its statement as a CSV file. */
-import { dayAt } from '../../admission/window.ts';
 import { formatNanoUsd } from '../../billing/money.ts';
 import { NO_LAYERED_CAPS } from '../../control/policy-changes.ts';
 import { viewAccount } from '../../control/views.ts';
@@ -38,21 +37,11 @@ export function billingHandlers(parts: PolicyParts) {
       const zone = deps.billing.timeZoneOf(id);
       // The requested range may end with the month; the data ends now.
       const closedMs = Math.min(toMs, nowMs);
-      const days = daysIn(zone, fromMs, closedMs);
-      const statement = await statements.readStatement(id, { fromMs, toMs }, days);
+      const statement = await statements.readStatement(id, { fromMs, toMs }, zone);
       const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
       return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
     },
   } satisfies Partial<Handlers>;
-}
-
-/** The starts of the days with a moment between two others. */
-function daysIn(timeZone: string, fromMs: number, toMs: number): number[] {
-  const days: number[] = [];
-  for (let atMs = fromMs; atMs === fromMs || atMs < toMs; atMs = dayAt(timeZone, atMs).endMs) {
-    days.push(dayAt(timeZone, atMs).startMs);
-  }
-  return days;
 }
 
 /** The positions that pages end with: a request's or movement's, or the number of an entry from before the journal. */

@@ -91,7 +91,7 @@ export async function readMonthlyStatement(
 ): Promise<MonthlyStatement> {
   const { id, name, mode, timeZone } = account;
   const range = monthRange(month, timeZone);
-  const { opening, closing, movements, charges } = await statements.readStatement(id, range, [range.fromMs]);
+  const { opening, closing, movements, charges } = await statements.readStatement(id, range, null);
   const [charged, credited] = [sumOf(charges), sumOf(movements)];
   if (opening + credited - charged !== closing) {
     throw new Error(

@@ -63,11 +63,11 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
     test('a statement adds up, and sums the charges of a day by workspace, key and model', async () => {
       const { statements } = await open();
       const range = { fromMs: 15, toMs: Date.now() + 60_000 };
-      const { charges, ...statement } = await statements.readStatement('team', range, [0]);
+      const { charges, ...statement } = await statements.readStatement('team', range, null);
       expect(statement).toMatchObject({ opening: 1_000n, closing: 969n, movements: [{ ref: 'm2', amount: -7n }] });
       const { model, workspace } = heldCall('a', 0n).draft;
       const tokens = { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 };
-      const common = { dayMs: 0, workspace, model };
+      const common = { dayMs: range.fromMs, workspace, model };
       expect(charges.toSorted((one, two) => (one.keyName ?? '').localeCompare(two.keyName ?? ''))).toEqual([
         { ...common, keyId: 'k1', keyName: 'renamed', calls: 2, tokens: { ...tokens, output: 8 }, amount: 16n },
         { ...common, keyId: 'k2', keyName: 'two', calls: 1, tokens: { ...tokens, output: 4 }, amount: 8n },
@@ -78,7 +78,7 @@ export function testStatements(name: string, openRig: () => Promise<StoreRig<Sta
       const { statements } = (await openRigs()).store;
       expect(await statements.readEntries('default', 'all', null, 9)).toEqual({ entries: [], next: null });
       const nothing = { opening: 0n, closing: 0n, movements: [], charges: [] };
-      expect(await statements.readStatement('default', { fromMs: 0, toMs: 9 }, [0])).toEqual(nothing);
+      expect(await statements.readStatement('default', { fromMs: 0, toMs: 9 }, 'UTC')).toEqual(nothing);
     });
   });
 }

@@ -276,7 +276,7 @@ export type ChargedTokens = Readonly<Record<(typeof CHARGED_TOKENS)[number], num
 
 /** The charges of one key's calls to one model in one workspace on one day. */
 export interface DayCharge {
-  /** The start of the day, as asked. */
+  /** The start of the day; of a statement that is not by days, its start. */
   readonly dayMs: number;
   /** Null: the call has no record. */
   readonly workspace: string | null;
@@ -297,6 +297,6 @@ export interface StatementReader {
    * may exceed the limit by its other lines.
    */
   readEntries(account: string, only: 'movements' | 'all', before: string | null, limit: number): Promise<EntryPage>;
-  /** `days`: the starts of the days, ascending, the first not after `fromMs`; days start on whole quarter hours. */
-  readStatement(account: string, range: StatementRange, days: readonly number[]): Promise<Statement>;
+  /** `zone`: charges are those of a day in this time zone; null: of the whole range. */
+  readStatement(account: string, range: StatementRange, zone: string | null): Promise<Statement>;
 }

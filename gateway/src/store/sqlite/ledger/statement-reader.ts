@@ -16,8 +16,8 @@ import {
 } from '../../ports/ledger.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import { timeOf } from '../usage/find-ids.ts';
-import { bucketOf, QUARTER_MS } from '../usage/plan-spans.ts';
-import type { ChargeRow, ChargesAnswer, ChargesQuestion } from '../usage/read-charges.ts';
+import { QUARTER_MS } from '../usage/plan-spans.ts';
+import { type ChargeRow, type ChargesAnswer, type ChargesQuestion, dayOf } from '../usage/read-charges.ts';
 
 /** Rows, of all accounts, that one query scans: about a tenth of a second. */
 interface StatementPieces {
@@ -184,11 +184,12 @@ export function createStatementReader(
       const older = await readOldEntries(account, only, (rows[0]?.last ?? 0) + 1, limit - entries.length);
       return { entries: [...entries, ...older.entries], next: older.next };
     },
-    async readStatement(account, range, days) {
+    async readStatement(account, range, zone) {
       const { fromMs, toMs } = range;
-      const charged = await readCharges({ account, fromMs, toMs, days });
+      const question = { account, fromMs, toMs, zone };
+      const charged = await readCharges(question);
       const all = await readMovements(account, charged);
-      const sums = new ChargeSums(range, days);
+      const sums = new ChargeSums(question);
       await addOldCharges(account, range, charged.lastEntry, sums);
       for (const row of charged.rows) sums.add(row);
       const charges = sums.all();
@@ -261,15 +262,15 @@ interface ChargeSum {
 /** Adds up the charges of calls by day, workspace, model and key. */
 class ChargeSums {
   readonly #range: StatementRange;
-  readonly #days: readonly number[];
+  readonly #dayOf: (atMs: number) => number;
   readonly #sums = new Map<string, ChargeSum>();
   /** Charged by calls from before the journal, before the range and after it. */
   before = 0n;
   after = 0n;
 
-  constructor(range: StatementRange, days: readonly number[]) {
-    this.#range = range;
-    this.#days = days;
+  constructor(question: ChargesQuestion) {
+    this.#range = question;
+    this.#dayOf = dayOf(question);
   }
 
   all(): DayCharge[] {
@@ -279,7 +280,7 @@ class ChargeSums {
   addOld(row: Omit<OldChargeRow, 'amount'> & { readonly amount: bigint }): void {
     if (row.lastMs < this.#range.fromMs) this.before += row.amount;
     else if (row.lastMs >= this.#range.toMs) this.after += row.amount;
-    else this.add({ ...row, tokens: row, dayMs: this.#days[bucketOf(this.#days, row.lastMs)] ?? 0 });
+    else this.add({ ...row, tokens: row, dayMs: this.#dayOf(row.lastMs) });
   }
 
   add({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount }: ChargeRow): void {

@@ -1,6 +1,6 @@
 /**
  * Defines the tables of rolled-up sums with those of charges: by the end of calls, as statements show them. Older
- * databases have the sums of usage only; their charges are added when records are next rolled up.
+ * databases have the sums of usage only; their charges are added between other writes.
  */
 
 export const USAGE_BLOCK = `CREATE TABLE usage_block (

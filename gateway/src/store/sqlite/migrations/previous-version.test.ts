@@ -49,6 +49,9 @@ test('keys, money, requests, prompts, people and alerts are complete, and the st
     .reduce((sum, one) => sum + BigInt(one.cost_nano_usd ?? 0), 0n);
   expect(spent).toBeGreaterThan(0n);
   expect(balances.get('team')).toMatchObject({ held: 0n, available: 2_500_000_000n - spent });
+  // A statement is refused where it is not what the ledger charged.
+  const { charges, closing } = await store.statements.readStatement('team', { fromMs: 0, toMs: Date.now() }, 'UTC');
+  expect([charges.reduce((sum, { amount }) => sum + amount, 0n), closing]).toEqual([spent, 2_500_000_000n - spent]);
 
   const people = await store.people.find('person', { where: [] });
   expect(people.map(({ email }) => email)).toEqual(['ada@example.com']);

@@ -43,11 +43,18 @@ test('a real folder of version 20 opens: its ledger verifies, and accounts, keys
   expect(calls.length).toBe(16);
   // Also the one whose draft an older version wrote.
   expect(new Set(calls.map(({ trace_id }) => trace_id))).toEqual(new Set([null]));
-  expect((await store.ledger.readBalances()).map(({ account, held }) => [account, held])).toEqual([
+  const balances = await store.ledger.readBalances();
+  expect(balances.map(({ account, held }) => [account, held])).toEqual([
     ['default', 0n],
     ['solo', 0n],
     ['team', 0n],
   ]);
+  // A statement is refused where it is not what the ledger charged.
+  for (const { account, charged } of balances) {
+    const { charges } = await store.statements.readStatement(account, { fromMs: 0, toMs: Date.now() }, 'UTC');
+    expect(charges.reduce((sum, { amount }) => sum + amount, 0n)).toBe(charged);
+  }
+  expect(balances.some(({ charged }) => charged > 0n)).toBe(true);
   expect((await store.policies.readAccounts()).map(({ id, mode }) => `${id} ${mode}`)).toEqual([
     'default postpaid',
     'team prepaid',

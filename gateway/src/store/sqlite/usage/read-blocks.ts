@@ -6,12 +6,17 @@ import { type LatencyBlock, openLatencies, openSums, type SumBlock } from '../ro
 import { OUTCOME_COUNTERS } from '../rollup/tally.ts';
 import type { SeriesKind, UsageKind } from '../rollup/usage-series.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
-import type { Span } from './plan-spans.ts';
+import type { Span, SpanPlan } from './plan-spans.ts';
 
 /** A part of the range, in blocks of one step. */
 export interface RolledPart {
   readonly step: BlockStep;
   readonly span: Span;
+}
+
+export function partsOf({ days, quarters }: Pick<SpanPlan, 'days' | 'quarters'>): RolledPart[] {
+  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
+  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
 }
 
 export interface RolledQuestion {

@@ -9,6 +9,7 @@ import { requestIdFloor } from '../../../lib/request-id.ts';
 import { CHARGED_TOKENS, type ChargedTokens } from '../../ports/ledger.ts';
 import {
   addColumns,
+  addWholeColumns,
   COST_AT,
   COUNTERS,
   MONEY_UNIT,
@@ -20,8 +21,8 @@ import {
 import { readUsageAccount } from '../rollup/usage-accounts.ts';
 import { readUsageMark } from '../rollup/usage-mark.ts';
 import type { Parameter } from './conditions.ts';
-import { bucketOf, planSpans, QUARTER_MS, type Span, type SpanPlan } from './plan-spans.ts';
-import { type RolledPart, readBlocks } from './read-blocks.ts';
+import { planSpans, QUARTER_MS, type Span } from './plan-spans.ts';
+import { partsOf, type RolledPart, readBlocks } from './read-blocks.ts';
 import { ID_SLACK_MS } from './scan-records.ts';
 
 /** Unix ms; `toMs` is exclusive. */
@@ -29,13 +30,23 @@ export interface ChargesQuestion {
   readonly account: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** The starts of the days, ascending, on whole quarters of an hour; the first may be anywhere before `fromMs`. */
-  readonly days: readonly number[];
+  /** The rows are those of a day in this time zone; null: of the whole range. */
+  readonly zone: string | null;
+}
+
+/** The start of the day in the question's zone that contains a moment: cheap for moments of the same day. */
+export function dayOf({ fromMs, zone }: Pick<ChargesQuestion, 'fromMs' | 'zone'>): (atMs: number) => number {
+  if (zone === null) return () => fromMs;
+  let day = { startMs: 0, endMs: 0 };
+  return (atMs) => {
+    if (atMs < day.startMs || atMs >= day.endMs) day = dayAt(zone, atMs);
+    return day.startMs;
+  };
 }
 
 /** What the calls of a day, workspace, model and key charged, under one name of the key. */
 export interface ChargeRow {
-  /** The start of the day, as asked. */
+  /** As `dayOf`. */
   readonly dayMs: number;
   /** Null, as the following: the call has no record. */
   readonly workspace: string | null;
@@ -72,7 +83,7 @@ const NEVER_CUT = Number.POSITIVE_INFINITY;
 
 /** Within the caller's transaction. */
 export function readCharges(database: Database, question: ChargesQuestion): ChargesAnswer {
-  const { account, fromMs, toMs, days } = question;
+  const { account, fromMs, toMs, zone } = question;
   const mark = readUsageMark(database);
   const kept = readUsageAccount(database, account);
   const sums = new Charges(question);
@@ -80,7 +91,8 @@ export function readCharges(database: Database, question: ChargesQuestion): Char
     const { timeZone } = kept;
     const ranges = [
       { fromMs: 0, toMs: fromMs, buckets: [0], timeZone },
-      { fromMs, toMs, buckets: days, timeZone },
+      // Days of another zone are added up from quarters.
+      { fromMs, toMs, buckets: [fromMs], timeZone: zone ?? timeZone },
       { fromMs: toMs, toMs: Math.max(toMs, readLastMs(database, kept)), buckets: [toMs], timeZone },
     ];
     for (const plan of ranges.map((range) => planSpans(range, true, kept, NEVER_CUT))) {
@@ -114,11 +126,6 @@ function readLastMs(database: Database, { id, timeZone }: { readonly id: number;
     )
     .get(id);
   return last?.startMs == null ? 0 : dayAt(timeZone, last.startMs).endMs;
-}
-
-function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
-  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
-  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
 }
 
 interface RecordRow extends ChargedTokens {
@@ -182,7 +189,8 @@ type Named = Pick<ChargeRow, 'workspace' | 'model' | 'keyId' | 'keyName'>;
 
 class Charges {
   readonly #question: ChargesQuestion;
-  /** Series → bucket → its sum. */
+  readonly #dayOf: (atMs: number) => number;
+  /** Series → start of the day → its sum. */
   readonly #series = new Map<number, Map<number, { readonly tally: Tally; lastMs: number }>>();
   readonly #rows: ChargeRow[] = [];
   #before = 0n;
@@ -190,42 +198,45 @@ class Charges {
 
   constructor(question: ChargesQuestion) {
     this.#question = question;
+    this.#dayOf = dayOf(question);
   }
 
   addBlocks(database: Database, account: number, part: RolledPart): void {
     for (const block of readBlocks(database, { account, kind: 'charge' }, part, 'sums')) {
       if (!this.#isInside(block.startMs)) {
-        this.#addOutside(block.startMs, moneyOf(sumOf(block.sums[COST_AT]), sumOf(block.sums[COST_AT + 1])));
+        const whole = newTally();
+        addWholeColumns(whole, block.sums);
+        this.#addOutside(block.startMs, chargedOf(whole));
         continue;
       }
-      const bucket = bucketOf(this.#question.days, block.startMs);
-      for (let nth = 0; nth < block.series.length; nth++) this.#add(block.series[nth] ?? 0, bucket, block, nth);
+      const dayMs = this.#dayOf(block.startMs);
+      for (let nth = 0; nth < block.series.length; nth++) this.#add(block.series[nth] ?? 0, dayMs, block, nth);
     }
   }
 
   addRows(rows: readonly RecordRow[]): void {
-    const { days } = this.#question;
     for (const { units, left, workspace, model, keyId, keyName, lastMs, calls, ...tokens } of rows) {
       const amount = moneyOf(units, left);
-      const dayMs = days[bucketOf(days, lastMs)] ?? 0;
       if (!this.#isInside(lastMs)) this.#addOutside(lastMs, amount);
-      else this.#rows.push({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount });
+      else {
+        const dayMs = this.#dayOf(lastMs);
+        this.#rows.push({ dayMs, workspace, model, keyId, keyName, lastMs, calls, tokens, amount });
+      }
     }
   }
 
   /** Reads the names of the series. */
   answer(database: Database): Pick<ChargesAnswer, 'rows' | 'before' | 'after'> {
-    const { account, days } = this.#question;
+    const { account } = this.#question;
     const rolled: ChargeRow[] = [];
     const read = database.prepare<Named & { readonly id: number }, [string]>(
       `SELECT id, workspace, model, key_id AS keyId, key_name AS keyName FROM usage_series
         WHERE account = ? AND kind = 'charge' ORDER BY id`,
     );
     for (const { id, ...named } of read.iterate(account)) {
-      for (const [bucket, { tally, lastMs }] of this.#series.get(id) ?? []) {
-        const amount = moneyOf(tally[COST_AT] ?? 0, tally[COST_AT + 1] ?? 0);
-        const tokens = tokensOf(tally);
-        rolled.push({ ...named, dayMs: days[bucket] ?? 0, lastMs, calls: requestsOf(tally), tokens, amount });
+      for (const [dayMs, { tally, lastMs }] of this.#series.get(id) ?? []) {
+        const [calls, tokens, amount] = [requestsOf(tally), tokensOf(tally), chargedOf(tally)];
+        rolled.push({ ...named, dayMs, lastMs, calls, tokens, amount });
       }
     }
     read.finalize();
@@ -243,26 +254,24 @@ class Charges {
 
   #add(
     series: number,
-    bucket: number,
+    dayMs: number,
     block: { readonly startMs: number; readonly sums: readonly ArrayLike<number>[] },
     nth: number,
   ): void {
-    let buckets = this.#series.get(series);
-    if (buckets === undefined) {
-      buckets = new Map();
-      this.#series.set(series, buckets);
+    let days = this.#series.get(series);
+    if (days === undefined) {
+      days = new Map();
+      this.#series.set(series, days);
     }
-    const sum = buckets.get(bucket) ?? { tally: newTally(), lastMs: block.startMs };
+    const sum = days.get(dayMs) ?? { tally: newTally(), lastMs: block.startMs };
     addColumns(sum.tally, block.sums, nth);
     sum.lastMs = Math.max(sum.lastMs, block.startMs);
-    buckets.set(bucket, sum);
+    days.set(dayMs, sum);
   }
 }
 
-function sumOf(column: ArrayLike<number> = []): number {
-  let sum = 0;
-  for (let nth = 0; nth < column.length; nth++) sum += column[nth] ?? 0;
-  return sum;
+function chargedOf(tally: Tally): bigint {
+  return moneyOf(tally[COST_AT] ?? 0, tally[COST_AT + 1] ?? 0);
 }
 
 function tokensOf(tally: Tally): ChargedTokens {

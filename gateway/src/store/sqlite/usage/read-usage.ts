@@ -17,7 +17,7 @@ import { kindFor, recordCondition } from './conditions.ts';
 import { chooseGroups, REST, UsageGather } from './gather-usage.ts';
 import { bucketOf, planSpans, type SpanPlan } from './plan-spans.ts';
 import { GroupRanks, type Rolling, rankCallers } from './rank-callers.ts';
-import { type ReadBlock, type RolledPart, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
+import { partsOf, type ReadBlock, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
 import { type Deadline, idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
 
 /** Longest time for which single calls are read. */
@@ -94,11 +94,6 @@ function gatherRecords(
   });
   if (beyond === null) return;
   scanRolled(database, unfolded, beyond, condition, deadline, (record) => gather.dropRecord(record));
-}
-
-function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
-  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
-  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
 }
 
 /** Adds all blocks of the parts; returns the names of the groups to show, in order. */

@@ -30,7 +30,7 @@ export type WriterRequest =
   | { readonly kind: 'writes'; readonly writes: readonly (readonly WriteStatement[])[] }
   /** Brings the tables up to a durable block of the journal. */
   | { readonly kind: 'ingest'; readonly throughSeq: number }
-  /** Builds chunks of records for about 20 ms. */
+  /** Adds charges from before an upgrade, or builds chunks of records, for about 20 ms. */
   | { readonly kind: 'chunk' }
   /** Writes and deletes a few pages, to check whether the disk accepts writes again. */
   | { readonly kind: 'probe' }

@@ -51,7 +51,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   let onIdle: () => void = () => undefined;
   let chunkTimer: Timer | null = null;
 
-  /** Records are chunked between other requests. A fault leaves them as they are: the next ingest tries again. */
+  /** Records are chunked, and an upgrade is completed, between other requests. A fault leaves them as they are: the next ingest tries again. */
   function chunkAfter(delayMs: number): void {
     chunkTimer ??= setTimeout(() => {
       link.request({ kind: 'chunk' }, (reply) => {
