@@ -54,13 +54,19 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
   for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
     const path = route.replace(/^GET \/accounts\/\{account\}/, '');
     if (path === route || ASKED_BELOW.includes(path) || rowOf(route).reply === 'csv') continue;
+    if (path === '/views') {
+      process.stdout.write(`${route}: not measured, only users have views\n`);
+      continue;
+    }
     // The folder has no alerts.
     const missing = [...path.matchAll(/\{(\w+)\}/g)].filter(([, name = '']) => !(name in names));
     if (missing.length > 0) {
       process.stdout.write(`${route}: not measured, the folder has no ${missing.map(([, name]) => name).join(', ')}\n`);
       continue;
     }
-    routes[route] = askOf(route, names).replace('GET ', '');
+    routes[route] = askOf(route, names)
+      .replace('GET ', '')
+      .replace('session=run-1', `session=${newest.session ?? 'none'}`);
   }
   routes['GET /status'] = '/status';
   routes['an old call'] = `${own}/logs/${old.request_id}`;
