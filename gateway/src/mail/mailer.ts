@@ -2,7 +2,6 @@
  * Sends messages through the configured SMTP server, one connection each. Connects to no other host; trusts only
  * certificates of the system's authorities.
  */
-import { createTransport } from 'nodemailer';
 import type { ServerConfig, SmtpConfig } from '../config/config.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -46,6 +45,8 @@ export function createMailer(
   return async (mail) => {
     const { smtp: config, publicUrl } = server();
     if (config === null) return { isSent: false, problem: NOT_CONFIGURED };
+    // Imported here, not above: it takes 7 MB, and most gateways send no mail.
+    const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       host: config.host,
       port: config.port,
