@@ -8,7 +8,7 @@ import { decodeFrames } from './decode-frames.ts';
 import { DISK } from './file-port.ts';
 import { openJournal } from './journal.ts';
 import { recoverJournal } from './recover-journal.ts';
-import { FOLDER, JournalTrial, NO_MARK, idsOf as numbersOf, SEGMENT_BYTES } from './testing/journal-trial.ts';
+import { FOLDER, JournalTrial, NO_MARK, idsOf as numbersOf, SEGMENT_BYTES, turn } from './testing/journal-trial.ts';
 import { systemError } from './testing/memory-files.ts';
 import { pass } from './testing/run-schedule.ts';
 
@@ -123,6 +123,42 @@ test('a block that is written without a waiter during a slow sync becomes durabl
   await pass(100);
   expect(trial.journal?.durableSeq).toBe(3);
   await trial.journal?.close();
+});
+
+test('after a sync that many waited for, the next block gathers frames for a millisecond', async () => {
+  jest.useFakeTimers();
+  const trial = new JournalTrial();
+  await trial.open();
+  let syncs = 0;
+  trial.files.faultOf = (name) => {
+    if (name === 'datasync') syncs += 1;
+    return null;
+  };
+  // Without a step of the clock: the test runner's fires timers of a millisecond at a step of none.
+  const append = async (): Promise<number> => {
+    const id = trial.append(10);
+    for (let count = 0; count < 6; count++) await turn();
+    return id;
+  };
+  await append();
+  await append();
+  expect(syncs).toBe(2);
+  for (let count = 0; count < 3; count++) trial.append(10);
+  await append();
+  expect(syncs).toBe(3);
+  const gathered = [await append(), await append()];
+  expect([syncs, ...gathered.map((id) => trial.fates[id])]).toEqual([3, 'open', 'open']);
+  await pass(1);
+  expect([syncs, ...gathered.map((id) => trial.fates[id])]).toEqual([4, 'acked', 'acked']);
+  const alone = await append();
+  expect([syncs, trial.fates[alone]]).toEqual([5, 'acked']);
+  for (let count = 0; count < 3; count++) trial.append(10);
+  await append();
+  const last = await append();
+  const closed = trial.journal?.close();
+  await pass(1);
+  await closed;
+  expect([syncs, trial.fates[last]]).toEqual([7, 'acked']);
 });
 
 test('a failed sync refuses what it had as unknown, the rest as failed, and keeps what no one waits for in order', async () => {

@@ -14,6 +14,9 @@ import { messageOf, nameFault, SegmentWriter } from './segment-writer.ts';
 import { SEGMENT_BYTES } from './segments.ts';
 
 const LAZY_WRITE_MS = 5;
+/** A sync costs as much CPU as many frames: a block with so many waiters shows a load at which the next one may wait. */
+const BUSY_WAITERS = 4;
+const GATHER_MS = 1;
 const LAZY_SYNC_MS = 100;
 const RETRY_MS = 500;
 const SYNC_MS_MAX = 5_000; // A disk that takes longer hangs: calls that wait for it would pile up.
@@ -60,6 +63,8 @@ class SegmentJournal implements WatchedJournal {
   readonly #durablePrev = new Uint8Array(HASH_BYTES);
   #isSyncing = false;
   #isTurnEndDue = false;
+  /** Runs while the next block gathers more frames after a sync; null: it is written at the end of the turn. */
+  #gathering: ReturnType<typeof setTimeout> | null = null;
   /** The forming block waits for the next segment. */
   #isRotating = false;
   #lazyWrite: ReturnType<typeof setTimeout> | null = null;
@@ -177,13 +182,18 @@ class SegmentJournal implements WatchedJournal {
   }
 
   #commitAtTurnEnd(): void {
-    if (this.#isTurnEndDue || this.#isSyncing) return;
+    if (this.#isTurnEndDue || this.#isSyncing || this.#gathering !== null) return;
     this.#isTurnEndDue = true;
     setImmediate(this.#onTurnEnd);
   }
 
   readonly #onTurnEnd = (): void => {
     this.#isTurnEndDue = false;
+    this.#commit();
+  };
+
+  readonly #onGathered = (): void => {
+    this.#gathering = null;
     this.#commit();
   };
 
@@ -290,7 +300,9 @@ class SegmentJournal implements WatchedJournal {
     const hasWaiters = this.#forming.waiters.length + this.#written.waiters.length > 0;
     // The disk works on the next block while this one's waiters are told.
     if (this.#down !== null) this.#retryLater();
-    else if (hasWaiters || this.#isRotating || !this.#queue.isEmpty) this.#commit();
+    else if (this.#isRotating || !this.#queue.isEmpty) this.#commit();
+    else if (this.#told.waiters.length >= BUSY_WAITERS) this.#gathering ??= setTimeout(this.#onGathered, GATHER_MS);
+    else if (hasWaiters) this.#commit();
     this.#told.tell(null, this.#onWaiterFault);
     this.#told.clear();
   };
@@ -382,7 +394,8 @@ class SegmentJournal implements WatchedJournal {
       if (failure === null) break;
     }
     await this.#syncEnd();
-    for (const timer of [this.#lazyWrite, this.#lazySync, this.#retry]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.#gathering, this.#lazyWrite, this.#lazySync, this.#retry])
+      if (timer !== null) clearTimeout(timer);
     await this.#segments.close();
     if (failure !== null) throw failure;
   }
