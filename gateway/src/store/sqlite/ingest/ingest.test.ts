@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { cpSync } from 'node:fs';
+import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { everyOrAll } from '../../../../test/harness/exhaustive.ts';
 import { openJournal } from '../../journal/journal.ts';
@@ -241,4 +241,17 @@ describe('a process that is killed', () => {
     },
     30_000,
   );
+});
+
+test('a release commits something, and so waits for the disk, although the mark stays as it is', () => {
+  const dataDir = newFolder();
+  const rig = openIngestRig(dataDir);
+  rig.append([{ kind: 'refused', record: sampleRecord('req_1') }]);
+  const logBytes = () => statSync(`${databasePath(dataDir)}-wal`).size;
+  const before = logBytes();
+  const mark = rig.database.query('SELECT * FROM stream').get();
+  rig.release();
+  expect(logBytes()).toBeGreaterThan(before);
+  expect(rig.database.query('SELECT * FROM stream').get()).toEqual(mark);
+  rig.close();
 });

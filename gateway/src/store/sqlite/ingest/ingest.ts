@@ -178,8 +178,11 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored, earli
       return ingested();
     },
     release() {
-      // An empty transaction would not wait for the disk.
-      inTransaction(database, () => moveMark.run(mark.epoch, mark.seq, mark.head));
+      // A transaction that changes no byte would not wait for the disk.
+      inTransaction(database, () => {
+        moveMark.run(mark.epoch, mark.seq, new Uint8Array(mark.head.length));
+        moveMark.run(mark.epoch, mark.seq, mark.head);
+      });
       released = mark.seq;
       unreleasedBytes = 0;
       return ingested();

@@ -25,6 +25,8 @@ export interface IngestRig {
   appendOnly(frames: readonly Frame[]): number;
   ingest(throughSeq: number): void;
   rollUp(): void;
+  /** As `Ingest.release`. */
+  release(): void;
   /** As `Ingest.addEarlierCharges`. */
   addEarlierCharges(): boolean;
   /** Builds all chunks that can be built. */
@@ -94,6 +96,7 @@ export function openIngestRig(
     appendOnly,
     ingest: (throughSeq) => void ingest.reach(throughSeq),
     rollUp: ingest.rollUp,
+    release: () => void ingest.release(),
     addEarlierCharges: ingest.addEarlierCharges,
     chunk() {
       while (chunks.step());
