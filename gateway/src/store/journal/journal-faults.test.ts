@@ -3,6 +3,8 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EXHAUSTIVE } from '../../../test/fault/calls.ts';
 import { exhaustiveTest, SEED } from '../../../test/harness/exhaustive.ts';
+import { JournalTrial, turn } from './testing/journal-trial.ts';
+import { systemError } from './testing/memory-files.ts';
 import { drawBy, runSchedule, type Step } from './testing/run-schedule.ts';
 
 const append = (bytes: number, lazy = false): Step => ({ do: 'append', bytes, lazy });
@@ -69,6 +71,30 @@ test('blocks that a start finds after a failed sync stay after a later power los
     const steps: Step[] = [append(10), turns(4), fail, append(900), turns(4), { do: 'kill' }, { do: 'powerLoss' }];
     await runSchedule(steps, { random: drawBy(seed), lossesPerCall: 5 });
   }
+});
+
+test('so does the head of a segment whose first sync failed', async () => {
+  const trial = new JournalTrial();
+  await trial.open();
+  const hasEntered = () => trial.files.bytesOf('00000002.seg').readUInt32LE(0) !== 0;
+  trial.files.faultOf = (name) => (name === 'datasync' && hasEntered() ? systemError('EIO') : null);
+  // Nothing of a failed sync is on the disk.
+  trial.files.random = () => 0.9;
+  while (!hasEntered()) {
+    trial.append(900);
+    for (let count = 0; count < 12; count++) await turn();
+  }
+  // Killed before the next segment is tried.
+  const left = trial.files.afterKill();
+  trial.files.faultOf = () => systemError('EIO');
+  trial.leave(left, false);
+  await trial.open();
+  expect(new Set(trial.fates)).toEqual(new Set(['found']));
+  trial.check(
+    trial.files.afterPowerLoss(() => false),
+    true,
+  );
+  await trial.journal?.close();
 });
 
 test('frames refused by a failed sync stay out once the journal goes on, whatever the power leaves of it', async () => {

@@ -9,7 +9,7 @@ import { StoreError, Unavailable } from '../ports/store-errors.ts';
 import { type Block, findBlock, HASH_BYTES } from './block.ts';
 import { ChainReader } from './block-cursor.ts';
 import { DISK, type FilePort } from './file-port.ts';
-import { type Segment, STREAM_BYTES } from './segments.ts';
+import { SEGMENT_HEAD_BYTES, type Segment, STREAM_BYTES } from './segments.ts';
 
 export interface RecoveredJournal {
   readonly stream: Uint8Array;
@@ -72,7 +72,9 @@ function inspectJournal(
     const spans = new Map<string, Span>();
     for (let block = chain.next(); block !== null; block = chain.next()) {
       const { path, at: toByte } = chain.place;
-      const fromByte = spans.get(path)?.fromByte ?? toByte - block.bytes.length;
+      const startByte = toByte - block.bytes.length;
+      // The head of a segment became durable with its first block, or not at all.
+      const fromByte = spans.get(path)?.fromByte ?? (startByte === SEGMENT_HEAD_BYTES ? 0 : startByte);
       spans.set(path, { path, fromByte, toByte });
     }
     return {
