@@ -112,6 +112,17 @@ describe('frames that are refused', () => {
     expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 30n, held: 0n });
   });
 
+  test('the hold of a stream is given back although its end is refused with it', async () => {
+    const memory = await openPaid(30n);
+    memory.journal.isHeld = true;
+    const held = outcomeOf(memory.ledger.hold(heldCall('a', 30n, 'paid')));
+    memory.ledger.writeHold('a');
+    const settled = outcomeOf(memory.ledger.settle(settledCall('a', { held: 30n, output: 10, account: 'paid' })));
+    memory.journal.refuse();
+    expect(await Promise.all([held, settled])).toEqual(['unknown', 'unknown']);
+    expect(await balanceOf(memory, 'paid')).toMatchObject({ available: 30n, held: 0n });
+  });
+
   test('a settlement leaves the call open, and it can be abandoned or settled again', async () => {
     const memory = await openPaid(60n);
     for (const id of ['again', 'left']) await memory.ledger.hold(plainCall(id, 30n, 'paid'));

@@ -260,9 +260,11 @@ export class OpenCalls {
   /** Called by the call when its end was refused. */
   reopen(call: OpenCall): void {
     call.end = null;
-    // The hold stays in memory, as that of a call that does not stream.
-    call.keeper?.resolve();
-    call.keeper = null;
+    // Without a frame the hold stays in memory, as that of a call that does not stream. A frame's own outcome decides.
+    if (call.holdFrame === 'none') {
+      call.keeper?.resolve();
+      call.keeper = null;
+    }
     if (!this.#isOpen(call)) return;
     if (call.holdFrame === 'none') this.#holdLater(call);
     this.#endAbandoned(call);
