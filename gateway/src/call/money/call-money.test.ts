@@ -1,11 +1,15 @@
 /** Tests the money of one call: how much more it may produce, that it ends once, and that its parts add up. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { parsePriceVersion } from '../../billing/price.ts';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
+import { createMemoryLedger } from '../../store/testing/memory-ledger.ts';
+import { heldCall, PRICE_VERSION, settledCall } from '../../store/testing/sample-call.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
 import { holdMoney } from '../testing/held-money.ts';
+import { CallMoney } from './call-money.ts';
 
 const RECORD = sampleRecord('req_1');
 const SLICE = BigInt(SLICE_TOKENS);
@@ -112,6 +116,28 @@ describe('the end', () => {
     const { money, ledger } = await holdMoney({ cap: 5_000n, durable: Promise.reject(refused) });
     await expect(money.settle(700n, 700, RECORD)).rejects.toBe(refused);
     expect(ledger.kept).toEqual(['abandon req_1']);
+  });
+
+  test('that the caps allow and the account has no money for is written off beyond the hold', async () => {
+    const memory = createMemoryLedger();
+    const { draft } = heldCall('req_1', 30n);
+    const { admission } = await holdMoney({ cap: SLICE + 5_000n });
+    const money = new CallMoney({
+      admission,
+      ledger: memory.ledger,
+      price: parsePriceVersion(PRICE_VERSION),
+      holdRequest: null,
+      slice: { amount: 30n, outputTokens: 15, extendAtTokens: null },
+      draft,
+      saved: memory.ledger.hold({ draft, amount: 30n }),
+      unsaved: { explain: (cause) => cause, record: async () => undefined },
+      brokenAnswers: 'bill',
+    });
+    await money.whenSaved();
+    memory.setAccount('default', 'prepaid');
+    await money.settle(40n, 20, settledCall('req_1', { held: 30n, output: 20 }).record);
+    expect(memory.journal.durable.at(-1)).toMatchObject({ kind: 'end', posted: 30n, released: 0n, writtenOff: 10n });
+    expect((await memory.ledger.readBalances('default'))[0]).toMatchObject({ held: 0n, charged: 30n, writtenOff: 10n });
   });
 
   test('of a call without a price costs nothing and holds nothing', async () => {

@@ -22,9 +22,10 @@ import type { Usage } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import { DEFAULT_PROTOCOL } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
-import type { CallDraft, Checkpoint, DetachedCall, DetachedJob, Ledger } from '../../store/ports/ledger.ts';
+import type { CallDraft, Checkpoint, DetachedCall, DetachedJob, Ledger, Settlement } from '../../store/ports/ledger.ts';
 import type { LimitRefusal } from '../../store/ports/limits.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
+import { InsufficientFunds } from '../../store/ports/store-errors.ts';
 import type { StoredByCall } from '../../store/ports/stored-state.ts';
 
 export interface CallMoneyParts {
@@ -263,11 +264,11 @@ export class CallMoney {
         ? splitCost(this.#held, cost ?? 0n)
         : settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
     let charged = posted;
+    const plain = { record, posted, released, writtenOff };
+    const settlement = stored === undefined ? plain : { ...plain, stored };
     try {
-      const extended = extension === 0n ? null : this.#noteExtension(extension);
-      const settlement = { record, posted, released, writtenOff };
-      const settled = ledger.settle(stored === undefined ? settlement : { ...settlement, stored });
-      await (extended === null ? settled : Promise.all([extended, settled]));
+      if (extension === 0n) await ledger.settle(settlement);
+      else charged = await this.#settleExtended(extension, settlement, cost ?? 0n);
     } catch (fault) {
       // A failed hold is the cause of later failures; the two often share a commit.
       await this.#decided;
@@ -281,6 +282,25 @@ export class CallMoney {
     } finally {
       const given = admission.settle(charged, tokens, steadyNowMs());
       if (given instanceof Promise) await given;
+    }
+  }
+
+  /**
+   * Ends the hold after an extension that the caps allow. Where the account has no money for it, because it has become
+   * prepaid or has less than its limits know, the operator pays the rest. Returns what was posted.
+   */
+  async #settleExtended(extension: NanoUsd, settlement: Settlement, cost: NanoUsd): Promise<NanoUsd> {
+    const { ledger } = this.#parts;
+    const extended = this.#noteExtension(extension);
+    try {
+      await Promise.all([extended, ledger.settle(settlement)]);
+      return settlement.posted;
+    } catch (fault) {
+      const refusal = await extended.catch((cause: unknown) => cause);
+      if (!(refusal instanceof InsufficientFunds)) throw fault;
+      const { posted, released, writtenOff } = settleHold({ held: this.#held, cost, extensible: 0n });
+      await ledger.settle({ ...settlement, posted, released, writtenOff });
+      return posted;
     }
   }
 
