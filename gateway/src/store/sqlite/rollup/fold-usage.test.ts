@@ -1,11 +1,15 @@
 /** Tests that each record is in the sums once: gathered, written, after a fault, in a new process and in any time zone. */
 import { afterEach, expect, test } from 'bun:test';
+import { windowAt } from '../../../admission/window.ts';
+import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { randomCall, seededRandom } from '../../testing/random-calls.ts';
+import { settledCall } from '../../testing/sample-call.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { type IngestRig, openIngestRig } from '../testing/ingest-rig.ts';
 import { proveUsage } from '../usage/prove-usage.ts';
+import { readCharges } from '../usage/read-charges.ts';
 import { readUsageMark } from './usage-mark.ts';
 
 const newFolder = temporaryFolders();
@@ -105,3 +109,32 @@ test('a past day includes calls that end late, in its time zone and after a chan
     expectExact(rig, 120 * (nth + 2));
   }
 });
+
+test.each([true, false])(
+  'charges of a clock that was ahead stay in the sums of a new zone, written: %p',
+  (isWritten) => {
+    const rig = open(newFolder());
+    const nowMs = Date.now();
+    const end = (endedMs: number) => {
+      const { record, ...settled } = settledCall(`${requestIdFloor(endedMs)}${'0'.repeat(20)}`, {
+        held: 5_000n,
+        output: 100,
+        changes: { at_ms: endedMs },
+      });
+      rig.append([{ kind: 'end', record, hold: { amount: 5_000n, prepaid: false }, ...settled, at_ms: endedMs }]);
+    };
+    end((windowAt('day', 'America/New_York', nowMs).endMs ?? 0) + 3_600_000);
+    if (isWritten) rig.rollUp();
+    const sql = "UPDATE account SET time_zone = 'America/New_York' WHERE id = 'default'";
+    expect(rig.keepWrites([[{ sql, parameters: [], changes: 1 }]])).toBe(true);
+    end(nowMs);
+    rig.rollUp();
+    for (const days of [1, 29]) {
+      const fromMs = windowAt('day', 'UTC', nowMs).startMs - 30 * 86_400_000;
+      const range = { account: 'default', fromMs, toMs: fromMs + days * 86_400_000, zone: null };
+      const { rows, before, after, charged } = readCharges(rig.database, range);
+      expect(before + rows.reduce((sum, { amount }) => sum + amount, 0n) + after).toBe(charged);
+      expect(charged).toBe(400n);
+    }
+  },
+);

@@ -87,7 +87,8 @@ export function openUsageFolder(database: Database, earlierMax = EARLIER_MAX): U
   }
 
   function knowZones(nowMs: number): void {
-    if (!zonesKnown) accounts.takeZones(nowMs);
+    // What is gathered by the old days is gathered again.
+    if (!zonesKnown && accounts.takeZones(nowMs)) gathered = null;
     zonesKnown = true;
   }
 

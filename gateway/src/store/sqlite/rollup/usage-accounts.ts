@@ -14,9 +14,9 @@ export interface UsageAccount {
 export interface UsageAccounts {
   /**
    * Inside a transaction, before records are folded: applies changed time zones. Days in the new zone begin with the
-   * next day.
+   * next day. Returns whether a zone is new or changed.
    */
-  takeZones(nowMs: number): void;
+  takeZones(nowMs: number): boolean;
   /** @throws Error for an unknown account. */
   idOf(account: string): number;
   /**
@@ -39,10 +39,12 @@ const READ_ZONES = `SELECT account.id AS account, account.time_zone AS now, u.id
   FROM account LEFT JOIN usage_account u ON u.account = account.id`;
 const KEEP_ZONE = `INSERT INTO usage_account (account, time_zone, since_ms) VALUES (?, ?, ?)
   ON CONFLICT (account) DO UPDATE SET time_zone = excluded.time_zone, since_ms = excluded.since_ms RETURNING id`;
+const NEWEST_QUARTER = "SELECT max(start_ms) AS startMs FROM usage_block WHERE account = ? AND step = 'quarter'";
 
 export function openUsageAccounts(database: Database): UsageAccounts {
   const read = database.prepare<ZoneRow, []>(READ_ZONES);
   const keep = database.prepare<{ id: number }, [string, string, number]>(KEEP_ZONE);
+  const newestQuarter = database.prepare<{ startMs: number | null }, [number]>(NEWEST_QUARTER);
   const known = new Map<string, UsageAccount>();
   const days = new Map<string, { readonly timeZone: string; readonly startMs: number; readonly endMs: number }>();
   const accountOf = (account: string): UsageAccount => {
@@ -52,17 +54,21 @@ export function openUsageAccounts(database: Database): UsageAccounts {
   };
   return {
     takeZones(nowMs) {
+      let hasChanged = false;
       for (const { account, now, id, timeZone, sinceMs } of read.all()) {
         if (now === timeZone && id !== null && sinceMs !== null) {
           known.set(account, { id, timeZone, sinceMs });
           continue;
         }
-        // Sums by the old days stay stored, but are no longer read.
-        const since = timeZone === null ? 0 : (windowAt('day', now, nowMs).endMs ?? 0);
+        // Sums by the old days stay stored, but are no longer read: the clock may have been ahead when they were made.
+        const newest = Math.max(nowMs, id === null ? 0 : (newestQuarter.get(id)?.startMs ?? 0));
+        const since = timeZone === null ? 0 : (windowAt('day', now, newest).endMs ?? 0);
         const row = keep.get(account, now, since);
         if (row === null) throw new Error(`account ${account} got no number for its usage`);
         known.set(account, { id: row.id, timeZone: now, sinceMs: since });
+        hasChanged = true;
       }
+      return hasChanged;
     },
     idOf: (account) => accountOf(account).id,
     dayOf(account, atMs) {
@@ -79,6 +85,7 @@ export function openUsageAccounts(database: Database): UsageAccounts {
     close() {
       read.finalize();
       keep.finalize();
+      newestQuarter.finalize();
     },
   };
 }
