@@ -38,6 +38,8 @@ const DURATION = 0x4489;
 const CLUSTER = 0x1f43b675;
 const NANOSECONDS = 1e9;
 const SCALE_DEFAULT = 1_000_000;
+/** A longer element is none: it could be the whole file. */
+const FLOAT_BYTES_MAX = 8;
 
 interface Element {
   readonly id: number;
@@ -52,7 +54,7 @@ export async function secondsOfWebm(file: AudioBytes): Promise<number | null> {
   if (info === null) return null;
   const scale = await findElement(file, TIMESTAMP_SCALE, info.start, info.end);
   const duration = await findElement(file, DURATION, info.start, info.end);
-  if (duration === null) return null;
+  if (duration === null || duration.end - duration.start > FLOAT_BYTES_MAX) return null;
   const bytes = await file.at(duration.start, duration.end - duration.start);
   const ticks = bytes.length === 4 ? bytes.readFloatBE(0) : bytes.length === 8 ? bytes.readDoubleBE(0) : Number.NaN;
   const seconds = (ticks * (scale === null ? SCALE_DEFAULT : await readUnsigned(file, scale))) / NANOSECONDS;

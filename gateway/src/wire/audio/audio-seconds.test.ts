@@ -208,3 +208,24 @@ test('headers within one span are one read', async () => {
   expect(await readAudioSeconds({ length: file.length, read }, 0, file.length)).toBeNull();
   expect(reads).toBe(1);
 });
+
+test('a WebM file whose duration claims all of it is not read whole', async () => {
+  const MIB = 1024 * 1024;
+  const length = 200 * MIB;
+  const sized = (id: readonly number[]) => {
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64BE(BigInt(length) | (1n << 56n));
+    return Buffer.concat([Buffer.from(id), size]);
+  };
+  const info = [sized([0x18, 0x53, 0x80, 0x67]), sized([0x15, 0x49, 0xa9, 0x66]), sized([0x44, 0x89])];
+  const head = Buffer.concat([element([0x1a, 0x45, 0xdf, 0xa3], Buffer.alloc(20)), ...info]);
+  let readBytes = 0;
+  const read = async (offset: number) => {
+    const bytes = Buffer.alloc(Math.min(64 * 1024, length - offset));
+    if (offset < head.length) head.copy(bytes, 0, offset);
+    readBytes += bytes.length;
+    return bytes;
+  };
+  expect(await readAudioSeconds({ length, read }, 0, length)).toBeNull();
+  expect(readBytes).toBeLessThan(MIB);
+});
