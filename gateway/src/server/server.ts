@@ -45,6 +45,8 @@ export function startHttpServer(host: string, port: number, parts: ServerDeps, t
   };
   const sockets = new SocketSet(parts.deps);
   const binding = { parts, sockets, onRequest };
+  // Servers with certificates share their port, so that one can take it over: not with another process's.
+  if (tls !== null && port !== 0) void listen(host, port, binding, null).stop(true);
   let server = listen(host, port, binding, tls);
   const boundPort = server.port ?? port;
   /** Those before a change of the certificate, until their last connection is closed. */

@@ -57,11 +57,11 @@ function shownBy(port: number, more: object = {}): Promise<string> {
 }
 
 /** A server whose calls never begin: only paths without dependencies are asked for. */
-function serve(files: { readonly cert: string; readonly key: string }) {
+function serve(files: { readonly cert: string; readonly key: string }, port = 0) {
   const limits = { urlBytesMax: 8_192, headerCountMax: 100, idleConnectionTimeoutMs: 68_000 };
   const deps = { settings: { config: { limits, server: { trustedProxies: [], console: false } } }, draining: false };
   const pair = loadTls(files);
-  const server = startHttpServer('127.0.0.1', 0, { deps } as never, pair);
+  const server = startHttpServer('127.0.0.1', port, { deps } as never, pair);
   const told: string[] = [];
   const log = {
     info: () => void told.push('served'),
@@ -83,6 +83,14 @@ test('requests are answered over TLS 1.2 and later only, and the address says ht
   expect(await shownBy(server.port, { maxVersion: 'TLSv1.2' })).toBe('localhost');
   expect(await shownBy(server.port, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).not.toBe('localhost');
   await end();
+});
+
+test('an address that another server has is refused, as without certificates', async () => {
+  const files = write('taken', { cert: CERTIFICATE, key: CERTIFICATE_KEY });
+  const { server, end } = serve(files);
+  expect(() => serve(files, server.port)).toThrow(`cannot listen on 127.0.0.1:${server.port}`);
+  await end();
+  await serve(files, server.port).end();
 });
 
 test('a changed pair is served to new connections; open ones go on; a bad one changes nothing and is told once', async () => {
