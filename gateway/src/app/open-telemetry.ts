@@ -1,7 +1,6 @@
 /** Connects telemetry with the running gateway: reads its states for a scrape, and posts exports through its dialer. */
 import manifest from '../../package.json' with { type: 'json' };
 import type { CallDeps } from '../call/deps.ts';
-import { StreamRelay } from '../call/stream/stream-relay.ts';
 import type { Config } from '../config/config.ts';
 import type { TargetSnapshot } from '../routing/health/routing-state.ts';
 import type { Target } from '../routing/route.ts';
@@ -98,7 +97,7 @@ export function readGatewayState(deps: CallDeps, store: StoreHealth): GatewaySta
   return {
     openRequests: capacity.openCalls,
     openWebSockets: capacity.webSockets.held,
-    openStreams: deps.openCalls.items().filter((call) => call instanceof StreamRelay).length,
+    openStreams: deps.openCalls.items().filter((call) => call.isStream === true).length,
     overloadShare: capacity.overload.share,
     bodyBytes: { held: capacity.bodyBytes.held, max: deps.settings.config.limits.bodyBytesInFlightMax },
     isReady: deps.ready,

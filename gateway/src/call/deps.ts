@@ -33,6 +33,8 @@ export interface Settings {
 
 /** A call that the gateway can end with an error to its client. */
 export interface Interruptible {
+  /** Its client gets a stream. */
+  readonly isStream?: boolean;
   interrupt(failure: CallFailure): void;
 }
 

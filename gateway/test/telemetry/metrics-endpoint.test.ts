@@ -1,6 +1,9 @@
 /** Tests who may read `/metrics`, against a running gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
+import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { startPair } from '../harness/start-pair.ts';
 
 let gateway: RunningGateway;
 
@@ -65,3 +68,23 @@ test('another account does not see the metrics of the installation', async () =>
   const key = await keyWith('admin', 'acme-space');
   expect((await read({ authorization: `Bearer ${key}` })).status).toBe(403);
 });
+
+test('a stream is counted while it is open', async () => {
+  const pair = await startPair((url) => pointAt(url, { chat: ['held'], apart: true }));
+  const counted = async () =>
+    /^tollgate_open_streams (\d+)$/m.exec(await (await fetch(`${pair.gateway.url}/metrics`)).text())?.[1];
+  pair.fake.script('held', { answer: 'long:30', holdAfterEvent: 5 });
+  expect(await counted()).toBe('0');
+  const leaving = new AbortController();
+  const response = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'held', messages: [{ role: 'user', content: 'hi' }], stream: true }),
+    signal: leaving.signal,
+  });
+  await response.body?.getReader().read();
+  expect(await counted()).toBe('1');
+  leaving.abort();
+  await eventually('the end of the stream', async () => ((await counted()) === '0' ? true : null));
+  await pair.stop();
+}, 30_000);

@@ -58,6 +58,10 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     this.#targets = new CallTargets(call, plan);
   }
 
+  get isStream(): boolean {
+    return this.#stream !== null;
+  }
+
   run(): Promise<AttemptOutcome> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;

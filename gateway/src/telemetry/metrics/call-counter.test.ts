@@ -68,3 +68,13 @@ test('counting a seen label set again makes no series', () => {
   const records = Array.from({ length: 500 }, (_, at) => call({ model: `made up ${at}`, end_user: `u${at}` }));
   expect(countAll(records).split('\n').length).toBe(once);
 });
+
+test('calls of several formats to one target count by their operation', () => {
+  const usage = { ...ZERO_USAGE, input: 1 };
+  const text = countAll([call({ protocol: 'gemini', usage }), call({ usage })]);
+  for (const operation of ['generate_content', 'chat']) {
+    const counted = (name: string) => new RegExp(`${name}_count\\{gen_ai_operation_name="${operation}"[^}]*\\} 1\\n`);
+    expect(text).toMatch(counted('gen_ai_client_operation_duration_seconds'));
+    expect(text).toMatch(counted('gen_ai_client_token_usage'));
+  }
+});

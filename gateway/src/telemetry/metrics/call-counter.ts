@@ -73,7 +73,7 @@ export class CallCounter {
   readonly #masked: Family;
   readonly #queueWait: Family;
   readonly #routes = new Map<string, Map<Operation, RouteSeries>>();
-  readonly #targets = new Map<string, Map<string, Map<string, TargetSeries>>>();
+  readonly #targets = new Map<string, Map<string, Map<string, Map<RecordedProtocol, TargetSeries>>>>();
   readonly #refusalsOf = new Map<string, number>();
 
   constructor(registry: MetricRegistry, vendorOf: NameVendor) {
@@ -249,7 +249,12 @@ export class CallCounter {
       byTarget = new Map();
       byModel.set(model, byTarget);
     }
-    let series = byTarget.get(target);
+    let byProtocol = byTarget.get(target);
+    if (byProtocol === undefined) {
+      byProtocol = new Map();
+      byTarget.set(target, byProtocol);
+    }
+    let series = byProtocol.get(protocol);
     if (series === undefined) {
       const labels = [OPERATIONS[protocol], this.#vendorOf(provider), model, provider] as const;
       series = {
@@ -260,7 +265,7 @@ export class CallCounter {
         durations: new Map(),
         outcomes: new Map(),
       };
-      byTarget.set(target, series);
+      byProtocol.set(protocol, series);
     }
     return series;
   }
