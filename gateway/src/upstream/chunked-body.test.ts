@@ -68,6 +68,16 @@ describe('a chunked body', () => {
   });
 });
 
+test('a span that may be kept holds little more than its payload', () => {
+  const extension = 'e'.repeat(1_000);
+  for (const chunks of [1, 60]) {
+    const read = Buffer.from(`1;${extension}\r\nx\r\n`.repeat(chunks));
+    const held: number[] = [];
+    new ChunkedBody().push(read, 0, (span) => held.push(span.length, span.buffer.byteLength));
+    expect(held).toEqual([chunks, chunks]);
+  }
+});
+
 describe('refused is', () => {
   test.each([
     ['no size', '\r\nx'],

@@ -143,11 +143,19 @@ class Payload {
   }
 
   take(): Buffer | null {
-    if (this.#joined !== null) return this.#joined.subarray(0, this.#length);
+    if (this.#joined !== null) return owned(this.#joined.subarray(0, this.#length), this.#joined.length);
     if (this.#start === -1) return null;
     const whole = this.#start === 0 && this.#end === this.#bytes.length;
-    return whole ? this.#bytes : this.#bytes.subarray(this.#start, this.#end);
+    return whole ? this.#bytes : owned(this.#bytes.subarray(this.#start, this.#end), this.#bytes.length);
   }
+}
+
+/** A span of memory that may be kept: a copy where most of the memory is no payload, which no limit counts. */
+function owned(span: Buffer, memoryBytes: number): Buffer {
+  if (span.length * 2 >= memoryBytes) return span;
+  const copy = Buffer.allocUnsafeSlow(span.length);
+  copy.set(span);
+  return copy;
 }
 
 function hexDigit(byte: number | undefined): number {

@@ -60,6 +60,7 @@ describe('refused is', () => {
     ['a name with odd characters', 'HTTP/1.1 200 OK\r\nx(a): 1'],
     ['a NUL in a value', 'HTTP/1.1 200 OK\r\nx-a: a\0b'],
     ['a bare LF', 'HTTP/1.1 200 OK\r\nx-a: a\nx-b: c'],
+    ['a bare LF around a value', 'HTTP/1.1 200 OK\r\ncontent-length: \n5'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6'],
     ['a length in a list', 'HTTP/1.1 200 OK\r\ncontent-length: 5, 5'],
     ['a negative length', 'HTTP/1.1 200 OK\r\ncontent-length: -5'],

@@ -151,9 +151,9 @@ function hasControl(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** The Latin-1 characters that `String.trim` removes. */
+/** RFC 9110, 5.6.3: whatever else surrounds a value is a part of it. */
 function isSpace(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13) || code === 160;
+  return code === 32 || code === 9;
 }
 
 type Body = Pick<ResponseHead, 'framing' | 'lengthBytes'>;
@@ -182,4 +182,9 @@ export function headerOf(head: Pick<ResponseHead, 'headers'>, name: string): str
   if (head instanceof ParsedHead) return head.find(name);
   for (const [header, value] of head.headers) if (header === name) return value;
   return null;
+}
+
+/** The coding of the body, in lower case; `identity`: none. */
+export function codingOf(head: Pick<ResponseHead, 'headers'>): string {
+  return headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
 }

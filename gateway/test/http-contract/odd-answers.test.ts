@@ -99,6 +99,17 @@ describe('a plain answer to a request for a stream', () => {
   });
 });
 
+describe('a stream in the coding identity, which hosts name to keep proxies from compressing', () => {
+  test.each(['chat', 'messages'] as const)('is read for a client of %s', async (side) => {
+    for (const model of Object.values(MODELS)) {
+      pair.fake.script(model, { headers: { 'content-encoding': 'Identity' } });
+      const response = await post(pair.gateway, side, bodyFor(side, model, { stream: true }));
+      const text = await response.text();
+      expect([response.status, text]).toEqual([200, expect.stringMatching(/\[DONE\]|event: message_stop/)]);
+    }
+  });
+});
+
 describe('a filtered answer without a message, as Azure gives it', () => {
   const filtered = { finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } };
 

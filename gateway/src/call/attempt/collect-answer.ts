@@ -12,7 +12,7 @@ import type {
 } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';
@@ -109,7 +109,7 @@ export class AnswerCollector implements ExchangeListener {
     this.#over = true;
     const [first] = this.#chunks;
     const body = this.#chunks.length === 1 && first !== undefined ? asBuffer(first) : Buffer.concat(this.#chunks);
-    const coding = headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
+    const coding = codingOf(head);
     if (coding === 'identity' || cut) {
       this.#listener.onAnswer({ head, body, cut });
       return;

@@ -1,7 +1,7 @@
 /** Reads the content of an object at a provider as it comes: no faster than it is used, and never as a whole. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { failureOf, failureOfStatus, failureOfTransport, retryAfterOf } from '../attempt/upstream-outcome.ts';
 
 /** With more bytes that wait, reading from the provider pauses. */
@@ -69,7 +69,7 @@ function failureOfHead(head: ResponseHead): CallFailure | null {
   if (head.status !== 200) {
     return failureOfStatus(head.status, retryAfterOf(head), 'the model provider does not give the content of the file');
   }
-  const coding = headerOf(head, 'content-encoding')?.toLowerCase() ?? 'identity';
+  const coding = codingOf(head);
   if (coding === 'identity') return null;
   const cause = `content-encoding ${coding}`;
   return new CallFailure('upstream_failed', 'the model provider did not give the content as it is', { cause });

@@ -1,6 +1,6 @@
 /** Streams the bytes of a file to the client. A provider that breaks off breaks the client's connection. */
 import { CallFailure } from '../../errors/call-failure.ts';
-import { headerOf } from '../../upstream/response-head.ts';
+import { codingOf } from '../../upstream/response-head.ts';
 import type { Identified } from '../call.ts';
 import { streamReply } from '../deliver/reply.ts';
 import { type StreamForm, streamObject } from '../stored/stream-object.ts';
@@ -24,7 +24,7 @@ export async function streamContent(
   const sent = await streamObject(call, place, object, contentOf(call, place));
   if (sent.kind === 'answer') return judgeAnswer(call, place, sent.answer);
   const { head, body, closed } = sent;
-  if (headerOf(head, 'content-encoding') !== null) {
+  if (codingOf(head) !== 'identity') {
     await body.cancel();
     throw new CallFailure('upstream_malformed', 'the model provider sent a file in a content-encoding');
   }

@@ -9,7 +9,7 @@ import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -101,7 +101,7 @@ export class FoldedStream implements MeteredReader, AnswerListener, Deadline {
   onHead(head: ResponseHead): void {
     this.#parts.onFirstByte();
     this.#head = head;
-    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
+    this.#mayBeStream = head.status === 200 && codingOf(head) === 'identity';
     if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) return;
     this.#collector = new AnswerCollector(this.#parts.limits, this);
     this.#collector.onHead(head);

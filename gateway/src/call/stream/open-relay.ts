@@ -7,7 +7,7 @@ import type { StreamObserver, UpstreamProtocol } from '../../protocols/upstream-
 import type { DetachedCall } from '../../store/ports/ledger.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import {
   AnswerCollector,
   type AnswerListener,
@@ -254,8 +254,7 @@ class OnePieceAnswer implements ExchangeListener, AnswerListener {
       this.#next.onBody(span);
       return;
     }
-    const isStream =
-      this.#spans.length === 0 && this.#framing.beginsStream(span) && headerOf(head, 'content-encoding') === null;
+    const isStream = this.#spans.length === 0 && this.#framing.beginsStream(span) && codingOf(head) === 'identity';
     this.#spans.push(span);
     if (isStream) this.#release(head);
   }

@@ -9,7 +9,7 @@ import type { Framing, FramingOutput, SkimmedRecords, StreamRecord } from '../..
 import type { AnswerFacts, RecordVerdict, StreamObserver, StreamPosition } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { AnswerCollector, type AnswerListener, type CollectLimits } from '../attempt/collect-answer.ts';
 import * as outcome from '../attempt/upstream-outcome.ts';
 import type { ClientStream, StreamSource } from './client-stream.ts';
@@ -109,7 +109,7 @@ export class StreamRelay implements ExchangeListener, StreamSource {
 
   onHead(head: ResponseHead): void {
     this.#parts.listener.onHead(head);
-    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
+    this.#mayBeStream = head.status === 200 && codingOf(head) === 'identity';
     if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) {
       // Bytes without records are passed on within `onBody`, or copied.
       if (this.#tap !== null && this.#parts.framing === BYTES) this.#tap.freesReads = true;

@@ -7,7 +7,7 @@
 import { asArray, asObject, asText, parseObject } from '../../protocols/json.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
-import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { editBody } from '../hosted/edit-body.ts';
 import type { UpstreamRequest } from '../provider.ts';
 import { ChainedExchange, type OpenExchange } from './chained-exchange.ts';
@@ -83,7 +83,7 @@ class Hops implements ExchangeListener {
   }
 
   onHead(head: ResponseHead): void {
-    const isAnswer = head.status === 200 && (headerOf(head, 'content-encoding') ?? 'identity') === 'identity';
+    const isAnswer = head.status === 200 && codingOf(head) === 'identity';
     if (this.#hops > 1) {
       this.#isRefused = !isAnswer;
       return;
