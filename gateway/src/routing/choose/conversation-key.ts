@@ -27,7 +27,7 @@ interface ConversationSource {
 
 /**
  * A number for (workspace, route, conversation), whose length does not depend on the client's ids. Null: affinity is
- * off, or the request names no session and its prompt is short.
+ * off, or the request names no session and its prompt is short or has no turns, such as texts to embed.
  */
 export function conversationKey({ model, routing }: Route, source: ConversationSource): number | null {
   const { workspaceId, session, outline, inputTokens } = source;
@@ -38,6 +38,10 @@ export function conversationKey({ model, routing }: Route, source: ConversationS
   return named === null ? hashPrefix(outline.root, owner) : hashOf(named, owner);
 }
 
+/** The members that hold instructions, and those that hold turns, by format. */
+const INSTRUCTIONS = ['tools', 'system', 'instructions', 'systemInstruction', 'system_instruction'];
+const TURNS = ['messages', 'input', 'contents'];
+
 /** The session that the body names; null: none. Clients also give the requests of a session one cache key. */
 function namedSession(root: JsonNode): string | null {
   const cacheKey = member(root, 'prompt_cache_key');
@@ -46,21 +50,24 @@ function namedSession(root: JsonNode): string | null {
 }
 
 /** The tools, the instructions, and the turns up to the first of the user, in the bytes of the client. */
-function hashPrefix(root: JsonNode, seed: number): number {
+function hashPrefix(root: JsonNode, seed: number): number | null {
   let hash = seed;
-  for (const name of ['tools', 'system', 'instructions']) {
+  let hasTurn = false;
+  for (const name of INSTRUCTIONS) {
     const node = member(root, name);
     if (node !== undefined) hash = hashUnmarked(node, hash);
   }
-  const messages = member(root, 'messages') ?? member(root, 'input');
+  const messages = TURNS.map((name) => member(root, name)).find((node) => node !== undefined);
   if (messages?.kind === 'string') return hashNode(messages, hash);
   for (const message of messages === undefined ? [] : elements(messages)) {
-    const content = message.kind === 'object' ? member(message, 'content') : undefined;
-    if (content !== undefined) hash = hashUnmarked(content, hash);
+    const content = message.kind === 'object' ? (member(message, 'content') ?? member(message, 'parts')) : undefined;
+    if (content === undefined) continue;
+    hash = hashUnmarked(content, hash);
+    hasTurn = true;
     const role = message.kind === 'object' ? member(message, 'role') : undefined;
     if (role !== undefined && stringValue(role) === 'user') break;
   }
-  return hash;
+  return hasTurn ? hash : null;
 }
 
 /** The hash of a value, without the cache marks of its blocks: clients move them from turn to turn. */

@@ -29,7 +29,7 @@ function described(
   });
 }
 
-const { chat, messages } = CLIENT_PROTOCOLS;
+const { chat, messages, embeddings, completions } = CLIENT_PROTOCOLS;
 const USER = { role: 'user', content: 'hello' };
 
 function parts(...content: object[]) {
@@ -154,6 +154,34 @@ describe('the conversation', () => {
     expect(key(first({ type: 'text', text: 'hello!' }))).not.toBe(plain);
     expect(key(marked, { system: 'be long' })).not.toBe(plain);
     expect(key(marked, { tools: [] })).not.toBe(plain);
+  });
+
+  test('different prompts of any format are different conversations, or none', () => {
+    const turns = (text: string) => ({ contents: [{ role: 'user', parts: [{ text }] }] });
+    const { path } = { path: { model: 'm' } };
+    const gemini = (body: object) => {
+      const outline = outlineOf(body);
+      const facts = CLIENT_PROTOCOLS.gemini.checkRequest(outline, { ...CONTEXT, path: { ...path, stream: false } });
+      const request = {
+        protocol: CLIENT_PROTOCOLS.gemini,
+        outline,
+        facts,
+        session: null,
+        workspaceId: 'w',
+        keyId: 'k',
+      };
+      return describeRequest(makeRoute(TWO), { ...request, tags: [], inputTokens: 2_000, mustBePriced: false, atMs: 0 })
+        .conversation;
+    };
+    expect(gemini(turns('hello'))).not.toBeNull();
+    expect(gemini(turns('hello!'))).not.toBe(gemini(turns('hello')));
+    expect(gemini({ ...turns('hello'), systemInstruction: { parts: [{ text: 'be brief' }] } })).not.toBe(
+      gemini(turns('hello')),
+    );
+    const later = [...turns('hello').contents, { role: 'model', parts: [{ text: 'hi' }] }, ...turns('more').contents];
+    expect(gemini({ contents: later })).toBe(gemini(turns('hello')));
+    expect(described(embeddings, { input: ['hello', 'there'] }).conversation).toBeNull();
+    expect(described(completions, { prompt: 'hello' }).conversation).toBeNull();
   });
 
   test('a short prompt without a name has none, and affinity off never has one', () => {
