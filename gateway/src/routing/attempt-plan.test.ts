@@ -268,6 +268,14 @@ describe('an overdue attempt', () => {
     expect(state.of(target('one')).target.breaker.trips).toBe(1);
   });
 
+  test('that fails in the end counts as the one fault', () => {
+    const { calls, state, target } = stalled(['one', 'two']);
+    for (const call of calls.slice(0, 3)) call.overdue(null, 20_000);
+    const before = state.of(target('one')).target.breaker.faults;
+    for (const call of calls.slice(0, 3)) call.failed(failure('fault'), 22_000);
+    expect(state.of(target('one')).target.breaker.faults).toBe(before);
+  });
+
   test('moves on even if its target is back by then', () => {
     const { calls, state, target } = stalled(['one', 'two']);
     const last = calls.pop();

@@ -8,6 +8,10 @@ import type { UpstreamHealth } from './health/target-health.ts';
 import type { AttemptFailure } from './planned-call.ts';
 import type { Target } from './route.ts';
 
+/** What clients hear where a provider names no pause. */
+const PAUSE_MS_DEFAULT = 5_000;
+const pauseOf = ({ pauseMs }: AttemptFailure) => pauseMs ?? PAUSE_MS_DEFAULT;
+
 export class CallTroubles<Failure extends AttemptFailure> {
   readonly barred = new Barred();
   /** The target that was tried once more at once; null: none was. */
@@ -35,16 +39,17 @@ export class CallTroubles<Failure extends AttemptFailure> {
 
   note(failure: Failure): void {
     const { rank, answer } = FAILURES[failure.class];
-    if (failure.class === 'rate') this.#rate = failure;
-    else if (answer !== 'none') this.#isAllRate = false;
+    if (failure.class === 'rate') {
+      if (this.#rate === null || pauseOf(failure) < pauseOf(this.#rate)) this.#rate = failure;
+    } else if (answer !== 'none') this.#isAllRate = false;
     // Of equal ones the last: its usage is the record's, as that of a call with one attempt.
     if (this.#best === null || rank <= FAILURES[this.#best.class].rank) this.#best = failure;
     if (failure.atRisk !== null) this.atRisk += failure.atRisk;
   }
 
   /**
-   * The failure that the client hears: a refusal of its request; else a rate limit, if every provider that answered
-   * limits the rate; else the lowest rank. Null: nothing failed. Source: design of routing, section 3.
+   * The failure that the client hears: a refusal of its request; else the rate limit with the shortest pause, if every
+   * provider that answered limits the rate; else the lowest rank. Null: nothing failed. Source: design of routing, section 3.
    */
   get best(): Failure | null {
     const best = this.#best;

@@ -96,6 +96,11 @@ beforeAll(async () => {
           routing: { uncertain_retry: 0 },
           targets: ['unavailable', 'available'].map((model) => ({ provider: 'second-chat', model })),
         },
+        pausing: { price, targets: [{ provider: 'second-chat', model: 'pausing' }] },
+        limited: {
+          price,
+          targets: ['limited-one', 'limited-two'].map((model) => ({ provider: 'second-chat', model })),
+        },
         broken: { price, targets: ['broken-one', 'broken-two'].map((model) => ({ provider: 'second-chat', model })) },
         ...Object.fromEntries(
           [undefined, 0].map((uncertain_retry) => [
@@ -204,6 +209,25 @@ test('a refusal with 503 is not billed, so that another target is tried even whe
   expectAnswer(record, 'second-chat');
   expect(record?.attempts[0]).toMatchObject({ status: 503, class: 'fault' });
   expect(record?.attempts[0]).not.toHaveProperty('billed');
+});
+
+test('a failing provider gets the pause that it names before the same target is tried again', async () => {
+  pair.fake.script('pausing', [{ status: 503, headers: { 'retry-after': '1' }, errorBodyBytes: 90 }, { answer: 'ok' }]);
+  const startMs = performance.now();
+  const answer = await ask(pair.gateway, { protocol: 'chat', model: 'pausing', stream: false });
+  expect([answer.status, answer.headers.get('x-tollgate-attempts')]).toEqual([200, '2']);
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000);
+});
+
+test('where all targets limit the rate, the client hears the earliest pause', async () => {
+  for (const [model, seconds] of [
+    ['limited-one', 10],
+    ['limited-two', 50],
+  ] as const) {
+    pair.fake.script(model, { status: 429, headers: { 'retry-after': `${seconds}` }, errorBodyBytes: 90 });
+  }
+  const answer = await ask(pair.gateway, { protocol: 'chat', model: 'limited', stream: false });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '10']);
 });
 
 test('the time of a request holds for all attempts together', async () => {

@@ -44,6 +44,12 @@ describe('a status', () => {
     ]).toEqual([kind, chat, messages]);
   });
 
+  test('has the pause that the provider names, also where the provider failed', () => {
+    for (const status of [429, 500, 503, 529])
+      expect(failureOfStatus(status, '3', 'overloaded')).toMatchObject({ pauseMs: 3_000 });
+    expect(failureOfStatus(503, null, 'words')).toMatchObject({ pauseMs: null });
+  });
+
   test('of an upstream fault shows none of its text', () => {
     for (const status of [401, 403, 408, 429, 500, 502, 504, 529]) {
       expect(failureOfStatus(status, null, 'org-secret').message).not.toContain('org-secret');

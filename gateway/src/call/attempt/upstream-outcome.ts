@@ -163,16 +163,14 @@ export function failureOfStatus(
     const message = `the model provider timed out (HTTP ${status})`;
     return new AttemptFailure('upstream_timeout', 'fault', message, { cause, upstream });
   }
+  // A host that names a pause gets it before the same target is tried again.
+  const pauseMs = retryAfter === null ? null : delayOf(retryAfter, '');
+  const details = { cause, upstream };
   if (status === 529 || (status === 503 && ABOUT_LOAD.test(words))) {
-    return new AttemptFailure('upstream_overloaded', 'overloaded', 'the model provider is overloaded', {
-      cause,
-      upstream,
-    });
+    const message = 'the model provider is overloaded';
+    return new AttemptFailure('upstream_overloaded', 'overloaded', message, details, pauseMs);
   }
-  return new AttemptFailure('upstream_failed', 'fault', `the model provider failed (HTTP ${status})`, {
-    cause,
-    upstream,
-  });
+  return new AttemptFailure('upstream_failed', 'fault', `the model provider failed (HTTP ${status})`, details, pauseMs);
 }
 
 const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [FailureKind, string] } = {

@@ -298,7 +298,7 @@ export class UpstreamHealth {
     if (effect === 'target_fault') {
       this.#noteReached(facts, nowMs);
       this.#endProbes(facts, PROBES_CREDENTIAL);
-      return facts.isOverdue && failure === 'timeout' ? -1 : this.#noteFault('target', failure, facts, nowMs);
+      return facts.isOverdue && failure !== 'cut' ? -1 : this.#noteFault('target', failure, facts, nowMs);
     }
     // A stale connection says nothing about the origin.
     if (failure === 'reset') return this.#endProbes(facts);
