@@ -134,6 +134,24 @@ describe('plain and streamed, in every pair of formats', () => {
     );
   });
 
+  test('a second target that fails leaves the end of a cut answer to the row of the first', async () => {
+    const streamed = CASES.filter(({ stream, protocol, second }) => stream && protocol === second);
+    for (const { model } of streamed) {
+      const cut = { at: 12_000, how: 'rst' } as const;
+      const slow = { delayBeforeFirstByteMs: 1_700, delayBetweenEventsMs: 10 };
+      pair.fake.script(`${model}-first`, { answer: 'long:200', ...slow, cut });
+      pair.fake.script(`${model}-second`, { status: 500, errorBodyBytes: 90 });
+    }
+    for (const { record } of await Promise.all(streamed.map(askOnce))) {
+      expect(record.error).toBe('upstream_truncated');
+      const [hedge, first] = record.attempts;
+      expect(hedge).toMatchObject({ status: 500, why: 'hedge', ttft_ms: null });
+      expect(first).toMatchObject({ status: 200, error: 'upstream_truncated' });
+      expect(first?.ttft_ms).toBeGreaterThanOrEqual(1_600);
+      expect(first?.duration_ms).toBeGreaterThan(first?.ttft_ms ?? Number.POSITIVE_INFINITY);
+    }
+  });
+
   test('a first target that fails leaves the answer to the second', async () => {
     await askAll(
       ({ model }) => {

@@ -1,20 +1,25 @@
 /** Tests that a request that cannot be sent ends as a fault of the gateway, and leaves no open call. */
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { loadConfig } from '../../config/load-config.ts';
 import { OpenSet } from '../../lib/open-set.ts';
 import { chatUpstream } from '../../protocols/chat/upstream/upstream-protocol.ts';
 import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
+import { ChoiceState } from '../../routing/choose/choose.ts';
 import { onlyCandidate } from '../../routing/choose/prepared-candidates.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
+import type { ExchangeListener } from '../../upstream/exchange.ts';
 import { setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import { TokenRatio } from '../money/usage-checks.ts';
+import { RefusedMembers } from '../plan/refused-members.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { holdMoney } from '../testing/held-money.ts';
+import { budgetOf, openDesk } from '../testing/open-desk.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { attempt } from './attempt.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
+const TIMEOUTS = { connectMs: 5_000, firstByteMs: 60_000, firstBytePlainMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
 const startObserver = () => chatUpstream.passThrough.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' });
 const folding = () => ({
   observer: startObserver(),
@@ -62,4 +67,41 @@ test.each([
   expect(openCalls.size).toBe(0);
   expect(logged).toEqual(['Error: there is no endpoint']);
   expect(call.attempts).toMatchObject([{ status: null, error: 'gateway_fault' }]);
+});
+
+test('a request that waits for its hold does not leave after its client has left', async () => {
+  if (config === null) throw new Error('the defaults must load');
+  const openCalls = new OpenSet<Interruptible>();
+  const routing = new RoutingState();
+  const log = { upstream: () => undefined, fault: () => undefined };
+  const deps = { settings: { config, routes: new Map() }, openCalls, log, routing, choice: new ChoiceState(routing) };
+  const { billing } = openDesk([[{ kind: 'key', id: 'key_1' }, budgetOf(1_000_000_000n)]]);
+  const more = { refusedMembers: new RefusedMembers(), billing };
+  const call = routedCall({ billing, host: 'lab' }, { ...deps, ...more } as never);
+  const sent: ExchangeListener[] = [];
+  const openExchange = (_request: unknown, _credential: unknown, _limit: unknown, listener: ExchangeListener) => {
+    sent.push(listener);
+    return { sentAtMs: 1, headAtMs: 0, lastByteAtMs: 0, abort() {}, pause() {}, resume() {} };
+  };
+  const target = { ...call.target, upstream: { ...call.target.upstream, timeouts: TIMEOUTS, openExchange } };
+  setTarget(call, target as never);
+  call.candidates = onlyCandidate({ ...call.route, targets: [target as never] }) ?? [];
+  const { money } = await holdMoney({ cap: 1_000_000n });
+  setMoney(call, money);
+  call.folded = true;
+  const leaving = new AbortController();
+  Object.defineProperty(call.request, 'signal', { value: leaving.signal });
+  const written = Promise.withResolvers<boolean>();
+  spyOn(money, 'coverUnmetered').mockImplementation(() => written.promise);
+  const ended = attempt(call as never, planOf(true)).catch(({ kind }) => kind);
+  await Bun.sleep(1);
+  sent[0]?.onHead({ status: 400, headers: [['content-type', 'application/json']] } as never);
+  sent[0]?.onBody(Buffer.from('{"error":{"message":"stream is not supported"}}'));
+  sent[0]?.onEnd();
+  await Bun.sleep(1);
+  leaving.abort();
+  expect(await ended).toBe('client_left');
+  written.resolve(true);
+  await Bun.sleep(1);
+  expect([sent.length, openCalls.size]).toEqual([1, 0]);
 });

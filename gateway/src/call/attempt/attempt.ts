@@ -258,7 +258,11 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     const next = this.#forms.next(answer);
     if (next === null) return attempt.read(answer);
     if (!(next instanceof Promise)) return this.#resend(attempt, next, status);
-    return next.then((late) => (late === null ? attempt.read(answer) : this.#resend(attempt, late, status)));
+    return next.then((late) => {
+      // The call is over, or another attempt is its answer.
+      if (this.#state !== 'sent' || this.#attempt !== attempt) return null;
+      return late === null ? attempt.read(answer) : this.#resend(attempt, late, status);
+    });
   }
 
   onContent(attempt: RunningAttempt): void {
@@ -337,7 +341,12 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     this.#hedge = null;
     hedge.attempt.row.price(request.cost);
     hedge.targets.lost(request);
-    if (this.#attempt !== null) hedge.enter(this.#attempt);
+    if (this.#attempt !== null) {
+      hedge.enter(this.#attempt);
+      // Its row may be noted already, and is that by which the call is settled.
+      if (this.#lost === null) this.#attempt.row.putLast();
+      this.#stream?.choose(this.#attempt.row);
+    }
     this.#targets.plan.leaveOut(request.target, request);
     if (this.#lost !== null) this.#retry(this.#lost);
   }
