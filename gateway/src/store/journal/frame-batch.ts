@@ -1,4 +1,4 @@
-/** Groups frames of the journal that share a fate, and queues frames that no block has yet. */
+/** Groups frames of the journal that share a fate, queues frames that no block has yet, and says how long one gathers. */
 import type { Frame, FrameWaiter } from '../ports/journal.ts';
 import type { StoreError } from '../ports/store-errors.ts';
 
@@ -23,7 +23,10 @@ export class FrameBatch {
     other.clear();
   }
 
-  /** Tells each waiter: `null`: its frame is durable. `onFault`: told what a waiter throws; the others are told all the same. */
+  /**
+   * Tells each waiter, and is empty then. `null`: its frame is durable. `onFault`: told what a waiter throws; the others are
+   * told all the same.
+   */
   tell(failure: StoreError | null, onFault: (fault: unknown) => void): void {
     for (const waiter of this.waiters) {
       try {
@@ -33,6 +36,7 @@ export class FrameBatch {
         onFault(fault);
       }
     }
+    this.clear();
   }
 
   clear(): void {
@@ -76,5 +80,44 @@ export class FrameQueue {
     this.#items = [...before, ...items.filter(({ waiter }) => waiter === null)];
     this.#at = 0;
     return items.flatMap(({ waiter }) => (waiter === null ? [] : [waiter]));
+  }
+}
+
+/** A block with so many waiters shows a load at which they may wait. */
+const BUSY_WAITERS = 4;
+const GATHER_MS = 1;
+
+/**
+ * Lets the next block gather frames for a millisecond after a sync that many waited for, because a block costs as much CPU
+ * as dozens of frames. With fewer, a block is written at the end of its turn. docs/decisions/0029-journal.md has the
+ * measurements.
+ */
+export class Gathering {
+  readonly #onGathered: () => void;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(onGathered: () => void) {
+    this.#onGathered = onGathered;
+  }
+
+  /** Whether the next block is not due yet. */
+  get isOn(): boolean {
+    return this.#timer !== null;
+  }
+
+  /** Call after a sync with the number that waited for it. Returns whether gathering is on: its end is told. */
+  begin(waiters: number): boolean {
+    if (waiters >= BUSY_WAITERS && this.#timer === null) {
+      this.#timer = setTimeout(() => {
+        this.#timer = null;
+        this.#onGathered();
+      }, GATHER_MS);
+    }
+    return this.isOn;
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 }

@@ -8,15 +8,12 @@ import { BLOCK_HEAD_BYTES, HASH_BYTES, hashEpochStart, sealBlock } from './block
 import { BlockWriter } from './block-writer.ts';
 import { encodeFrame } from './encode-frame.ts';
 import { DISK } from './file-port.ts';
-import { FrameBatch, FrameQueue } from './frame-batch.ts';
+import { FrameBatch, FrameQueue, Gathering } from './frame-batch.ts';
 import type { JournalFailpoint, JournalOptions } from './journal-options.ts';
 import { messageOf, nameFault, SegmentWriter } from './segment-writer.ts';
 import { SEGMENT_BYTES } from './segments.ts';
 
 const LAZY_WRITE_MS = 5;
-/** A sync costs as much CPU as many frames: a block with so many waiters shows a load at which the next one may wait. */
-const BUSY_WAITERS = 4;
-const GATHER_MS = 1;
 const LAZY_SYNC_MS = 100;
 const RETRY_MS = 500;
 const SYNC_MS_MAX = 5_000; // A disk that takes longer hangs: calls that wait for it would pile up.
@@ -63,8 +60,7 @@ class SegmentJournal implements WatchedJournal {
   readonly #durablePrev = new Uint8Array(HASH_BYTES);
   #isSyncing = false;
   #isTurnEndDue = false;
-  /** Runs while the next block gathers more frames after a sync; null: it is written at the end of the turn. */
-  #gathering: ReturnType<typeof setTimeout> | null = null;
+  readonly #gathering = new Gathering(() => this.#commit());
   /** The forming block waits for the next segment. */
   #isRotating = false;
   #lazyWrite: ReturnType<typeof setTimeout> | null = null;
@@ -182,18 +178,13 @@ class SegmentJournal implements WatchedJournal {
   }
 
   #commitAtTurnEnd(): void {
-    if (this.#isTurnEndDue || this.#isSyncing || this.#gathering !== null) return;
+    if (this.#isTurnEndDue || this.#isSyncing || this.#gathering.isOn) return;
     this.#isTurnEndDue = true;
     setImmediate(this.#onTurnEnd);
   }
 
   readonly #onTurnEnd = (): void => {
     this.#isTurnEndDue = false;
-    this.#commit();
-  };
-
-  readonly #onGathered = (): void => {
-    this.#gathering = null;
     this.#commit();
   };
 
@@ -301,10 +292,8 @@ class SegmentJournal implements WatchedJournal {
     // The disk works on the next block while this one's waiters are told.
     if (this.#down !== null) this.#retryLater();
     else if (this.#isRotating || !this.#queue.isEmpty) this.#commit();
-    else if (this.#told.waiters.length >= BUSY_WAITERS) this.#gathering ??= setTimeout(this.#onGathered, GATHER_MS);
-    else if (hasWaiters) this.#commit();
+    else if (!this.#gathering.begin(this.#told.waiters.length) && hasWaiters) this.#commit();
     this.#told.tell(null, this.#onWaiterFault);
-    this.#told.clear();
   };
 
   readonly #onWaiterFault = (fault: unknown): void => {
@@ -394,8 +383,8 @@ class SegmentJournal implements WatchedJournal {
       if (failure === null) break;
     }
     await this.#syncEnd();
-    for (const timer of [this.#gathering, this.#lazyWrite, this.#lazySync, this.#retry])
-      if (timer !== null) clearTimeout(timer);
+    this.#gathering.stop();
+    for (const timer of [this.#lazyWrite, this.#lazySync, this.#retry]) if (timer !== null) clearTimeout(timer);
     await this.#segments.close();
     if (failure !== null) throw failure;
   }

@@ -38,7 +38,7 @@ const DURATION = 0x4489;
 const CLUSTER = 0x1f43b675;
 const NANOSECONDS = 1e9;
 const SCALE_DEFAULT = 1_000_000;
-/** A longer element is none: it could be the whole file. */
+/** A longer element is not a number: it could be the whole file. */
 const FLOAT_BYTES_MAX = 8;
 
 interface Element {
