@@ -155,8 +155,23 @@ describe('changes', () => {
   test('money that comes in can be spent at once', async () => {
     const opened = await open();
     expect(await ask(opened, 81n)).toBe('balance');
-    opened.credit('team', 1n);
+    await opened.credit('team', 1n, async () => undefined);
     expect(await ask(opened, 81n)).not.toBeString();
+  });
+
+  test.each([10n, -10n])('money that moves while the balance is read is counted once: %p', async (amount) => {
+    const opened = await open();
+    const movement = { id: 'mov_2', account: 'team', amount, note: 'test', at_ms: 1 };
+    let asked: Promise<unknown> = Promise.resolve();
+    const { available } = await opened.credit('team', amount, async () => {
+      const after = await opened.store.ledger.correct(movement);
+      asked = ask(opened, 1_000n);
+      await Bun.sleep(20);
+      return after;
+    });
+    expect([available, await asked]).toEqual([80n + amount, 'balance']);
+    expect(await ask(opened, 81n + amount)).toBe('balance');
+    expect(await ask(opened, 80n + amount)).not.toBeString();
   });
 
   test('a change of the account’s mode reads its balance again; other changes do not', async () => {

@@ -32,8 +32,11 @@ import type { Log } from '../telemetry/log.ts';
 export interface Money {
   readonly billing: BillingDeps;
   readonly readKeyStanding: ReadKeyLimitStatus;
-  /** Applies a credit to, or a debit from, an account outside of calls. */
-  credit(account: string, amount: bigint): void;
+  /**
+   * Makes a movement in the ledger, and then applies its credit to, or its debit from, an account outside of calls. A
+   * balance that is read meanwhile might include the movement or not: none is.
+   */
+  credit<Moved>(account: string, amount: bigint, move: () => Promise<Moved>): Promise<Moved>;
   /** Sets the maximum duration of calls that arrive from now on. */
   leaseCalls(callMsMax: number): void;
   /**
@@ -91,13 +94,18 @@ export async function openMoney({
     },
     onNewAmount: (subject, amount) => limits.capBudget(subject, amount, Date.now()),
   });
+  /** By account, while its balance is read, and while money of it moves outside of calls. */
+  const reading = new Map<string, Promise<unknown>>();
+  const moving = new Map<string, Promise<unknown>>();
   const seeds = createMoneySeeds(limits, {
     readSettled: (binding, exceptCalls) =>
       store.spends.readSettled(sinceMade(binding, directory), namesOfModel, exceptCalls),
-    async readAvailable(account) {
-      const [balance] = await store.ledger.readBalances(account);
-      return balance?.available ?? 0n;
-    },
+    readAvailable: (account) =>
+      during(reading, account, async () => {
+        await moving.get(account);
+        const [balance] = await store.ledger.readBalances(account);
+        return balance?.available ?? 0n;
+      }),
   });
   const timeZoneOf = (accountId: string) => directory.accounts.get(accountId)?.timeZone ?? 'UTC';
   const budgetZoneOf: ZoneOf = (accountId, window, atMs) => {
@@ -164,7 +172,14 @@ export async function openMoney({
       },
       { nowMs: Date.now, steadyNowMs },
     ),
-    credit: (account, amount) => limits.credit(account, amount),
+    async credit(account, amount, move) {
+      while (reading.has(account)) await reading.get(account);
+      return during(moving, account, async () => {
+        const moved = await move();
+        await limits.credit(account, amount);
+        return moved;
+      });
+    },
     leaseCalls(longestMs) {
       settings.leaseMs = longestMs + LEASE_MARGIN_MS;
     },
@@ -184,6 +199,22 @@ export async function openMoney({
       clearInterval(sweeping);
     },
   };
+}
+
+/** Does the work, and has in `running` until then what ends with all work for the account, and never rejects. */
+async function during<Result>(
+  running: Map<string, Promise<unknown>>,
+  account: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const working = work();
+  const done = Promise.allSettled([running.get(account), working]);
+  running.set(account, done);
+  try {
+    return await working;
+  } finally {
+    if (running.get(account) === done) running.delete(account);
+  }
 }
 
 /** Counts the calls that earlier processes detached in the budgets of the windows that admitted them. */

@@ -58,7 +58,11 @@ async function startServer(dataDir: string) {
     ledger: store.ledger,
     directory,
     limits,
-    credit: (account, amount) => void credits.push({ account, amount }),
+    async credit(account, amount, move) {
+      const moved = await move();
+      credits.push({ account, amount });
+      return moved;
+    },
     links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
     users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => null,

@@ -22,9 +22,6 @@ import { type CliEnvironment, CliFailure } from './environment.ts';
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
 
-/** Without a server no calls run, so a change has nothing to apply to. */
-const NOTHING_TO_APPLY = () => undefined;
-
 const UNCHECKED =
   'No server is running, and no configuration file here names the providers: the model name was not checked.\n';
 
@@ -104,7 +101,8 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       ledger: store.ledger,
       directory,
       limits,
-      credit: NOTHING_TO_APPLY,
+      // Without a server no calls run, so a movement has nothing to apply to.
+      credit: (_account, _amount, move) => move(),
       async modelNames() {
         const found = findModelNames(await readEntered(store.providers));
         if (found === null) environment.stderr(UNCHECKED);

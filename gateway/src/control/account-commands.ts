@@ -229,10 +229,11 @@ async function move(run: CommandRun, kind: MovementKind, movement: Movement): Pr
     return viewMovement(kept, balance, 0n);
   }
   if (balance !== undefined) refuseOverdraft(balance, amount);
-  const after = await run.ledger[kind](movement, auditMovement(run, movement)).catch((fault: unknown) =>
-    findMoved(run, kind, movement, fault),
+  const after = await run.credit(account, amount, () =>
+    run.ledger[kind](movement, auditMovement(run, movement)).catch((fault: unknown) =>
+      findMoved(run, kind, movement, fault),
+    ),
   );
-  await run.credit(account, amount);
   return viewMovement(movement, after, amount);
 }
 

@@ -98,10 +98,10 @@ export interface ControlContext {
   readonly directory: KeyDirectory;
   readonly limits: RulesInForce;
   /**
-   * Called after money was added to an account (negative: removed) outside of calls, once that is durable. Integer
-   * nano-USD.
+   * Runs `move`, which adds money to an account (negative: removes it) outside of calls and resolves once that is
+   * durable, and applies it to what calls may spend. Integer nano-USD.
    */
-  credit(account: string, amount: bigint): void | Promise<void>;
+  credit<Moved>(account: string, amount: bigint, move: () => Promise<Moved>): Promise<Moved>;
   readonly links: ConsoleLinks;
   readonly users: { readonly verifyEmail: VerifyEmail };
   /** The served models; null: not known here, so no name is refused. */

@@ -98,7 +98,7 @@ export async function openPeopleRig(
     ledger: store.ledger,
     directory,
     limits: { get: () => null },
-    credit: () => undefined,
+    credit: (_account, _amount, move) => move(),
     links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
     users: { verifyEmail: createVerifyEmail(store.people) },
     modelNames: () => null,

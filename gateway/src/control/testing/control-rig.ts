@@ -108,7 +108,11 @@ export function createControlRig(routing: RoutingContext = UNKNOWN_ROUTING): Con
       ledger: disk.ledger,
       directory,
       limits: { get: (subject) => inForce.get(placeOf(subject)) ?? null },
-      credit: (account, amount) => void credits.push({ account, amount }),
+      async credit(account, amount, move) {
+        const moved = await move();
+        credits.push({ account, amount });
+        return moved;
+      },
       links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
       users: { verifyEmail: async () => ({ kind: 'unknown' }) },
       modelNames: () => ({ names: rig.models, place: 'here' }),
