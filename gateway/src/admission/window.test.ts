@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { BudgetWindow } from '../store/ports/limits.ts';
-import { windowAt } from './window.ts';
+import { minuteAt, windowAt } from './window.ts';
 
 /** Half hours, quarters, changes by half an hour and by two hours, changes at midnight, jumps across the date line. */
 const ZONES = [
@@ -104,4 +104,12 @@ test('a known window is returned without a calendar computation', () => {
   const nowMs = Date.UTC(2026, 10, 20);
   const first = windowAt('month', 'Europe/Berlin', nowMs);
   expect(windowAt('month', 'Europe/Berlin', nowMs + 1)).toBe(first);
+});
+
+test('the minute of a day is that of the clock, also after the clocks changed', () => {
+  const at = (month: number, day: number, hour: number, minute = 0) =>
+    minuteAt('Europe/Berlin', Date.UTC(2026, month - 1, day, hour, minute));
+  // 2026-03-29 has 23 hours there, 2026-10-25 has 25.
+  expect([at(3, 28, 21, 30), at(3, 29, 20, 30), at(10, 25, 21, 30)]).toEqual([1_350, 1_350, 1_350]);
+  expect([at(3, 28, 23), at(3, 29, 22), at(10, 25, 23)]).toEqual([0, 0, 0]);
 });

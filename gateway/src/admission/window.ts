@@ -142,6 +142,12 @@ const SORTS = ['day', 'week', 'month'] as const satisfies readonly BudgetWindow[
 
 type Zoned = Pick<StoredAccount, 'timeZone' | 'windowZones'>;
 
+/** Minutes since midnight by the clocks of `timeZone`, also on days when they change. */
+export function minuteAt(timeZone: string, atMs: number): number {
+  const { clock } = zones.get(timeZone) ?? openZone(timeZone);
+  return Math.floor((wallMs(clock, atMs) % DAY_MS) / 60_000);
+}
+
 /** The IANA zone of the window that contains the moment, unix ms. */
 export function zoneOfWindow({ timeZone, windowZones }: Zoned, window: BudgetWindow, atMs: number): string {
   const kept = window === 'total' ? undefined : windowZones?.[window];

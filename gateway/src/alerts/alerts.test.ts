@@ -108,6 +108,27 @@ test('a budget alerts from its percentage on, once per window and amount', async
   await store.close();
 });
 
+test('what has ended is not reported again, however often the rule repeats', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  await store.alerts.createRule(sampleRule('trouble', { event: 'ledger_trouble', renotifyMs: HOUR_MS }), []);
+  await store.alerts.createRule(sampleRule('budget', { renotifyMs: HOUR_MS }), []);
+  const trouble = { what: 'No writes', cause: 'disk full', sinceMs: 1 };
+  for (const [atMs, untilMs, day] of [
+    [DAY_MS - HOUR_MS, null, 0],
+    [DAY_MS - 1, null, 0],
+    [DAY_MS + HOUR_MS, DAY_MS, 1],
+    [DAY_MS + 3 * HOUR_MS, DAY_MS, 1],
+  ] as const) {
+    const sources = sourcesOf(store, [budgetOf('a', 100n, day)], [90n, 0n]);
+    await evaluateAlerts({ ...sources, troubles: () => [{ ...trouble, untilMs }] }, atMs);
+  }
+  const times = async (rule: string) =>
+    (await store.alerts.readDeliveries(rule, 10)).map(({ createdAtMs }) => createdAtMs);
+  expect(await times('trouble')).toEqual([DAY_MS - HOUR_MS]);
+  expect(await times('budget')).toEqual([DAY_MS - HOUR_MS]);
+  await store.close();
+});
+
 test('a low balance alerts once a day, or as often as the rule says', async () => {
   const store = await openStore({ dataDir: newFolder() });
   const low = { event: 'balance', threshold: 5n } as const;

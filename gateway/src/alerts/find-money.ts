@@ -3,7 +3,7 @@ import { chooseRemedy } from '../call/reason/explain-reason.ts';
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 import type { AccountBalance } from '../store/ports/ledger.ts';
 import type { BindingCaps, BudgetWindow } from '../store/ports/limits.ts';
-import { DAY_MS, foundAlert, shownTime, shownUsd } from './found-alert.ts';
+import { DAY_MS, foundAlert, once, shownTime, shownUsd } from './found-alert.ts';
 
 export interface MoneySources {
   /** The budgets of the account, its workspaces, keys and end users, with their current windows. */
@@ -101,7 +101,8 @@ function judge(
   const text = `${what} ${state}: ${shownUsd(spent)} of ${shownUsd(amount)}.${when}`;
   const event = [subject.kind, subject.id, subject.layer ?? '', window, windowStartMs, amount];
   const reason = { kind: 'budget_spent', subject: { type: subject.kind, id: subject.id, name } } as const;
-  return [foundAlert(rule, { event, text, remedy: chooseRemedy(reason) ?? LIMITS, repeatMs: null }, nowMs)];
+  const finding = { event, text, remedy: chooseRemedy(reason) ?? LIMITS, repeatMs: null };
+  return [foundAlert(hasEnded ? once(rule) : rule, finding, nowMs)];
 }
 
 /** `own`: the rules of the account about its balance. Once a day while it is low. */

@@ -4,7 +4,7 @@
  */
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 import type { ReconciledDay } from '../store/ports/books/reconciliation.ts';
-import { DAY_MS, foundAlert, shownTime, shownUsd } from './found-alert.ts';
+import { DAY_MS, foundAlert, once, shownTime, shownUsd } from './found-alert.ts';
 
 export interface ObservedProvider {
   readonly name: string;
@@ -101,9 +101,8 @@ export function findTroubles(
     const times = untilMs === null ? `since ${shownTime(sinceMs)}` : `${shownTime(sinceMs)} to ${shownTime(untilMs)}`;
     const text = `${what} (${times}): ${cause}`;
     const remedy = { label: 'Show status', page: '/status' };
-    return own.map((rule) =>
-      foundAlert(rule, { event: ['trouble', what, sinceMs], text, remedy, repeatMs: null }, nowMs),
-    );
+    const finding = { event: ['trouble', what, sinceMs], text, remedy, repeatMs: null };
+    return own.map((rule) => foundAlert(untilMs === null ? rule : once(rule), finding, nowMs));
   });
 }
 

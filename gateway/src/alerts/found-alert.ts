@@ -25,6 +25,11 @@ interface Finding {
   readonly repeatMs: number | null;
 }
 
+/** The rule for what has ended: it does not last, so it is not reported again. */
+export function once(rule: AlertRule): AlertRule {
+  return { ...rule, renotifyMs: null };
+}
+
 /** The id follows from rule, event and time of repetition, so that finding it again after a crash gives the same id. */
 export function foundAlert(rule: AlertRule, { event, text, remedy, repeatMs }: Finding, nowMs: number): FoundAlert {
   const againMs = rule.renotifyMs ?? repeatMs;

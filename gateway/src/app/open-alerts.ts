@@ -1,5 +1,5 @@
 /** Starts the evaluation and the delivery of alerts on a timer, apart from requests. */
-import { dayAt } from '../admission/window.ts';
+import { minuteAt } from '../admission/window.ts';
 import { createDelivering } from '../alerts/deliver-alerts.ts';
 import { type AlertSources, createEvaluation } from '../alerts/evaluate-alerts.ts';
 import type { MoneySources } from '../alerts/find-money.ts';
@@ -48,7 +48,7 @@ export function startAlerts(parts: AlertParts): () => void {
     alerts,
     ...reachHooks('alert rule', seal, () => deps),
     sendMail: createMailer(() => deps.settings.config.server),
-    minuteOf: ({ account }, atMs) => Math.floor((atMs - dayAt(zoneOf(deps, account), atMs).startMs) / 60_000) % 1_440,
+    minuteOf: ({ account }, atMs) => minuteAt(zoneOf(deps, account), atMs),
     consoleUrl: () => (deps.settings.config.server.console ? baseUrl() : null),
     nowMs,
   });
