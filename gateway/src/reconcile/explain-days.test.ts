@@ -123,3 +123,12 @@ describe('an export with tokens', () => {
     expect(causesOf([...day(PLAIN), ...lines], PLAIN)).toEqual(['missing_call']);
   });
 });
+
+test('a request that the provider counts to the day after its own, which is not in the export, is explained', () => {
+  const early = own(1, { day: '2026-11-19', atMs: NOON_MS - 13 * 3_600_000, upstreamRequestId: 'up_1' });
+  const line = billed({ requestId: 'up_1', requests: 1, tokens: early.tokens, amount: atto(early.cost ?? 0n) });
+  const { findings, days, billed: all, recorded, explained } = compareInvoice([line], [early]);
+  expect(findings.map(({ cause, day }) => [cause, day])).toEqual([['other_day', DAY]]);
+  expect(days.map(({ day }) => day)).toEqual([DAY]);
+  expect([all - recorded, explained]).toEqual([early.cost ?? 0n, early.cost ?? 0n]);
+});

@@ -66,7 +66,7 @@ export function matchRequests(
     const detail = `billed twice: request ${own.requestId} had this attempt once`;
     findings.addOf(own, 'double', line.amount ?? 0n, detail, { day: line.day, providerRequestId: line.requestId });
   }
-  for (const [line, own] of matched) compareMatch(line, own, findings);
+  for (const [line, own] of matched) compareMatch(line, own, findings, inExport);
   for (const own of attempts) {
     if (used.has(own) || own.role === 'lost' || !inExport(own.day)) continue;
     findings.addOf(own, 'not_billed', -(own.cost ?? 0n), 'recorded here, and not in the export');
@@ -78,7 +78,12 @@ function addMissing({ day, model, requestId, amount }: RequestLine, findings: Fi
   findings.add({ day, model, cause: 'missing_call', amount: amount ?? 0n, providerRequestId: requestId, detail });
 }
 
-function compareMatch(line: RequestLine, own: OwnAttempt, findings: Findings): void {
+function compareMatch(
+  line: RequestLine,
+  own: OwnAttempt,
+  findings: Findings,
+  inExport: (day: string) => boolean,
+): void {
   const more = { day: line.day, providerRequestId: line.requestId };
   const amount = line.amount ?? own.cost ?? 0n;
   if (own.role === 'lost') {
@@ -93,7 +98,8 @@ function compareMatch(line: RequestLine, own: OwnAttempt, findings: Findings): v
   if (line.day !== own.day) {
     const detail = `counted to ${line.day} by the provider and to ${own.day} here: another time zone`;
     findings.addOf(own, 'other_day', own.cost, detail, more);
-    findings.addOf(own, 'other_day', -own.cost, detail, { providerRequestId: line.requestId });
+    // What is recorded on a day outside of the export is not compared.
+    if (inExport(own.day)) findings.addOf(own, 'other_day', -own.cost, detail, { providerRequestId: line.requestId });
   }
   const difference = amount - own.cost;
   if (difference === 0n) return;
