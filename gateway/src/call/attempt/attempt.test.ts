@@ -8,7 +8,7 @@ import { ChoiceState } from '../../routing/choose/choose.ts';
 import { onlyCandidate } from '../../routing/choose/prepared-candidates.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { setMoney, setTarget } from '../call.ts';
+import { type Held, setMoney, setTarget } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import { TokenRatio } from '../money/usage-checks.ts';
 import { RefusedMembers } from '../plan/refused-members.ts';
@@ -17,6 +17,7 @@ import { holdMoney } from '../testing/held-money.ts';
 import { budgetOf, openDesk } from '../testing/open-desk.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import { attempt } from './attempt.ts';
+import { CallTargets } from './call-targets.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 60_000, firstBytePlainMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
@@ -104,4 +105,79 @@ test('a request that waits for its hold does not leave after its client has left
   written.resolve(true);
   await Bun.sleep(1);
   expect([sent.length, openCalls.size]).toEqual([1, 0]);
+});
+
+/** A call whose only target refuses its first request; what it holds is in `openCalls` and `choice`. */
+async function openFaulty(maxConcurrency: number | null) {
+  if (config === null) throw new Error('the defaults must load');
+  const openCalls = new OpenSet<Interruptible>();
+  const routing = new RoutingState();
+  const choice = new ChoiceState(routing);
+  const log = { upstream: () => undefined, fault: () => undefined };
+  const billing = { ratio: new TokenRatio() };
+  const settings = { config, routes: new Map() };
+  const call = routedCall({}, { settings, openCalls, log, routing, choice, billing } as never);
+  const openExchange = (_request: unknown, _credential: unknown, _limit: unknown, listener: ExchangeListener) => {
+    setTimeout(() => {
+      listener.onHead({ status: 500, headers: [['content-type', 'application/json']] } as never);
+      listener.onBody(Buffer.from('{"error":{"message":"broken"}}'));
+      listener.onEnd();
+    });
+    return { sentAtMs: 1, headAtMs: 0, lastByteAtMs: 0, abort() {}, pause() {}, resume() {} };
+  };
+  const target = { ...call.target, maxConcurrency, upstream: { ...call.target.upstream, openExchange } };
+  setTarget(call, target as never);
+  call.candidates = onlyCandidate({ ...call.route, targets: [target as never] }) ?? [];
+  setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
+  return { call: call as never, target: target as never, openCalls, choice };
+}
+
+test.each([null, 1])('a fault while a target is prepared gives back its place and ends the call: %p', async (most) => {
+  const { call, target, openCalls, choice } = await openFaulty(most);
+  const abandoned = spyOn(CallTargets.prototype, 'abandoned');
+  const broken = Object.defineProperty(planOf(false), 'dropped', {
+    get() {
+      throw new Error('broken');
+    },
+  });
+  await expect(attempt(call, broken)).rejects.toMatchObject({ kind: 'gateway_fault' });
+  expect([openCalls.size, abandoned.mock.calls.length]).toEqual([0, 1]);
+  abandoned.mockRestore();
+  if (most === null) return;
+  const place = choice.queues.enter(target, 'other', performance.now(), { onPlace: () => undefined });
+  expect(place?.state).toBe('open');
+});
+
+test('a fault after a failed attempt ends the call', async () => {
+  const { call, openCalls } = await openFaulty(null);
+  const failed = spyOn(CallTargets.prototype, 'failed').mockImplementation(() => {
+    throw new Error('broken');
+  });
+  const ended = attempt(call, planOf(false)).catch(({ kind }) => kind);
+  expect(await Promise.race([ended, Bun.sleep(200).then(() => 'hangs')])).toBe('gateway_fault');
+  failed.mockRestore();
+  expect(openCalls.size).toBe(0);
+});
+
+test('of a folded stream, the id and the limits that its head names are kept', async () => {
+  const { call } = await openFaulty(null);
+  const routed: Held = call;
+  const openExchange = (_request: unknown, _credential: unknown, _limit: unknown, listener: ExchangeListener) => {
+    setTimeout(() => {
+      const headers = [
+        ['content-type', 'text/event-stream'],
+        ['x-request-id', 'req-upstream'],
+      ];
+      listener.onHead({ status: 200, headers } as never);
+      listener.onEnd();
+    });
+    return { sentAtMs: 1, headAtMs: 1, lastByteAtMs: 0, abort() {}, pause() {}, resume() {} };
+  };
+  setTarget(routed, { ...routed.target, upstream: { ...routed.target.upstream, openExchange } } as never);
+  routed.candidates = onlyCandidate({ ...routed.route, targets: [routed.target] }) ?? [];
+  const learned = spyOn(CallTargets.prototype, 'onHead');
+  await attempt(call, planOf(true)).catch(() => undefined);
+  expect(learned.mock.calls.length).toBeGreaterThan(0);
+  learned.mockRestore();
+  expect(routed.attempts[0]?.upstream_request_id).toBe('req-upstream');
 });

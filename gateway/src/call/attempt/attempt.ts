@@ -69,12 +69,19 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
       this.#handle = this.#call.deps.openCalls.add(this);
       this.#call.request.signal.addEventListener('abort', this);
       if (this.#call.request.signal.aborted) this.handleEvent();
-      else this.#follow(this.#targets.begin());
+      else this.#follow(null);
     });
   }
 
-  /** Makes the next attempt, once its target can take it, or ends the call. */
-  #follow(next: NextRequest<LostRequest> | Promise<NextRequest<LostRequest>>): void {
+  /** Makes the first attempt, or the one after `lost`, once its target can take it, or ends the call. */
+  #follow(lost: LostRequest | null): void {
+    let next: NextRequest<LostRequest> | Promise<NextRequest<LostRequest>>;
+    try {
+      next = lost === null ? this.#targets.begin() : this.#targets.failed(lost);
+    } catch (error) {
+      this.#stray(error);
+      return;
+    }
     if (!(next instanceof Promise)) {
       this.#take(next, 0);
       return;
@@ -82,8 +89,16 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     const sinceMs = performance.now();
     next.then(
       (late) => this.#take(late, Math.round(performance.now() - sinceMs)),
-      (error: unknown) => this.#finish(notAnswered(failureOf(error), null)),
+      (error: unknown) => this.#stray(error),
     );
+  }
+
+  /** The next target could not be prepared, by a fault of the gateway. */
+  #stray(error: unknown): void {
+    if (this.#state === 'over') return;
+    this.#priceLost();
+    this.#targets.abandoned();
+    this.#finish(notAnswered(failureOf(error), null));
   }
 
   #take(next: NextRequest<LostRequest>, waitMs: number): void {
@@ -354,7 +369,7 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   #retry(request: LostRequest): void {
     this.#state = 'waiting';
     this.#lost = request;
-    this.#follow(this.#targets.failed(request));
+    this.#follow(request);
   }
 
   /** Ends the call without an answer: with upstream's own refusal, or with an error of the gateway. */

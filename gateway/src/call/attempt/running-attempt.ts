@@ -136,7 +136,10 @@ export class RunningAttempt implements RelayListener {
 
   #startFold(folding: Folding, place: SendingPlace): void {
     const { row } = this;
-    const { stream, listener } = openFold(this.#call, this.plan.protocol, folding, () => this.#loop.onContent(this));
+    const { stream, listener } = openFold(this.#call, this.plan.protocol, folding, {
+      onHead: (head) => this.onHead(head),
+      onContent: () => this.#loop.onContent(this),
+    });
     this.#observer = folding.observer;
     this.#fold = stream;
     stream.done.then(

@@ -28,7 +28,7 @@ function rig() {
     framing: SSE,
     limits: LIMITS,
     scrub: (words) => words.replace('secret', '…'),
-    onFirstByte: () => reports.push('first byte'),
+    onHead: () => reports.push('first byte'),
     onRead: () => reports.push('read'),
   });
   stream.connect({

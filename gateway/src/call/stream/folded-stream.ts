@@ -44,7 +44,7 @@ export interface FoldedStreamParts {
   readonly limits: CollectLimits & { readonly sseRecordBytesMax: number; readonly slowReaderBytesMax: number };
   /** Removes secrets from upstream's messages. */
   scrub(words: string): string;
-  onFirstByte(): void;
+  onHead(head: ResponseHead): void;
   /** Called after each batch of records. */
   onRead(): void;
 }
@@ -99,7 +99,7 @@ export class FoldedStream implements MeteredReader, AnswerListener, Deadline {
   }
 
   onHead(head: ResponseHead): void {
-    this.#parts.onFirstByte();
+    this.#parts.onHead(head);
     this.#head = head;
     this.#mayBeStream = head.status === 200 && codingOf(head) === 'identity';
     if (this.#mayBeStream && this.#parts.framing.isStream(headerOf(head, 'content-type') ?? '')) return;
@@ -229,15 +229,18 @@ interface OpenFold {
   readonly listener: ExchangeListener;
 }
 
-/**
- * Connects a folded stream in upstream's format to its call: meter, limits, clock. `onContent`: called at its first
- * content, before its end.
- */
+interface FoldWatcher {
+  onHead(head: ResponseHead): void;
+  /** Called at its first content, before its end. */
+  onContent(): void;
+}
+
+/** Connects a folded stream in upstream's format to its call: meter, limits. */
 export function openFold(
   call: Held,
   { name }: Pick<UpstreamProtocol, 'name'>,
   folding: Folding,
-  onContent: () => void,
+  { onHead, onContent }: FoldWatcher,
 ): OpenFold {
   let hasContent = false;
   const { target } = call;
@@ -259,9 +262,7 @@ export function openFold(
     framing,
     limits: answerLimits(call),
     scrub: (words) => scrubText(words, secrets),
-    onFirstByte() {
-      call.firstByteMs = performance.now();
-    },
+    onHead,
     onRead() {
       if (!hasContent && folding.observer.begun) {
         hasContent = true;
