@@ -20,8 +20,14 @@ export function testBudgetSpends(name: string, openRig: () => Promise<StoreRig<S
     let count = 0;
 
     /** A call that arrived at that time, held `held` and costs two nano-dollars per token. */
-    async function keepCall(at_ms: number, output: number, changes: Partial<CallRecord> = {}, held = 1_000_000n) {
-      const id = `req_${at_ms.toString(16).padStart(12, '0')}${String(count++).padStart(20, '0')}`;
+    async function keepCall(
+      at_ms: number,
+      output: number,
+      changes: Partial<CallRecord> = {},
+      held = 1_000_000n,
+      idMs = at_ms,
+    ) {
+      const id = `req_${idMs.toString(16).padStart(12, '0')}${String(count++).padStart(20, '0')}`;
       const { account = 'default' } = changes;
       const hold = heldCall(id, held, account);
       await store.ledger.hold({ ...hold, draft: { ...hold.draft, at_ms } });
@@ -58,6 +64,12 @@ export function testBudgetSpends(name: string, openRig: () => Promise<StoreRig<S
 
       test('includes calls from its first moment to the last before its end', async () => {
         expect(await spent({ kind: 'key', id: 'windowed' }, DAY)).toBe(220n);
+      });
+
+      test('includes a call whose id was made just before its first moment', async () => {
+        const changes = { key_id: 'early' };
+        await keepCall(DAY_START_MS, 10, changes, 1_000_000n, DAY_START_MS - 1);
+        expect(await spent({ kind: 'key', id: 'early' }, DAY)).toBe(20n);
       });
 
       test('without an end includes all calls since its beginning', async () => {

@@ -84,6 +84,32 @@ describe('the frames of a call', () => {
   });
 });
 
+describe('frames that cannot be written', () => {
+  const LONG = 'm'.repeat(2 ** 21);
+
+  test('a call whose end is too large can be ended otherwise', async () => {
+    const memory = createMemoryLedger();
+    await memory.ledger.hold(plainCall('a', 30n));
+    const large = settledCall('a', { held: 0n, output: 5, changes: { served_model: LONG } });
+    expect(await outcomeOf(memory.ledger.settleUnheld(large))).toBe('invalid');
+    await memory.ledger.abandon('a');
+    expect(await balanceOf(memory, 'default')).toMatchObject({ held: 0n });
+    expect(memory.prove().problem).toBeNull();
+  });
+
+  test('a hold that is too large keeps no other from being written, and its end has it', async () => {
+    const memory = createMemoryLedger();
+    const large = plainCall('a', 30n);
+    await memory.ledger.hold({ ...large, draft: { ...large.draft, key_name: LONG } });
+    await memory.ledger.hold(plainCall('b', 30n));
+    await Bun.sleep(20);
+    expect(memory.journal.durable).toMatchObject([{ kind: 'hold', draft: { request_id: 'b' } }]);
+    await memory.ledger.settle(settledCall('a', { held: 30n, output: 10 }));
+    expect(memory.journal.durable.at(-1)).toMatchObject({ kind: 'end', hold: { amount: 30n } });
+    expect(memory.prove().problem).toBeNull();
+  });
+});
+
 describe('frames that are refused', () => {
   test('the hold of a stream is given back', async () => {
     const memory = await openPaid(30n);

@@ -240,7 +240,14 @@ export class OpenCalls {
     this.#timer = null;
     const waited = this.#lazy;
     this.#lazy = [];
-    for (const call of waited) if (call.end === null && this.#isOpen(call)) this.#writeHold(call);
+    for (const call of waited) {
+      if (call.end !== null || !this.#isOpen(call)) continue;
+      try {
+        this.#writeHold(call);
+      } catch {
+        // A frame that cannot be written: the hold stays in memory for the call's end, which is refused to its waiter.
+      }
+    }
   }
 
   /** Called by the call when its end is durable. */
@@ -298,8 +305,8 @@ export class OpenCalls {
       );
       return;
     }
-    call.holdFrame = 'certain';
     this.journal.append({ kind: 'hold', draft, amount, prepaid }, null);
+    call.holdFrame = 'certain';
   }
 
   /** Appends the frame of a hold or extension, whose money is taken already; `undo` takes back the rest of it. */
@@ -339,8 +346,9 @@ export class OpenCalls {
 
   /** Ends the call by a frame without a waiter: the journal never gives it up. */
   #endNow(call: OpenCall, settlement: Settlement): void {
-    call.end = settlement;
+    // A frame that cannot be written throws: the call can be ended otherwise then.
     this.#appendEnd(call, settlement, null);
+    call.end = settlement;
     this.ended(call);
   }
 

@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { BindingCaps, BudgetSpends, NamesOfModel, SubjectKind } from '../../ports/limits.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
+import { ID_SLACK_MS } from './scan-records.ts';
 
 /** The column of each kind of subject. An end user's id begins with its account, whose id contains no `/`. */
 const SUBJECTS = {
@@ -105,7 +106,7 @@ async function readPass(
   { kind, startMs, endMs, exceptCalls }: Pass,
   names: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const floor = requestIdFloor(Math.max(0, startMs));
+  const floor = requestIdFloor(startMs - ID_SLACK_MS);
   const name = SUBJECTS[kind];
   const inPass = sql`request_id >= ${floor} AND call_record.at_ms >= ${startMs}
     AND (${endMs} IS NULL OR call_record.at_ms < ${endMs})
