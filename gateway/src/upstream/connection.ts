@@ -87,14 +87,14 @@ function poolOf({ publicOnly }: Origin): Map<string, Connection[]> {
 export function takeIdle(origin: Origin, nowMs: number): Connection | null {
   const pool = poolOf(origin);
   const connections = pool.get(origin.key);
-  const connection = connections?.pop();
-  if (connection === undefined) return null;
-  if (nowMs - connection.idleSinceMs > IDLE_MS_MAX) {
-    for (const old of [connection, ...(connections ?? [])]) old.socket.end();
-    pool.delete(origin.key);
-    return null;
+  if (connections === undefined) return null;
+  // The oldest are first. Under a trickle of calls only the newest would be used, and the others would stay open.
+  for (let old = connections[0]; old !== undefined && nowMs - old.idleSinceMs > IDLE_MS_MAX; old = connections[0]) {
+    connections.shift();
+    old.socket.end();
   }
-  return connection;
+  if (connections.length === 0) pool.delete(origin.key);
+  return connections.pop() ?? null;
 }
 
 /** Returns a connection to the pool after an exchange that left it clean. On the `performance.now()` clock. */
