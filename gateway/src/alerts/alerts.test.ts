@@ -108,7 +108,7 @@ test('a budget alerts from its percentage on, once per window and amount', async
   await store.close();
 });
 
-test('what has ended is not reported again, however often the rule repeats', async () => {
+test('troubles and windows that have ended are not reported again, however often the rule repeats', async () => {
   const store = await openStore({ dataDir: newFolder() });
   await store.alerts.createRule(sampleRule('trouble', { event: 'ledger_trouble', renotifyMs: HOUR_MS }), []);
   await store.alerts.createRule(sampleRule('budget', { renotifyMs: HOUR_MS }), []);

@@ -11,7 +11,7 @@ import type { Folding, NextAttempt, UpstreamCall } from '../plan/upstream-call.t
 import type { ClientStream } from '../stream/client-stream.ts';
 import type { FoldedStreamEnd } from '../stream/folded-stream.ts';
 import { CallStream, type StreamedCall } from '../stream/open-relay.ts';
-import { CallTargets, type NextRequest, type NoTarget } from './call-targets.ts';
+import { CallTargets, type NextRequest, type NoTarget, whenPrepared } from './call-targets.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { type FirstByteWatch, type Hedge, openHedge, type WatchedAttempt, watchFirstByte } from './late-attempt.ts';
 import { type LostRequest, loseRequest, riskOfWaiting } from './lost-request.ts';
@@ -58,10 +58,6 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
     this.#targets = new CallTargets(call, plan);
   }
 
-  get isStream(): boolean {
-    return this.#stream !== null;
-  }
-
   run(): Promise<AttemptOutcome> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -75,21 +71,10 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
 
   /** Makes the first attempt, or the one after `lost`, once its target can take it, or ends the call. */
   #follow(lost: LostRequest | null): void {
-    let next: NextRequest<LostRequest> | Promise<NextRequest<LostRequest>>;
-    try {
-      next = lost === null ? this.#targets.begin() : this.#targets.failed(lost);
-    } catch (error) {
-      this.#stray(error);
-      return;
-    }
-    if (!(next instanceof Promise)) {
-      this.#take(next, 0);
-      return;
-    }
-    const sinceMs = performance.now();
-    next.then(
-      (late) => this.#take(late, Math.round(performance.now() - sinceMs)),
-      (error: unknown) => this.#stray(error),
+    whenPrepared(
+      () => (lost === null ? this.#targets.begin() : this.#targets.failed(lost)),
+      (next, waitMs) => this.#take(next, waitMs),
+      (error) => this.#stray(error),
     );
   }
 
@@ -128,7 +113,6 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
       this.#finish(best.lost);
       return;
     }
-    // The cost of an earlier attempt is in its row.
     this.#priceLost();
     setTarget(this.#call, best.target);
     this.#finish({ ...best.lost, facts: null });
@@ -151,6 +135,10 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
 
   get isCommitted(): boolean {
     return this.#stream?.client.committed === true;
+  }
+
+  get isStream(): boolean {
+    return this.#stream !== null;
   }
 
   openStream(): CallStream {
@@ -248,17 +236,11 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   onAnswer(attempt: RunningAttempt, answer: CollectedAnswer): void {
     if (this.#state !== 'sent') return;
     this.#hedge?.enter(attempt);
-    try {
-      const read = this.#judge(attempt, answer);
-      if (!(read instanceof Promise)) this.#takeAnswer(attempt, read);
-      else
-        read.then(
-          (late) => this.#takeAnswer(attempt, late),
-          (error: unknown) => this.onFailed(attempt, failureOf(error)),
-        );
-    } catch (error) {
-      this.onFailed(attempt, failureOf(error));
-    }
+    whenPrepared(
+      () => this.#judge(attempt, answer),
+      (read) => this.#takeAnswer(attempt, read),
+      (fault) => this.onFailed(attempt, failureOf(fault)),
+    );
   }
 
   /** What an answer is; null: another request is on its way. */

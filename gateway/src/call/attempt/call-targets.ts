@@ -294,6 +294,27 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   }
 }
 
+/** Tells what comes next and how long it was waited for, ms; or the fault for which it cannot be prepared. */
+export function whenPrepared<Next>(
+  prepare: () => Next | Promise<Next>,
+  take: (next: Next, waitMs: number) => void,
+  onFault: (fault: unknown) => void,
+): void {
+  let next: Next | Promise<Next>;
+  try {
+    next = prepare();
+  } catch (fault) {
+    onFault(fault);
+    return;
+  }
+  if (!(next instanceof Promise)) {
+    take(next, 0);
+    return;
+  }
+  const sinceMs = performance.now();
+  next.then((late) => take(late, Math.round(performance.now() - sinceMs)), onFault);
+}
+
 /** The failure of a call for which no attempt could be made, by `AttemptPlan.refusal`. */
 const REFUSALS: { readonly [refusal in FailureClass]?: readonly [FailureKind, string] } = {
   rate: ['upstream_rate_limited', 'all providers of the model limit the rate of calls; try again later'],
