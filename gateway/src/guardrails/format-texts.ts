@@ -59,14 +59,14 @@ const ANSWER_ROOTS: { readonly [name in ClientProtocolName]: readonly string[] }
 };
 
 /** Where Gemini's token counts have the request. */
-const WRAPPED_REQUEST = 'generateContentRequest';
+const WRAPPED_REQUESTS = ['generateContentRequest', 'generate_content_request'];
 
 /** The texts of a request. Throws OutlineFull. */
 export function textsOfRequest(protocol: ClientProtocolName, root: JsonNode): readonly JsonText[] {
   const found: FoundTexts = { texts: [], logprobs: [] };
   const roots = REQUEST_ROOTS[protocol];
-  const wrapped = protocol === 'gemini' ? member(root, WRAPPED_REQUEST) : undefined;
-  for (const node of wrapped === undefined ? [root] : [root, wrapped]) {
+  const wrapped = protocol === 'gemini' ? WRAPPED_REQUESTS.flatMap((name) => member(root, name) ?? []) : [];
+  for (const node of [root, ...wrapped]) {
     for (const value of children(node)) {
       const name = memberName(value);
       const reading = Object.hasOwn(roots, name) ? roots[name] : undefined;
@@ -76,9 +76,20 @@ export function textsOfRequest(protocol: ClientProtocolName, root: JsonNode): re
   return found.texts.filter(({ isSigned }) => !isSigned);
 }
 
+/** Where a format takes the numbers of tokens in place of a text. */
+const TOKEN_ROOTS: { readonly [name in ClientProtocolName]?: string } = { completions: 'prompt', embeddings: 'input' };
+
+/** Whether a part of the request is spelled in token ids, which are no text that could be checked. */
+export function hasTokenIds(protocol: ClientProtocolName, root: JsonNode): boolean {
+  const name = TOKEN_ROOTS[protocol];
+  const value = name === undefined ? undefined : member(root, name);
+  if (value === undefined) return false;
+  return elements(value).some((one) => one.kind === 'number' || elements(one).some(({ kind }) => kind === 'number'));
+}
+
 /** The texts of a whole answer. Throws OutlineFull. */
-export function textsOfAnswer(protocol: ClientProtocolName, root: JsonNode): FoundTexts {
-  const found: FoundTexts = { texts: [], logprobs: [] };
+export function textsOfAnswer(protocol: ClientProtocolName, root: JsonNode, arePieces = false): FoundTexts {
+  const found: FoundTexts = { texts: [], logprobs: [], arePieces };
   const roots = ANSWER_ROOTS[protocol];
   const type = stringOf(root, 'type');
   for (const value of children(root)) {
@@ -107,6 +118,8 @@ function readRoot(value: JsonNode, name: string, type: string | undefined, found
 export interface RecordText {
   readonly text: JsonText;
   readonly channel: string | null;
+  /** It is a piece of JSON: the arguments of a tool call. */
+  readonly isJson: boolean;
 }
 
 export interface RecordTexts {
@@ -118,13 +131,17 @@ export interface RecordTexts {
 
 /** The texts of a record of a stream. Throws OutlineFull. */
 export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): RecordTexts {
-  const { texts, logprobs } = textsOfAnswer(protocol, root);
+  const { texts, logprobs } = textsOfAnswer(protocol, root, protocol === 'chat');
   const type = stringOf(root, 'type') ?? '';
   const place = ['index', 'output_index', 'content_index', 'summary_index']
     .map((name) => numberOf(root, name))
     .join('/');
   return {
-    texts: texts.map((text) => ({ text, channel: channelOf(protocol, type, place, text.path) })),
+    texts: texts.map((text) => {
+      const channel = channelOf(protocol, type, place, text.path);
+      const isJson = text.isCall && channel !== null && !type.includes('custom_tool_call_input');
+      return { text, channel, isJson };
+    }),
     logprobs,
     ends: endsOf(protocol, root, type, place),
   };

@@ -112,6 +112,21 @@ test.each(UNTOUCHED)('identifiers, signatures, media and words of %s stay: %j', 
   expect(replaceIn(protocol, json, /S/g, 'M')).toBe(json);
 });
 
+test.each([
+  ['chat', { messages: [{ role: 'user', type: 'redacted_thinking', content: 'S' }] }],
+  ['chat', { messages: [{ role: 'user', type: 'thinking', signature: 'a', content: 'S' }] }],
+  ['chat', { messages: [{ role: 'user', type: 'reasoning', encrypted_content: 'a', content: 'S' }] }],
+  ['messages', { messages: [{ role: 'user', type: 'compaction', content: [{ type: 'text', text: 'S' }] }] }],
+  ['messages', { messages: [{ role: 'assistant', content: [{ type: 'compaction', content: 'S' }] }] }],
+  ['gemini', { contents: [{ role: 'user', type: 'compaction', parts: [{ text: 'S' }] }] }],
+  ['gemini', { contents: [{ parts: [{ thought: true, thoughtSignature: null, text: 'S' }] }] }],
+  ['gemini', { generate_content_request: { contents: [{ parts: [{ text: 'S' }] }] } }],
+  ['responses', { prompt: { variables: { name: 'S', customer_id: 'S' } } }],
+] as const)('no type and no name hides a text of %s: %j', (protocol, body) => {
+  const json = JSON.stringify(body);
+  expect(replaceIn(protocol, json, /S/g, 'M')).toBe(json.replaceAll('"S"', '"M"'));
+});
+
 const READ: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[] = [
   [
     'chat',

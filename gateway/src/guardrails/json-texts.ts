@@ -84,6 +84,8 @@ export interface FoundTexts {
   readonly texts: JsonText[];
   /** Values of members with token probabilities. */
   readonly logprobs: JsonNode[];
+  /** Arguments of tool calls are pieces of JSON, even where one of them is valid JSON. */
+  readonly arePieces?: boolean;
 }
 
 /** Adds the texts below a node, the value of the member `name`. Throws OutlineFull where a part has too many values. */
@@ -115,11 +117,11 @@ function indexOf(element: JsonNode, at: number): string {
 function readObject(node: JsonNode, place: Place, within: WithinText | null, found: FoundTexts): void {
   const type = textOf(node, 'type');
   const isContent = place.reading === 'content';
-  if (isContent && (type === 'redacted_thinking' || type === 'compaction')) return;
-  const isSigned = place.isSigned || (isContent && isSignedReasoning(node, type));
+  const signed = isContent ? signedMembers(node, type) : [];
+  const isOfPrompt = place.path.join('.') === 'prompt.variables';
   for (const value of children(node)) {
     const name = memberName(value);
-    const below = { ...place, isSigned, path: [...place.path, name] };
+    const below = { ...place, isSigned: place.isSigned || signed.includes(name), path: [...place.path, name] };
     if (!isContent) {
       read(value, name, node, below, within, found);
       continue;
@@ -130,17 +132,27 @@ function readObject(node: JsonNode, place: Place, within: WithinText | null, fou
       continue;
     }
     const isCall = place.isCall || isCallMember(name, type);
-    const reading = value.kind === 'string' ? 'content' : isFree(name, type, value) ? 'free' : 'content';
+    // The caller names the variables of a prompt.
+    const isOwn = value.kind === 'string' ? isOfPrompt : isFree(name, type, value);
+    const reading = isOwn ? 'free' : 'content';
     read(value, name, node, { ...below, isCall, reading }, within, found);
   }
 }
 
-/** Anthropic's thinking, encrypted reasoning of OpenAI, and thoughts of Gemini with a signature. */
-function isSignedReasoning(node: JsonNode, type: string | undefined): boolean {
-  if (type === 'thinking') return (textOf(node, 'signature') ?? '') !== '';
-  if (type === 'thinking_delta') return true;
-  if (type === 'reasoning') return (textOf(node, 'encrypted_content') ?? '') !== '';
-  return member(node, 'thought')?.kind === 'true' && member(node, 'thoughtSignature') !== undefined;
+/**
+ * The members that a signature covers, in Anthropic's thinking, encrypted reasoning of OpenAI, and thoughts of Gemini. No
+ * signature covers a message, whatever type it names: others ignore the type and read its content.
+ */
+function signedMembers(node: JsonNode, type: string | undefined): readonly string[] {
+  if (member(node, 'role') !== undefined) return [];
+  if (type === 'thinking') return isFilled(node, 'signature') ? ['thinking'] : [];
+  if (type === 'thinking_delta') return ['thinking'];
+  if (type === 'reasoning') return isFilled(node, 'encrypted_content') ? ['summary', 'content'] : [];
+  return member(node, 'thought')?.kind === 'true' && isFilled(node, 'thoughtSignature') ? ['text'] : [];
+}
+
+function isFilled(node: JsonNode, name: string): boolean {
+  return (textOf(node, name) ?? '') !== '';
 }
 
 function isCallMember(name: string, type: string | undefined): boolean {
@@ -167,7 +179,7 @@ function readString(
   if (reading === 'content' && isOpaque(name, parent)) return;
   if (reading === 'schema' && name !== 'description' && name !== 'title') return;
   const text = stringValue(node) ?? '';
-  if (within === null && reading === 'content' && name === 'arguments') {
+  if (within === null && reading === 'content' && name === 'arguments' && found.arePieces !== true) {
     const bytes = Buffer.from(text);
     const outline = scanJson(bytes);
     if (outline.ok && outline.root.kind !== 'string') {

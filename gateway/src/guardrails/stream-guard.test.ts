@@ -8,6 +8,7 @@ import { sampleGuardrail } from '../store/contracts/guardrails-contract.ts';
 import type { GuardrailRule } from '../store/ports/books/guardrails.ts';
 import { DETECTORS } from './detectors.ts';
 import { loadGuardrails } from './guardrails.ts';
+import type { HookParts } from './hook.ts';
 import type { SideGuard } from './side-guard.ts';
 import { StreamGuard } from './stream-guard.ts';
 import { TextChannel } from './text-channel.ts';
@@ -16,11 +17,11 @@ import { TextChannel } from './text-channel.ts';
 const STEP = EXHAUSTIVE ? 1 : 3;
 const NO_HOOK = { open: () => null, fetchFor: () => () => Promise.reject(new Error('no hook')) };
 
-async function sideOf(rules: readonly Partial<GuardrailRule>[]): Promise<SideGuard> {
+async function sideOf(rules: readonly Partial<GuardrailRule>[], hook: HookParts = NO_HOOK): Promise<SideGuard> {
   const stored = rules.map((rule, at) =>
     sampleGuardrail(`gr_${at}`, { account: 'a', name: 'Keys', items: [], action: 'mask', ...rule }),
   );
-  const guardrails = await loadGuardrails({ readRules: async () => stored }, new Secret('00'.repeat(32)), NO_HOOK);
+  const guardrails = await loadGuardrails({ readRules: async () => stored }, new Secret('00'.repeat(32)), hook);
   const side = guardrails.guardOf({ account: { id: 'a' }, workspaceId: 'w' })?.answer;
   if (side == null) throw new Error('there is no rule for answers');
   return side;
@@ -250,6 +251,60 @@ test('tool arguments and signed reasoning are never masked, only blocked', async
     const { failure } = run(await sideOf([{ check: 'personal_data', action: 'block' }]), protocol, [Buffer.from(sent)]);
     expect((await failure)?.kind).toBe('guardrail_blocked');
   }
+});
+
+describe.each([`\nghp_${'aB3d'.repeat(9)}`, '\tProject Falcon', '4111111111111111'])(
+  'tool arguments with %j',
+  (found) => {
+    const json = JSON.stringify({ text: `x${found}` }).replace('4111', '\\u0034111');
+    const block = ALL.map((rule) => ({ ...rule, action: 'block' as const }));
+    const chat = (text: string) =>
+      sse({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: text } }] } }] });
+    const messages = (partial_json: string) =>
+      sse({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json } });
+    const items = (delta: string) => responses('response.function_call_arguments.delta', { delta });
+
+    test.each([
+      ['chat', chat],
+      ['messages', messages],
+      ['responses', items],
+    ] as const)('are blocked in a stream of %s, however they are cut', async (protocol, record) => {
+      const side = await sideOf(block);
+      for (let size = 1; size <= json.length; size++) {
+        const { text, failure } = run(side, protocol, [Buffer.from(cut(json, size).map(record).join(''))]);
+        expect((await failure)?.kind).toBe('guardrail_blocked');
+        expect(text).not.toContain('Falcon');
+      }
+    });
+  },
+);
+
+test('a hook is asked about tool arguments, which it can block and not replace', async () => {
+  const sent = ['{"to":"ada', '@example.com"}']
+    .map((text) => sse({ choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: text } }] } }] }))
+    .join('');
+  for (const answer of [{ action: 'block' }, { action: 'replace', texts: ['other'] }]) {
+    let asked: Json = null;
+    const hook: HookParts = {
+      open: () => ({ url: new Secret('https://hook.example'), signing: new Secret('whsec_a') }),
+      fetchFor: () => async (_, init) => {
+        asked = JSON.parse(String(init?.body));
+        return Response.json(answer);
+      },
+    };
+    const side = await sideOf([{ check: 'hook', timeoutMs: 1_000 }], hook);
+    const got = run(side, 'chat', [Buffer.from(sent)]);
+    expect((await got.failure)?.kind).toBe(answer.action === 'block' ? 'guardrail_blocked' : undefined);
+    expect(asked?.texts).toEqual(['{"to":"ada@example.com"}']);
+  }
+});
+
+test('digits of tool arguments in a piece of their own are checked', async () => {
+  const sent = ['{"card":"', '4111111111111111', '"}']
+    .map((text) => sse({ choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: text } }] } }] }))
+    .join('');
+  const { failure } = run(await sideOf([{ check: 'personal_data', action: 'block' }]), 'chat', [Buffer.from(sent)]);
+  expect((await failure)?.kind).toBe('guardrail_blocked');
 });
 
 test('token probabilities, which spell the text, are left out', async () => {

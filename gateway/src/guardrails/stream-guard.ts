@@ -12,6 +12,7 @@ import { scanJson } from '../wire/json-scan.ts';
 import { type RecordTexts, textsOfRecord } from './format-texts.ts';
 import { cannotCheck, failureOfFinding } from './guard-failures.ts';
 import type { HookSubject } from './hook.ts';
+import { JsonPieces } from './json-pieces.ts';
 import { type JsonText, spliceTexts, type TextEdit } from './json-texts.ts';
 import { countMask, type MaskCounts, type SideGuard } from './side-guard.ts';
 import { type Piece, TextChannel } from './text-channel.ts';
@@ -41,6 +42,8 @@ interface Held {
 
 interface Channel {
   readonly channel: TextChannel;
+  /** For pieces of JSON, which are never changed: they are searched decoded. */
+  readonly decoder: JsonPieces;
   readonly masks: boolean;
 }
 
@@ -140,20 +143,21 @@ export class StreamGuard {
     if (this.#heldBytes > HELD_BYTES_MAX) this.#giveUp(`more than ${HELD_BYTES_MAX} bytes of it had to wait`);
   }
 
-  #enter({ text, channel }: RecordTexts['texts'][number]): HeldText | null {
+  #enter({ text, channel, isJson }: RecordTexts['texts'][number]): HeldText | null {
     const masks = !text.isCall && !text.isSigned;
     const rules = this.#rulesOf(masks);
-    if (rules.isEmpty && (!masks || this.#parts.guard.hooks.length === 0)) return null;
-    const piece: Piece = { text: text.text, shown: null };
+    if (rules.isEmpty && this.#parts.guard.hooks.length === 0) return null;
     if (channel === null) {
+      const piece: Piece = { text: text.text, shown: null };
       this.#searchWhole(rules, piece);
       return { text, piece, channel, masks };
     }
     let known = this.#channels.get(channel);
     if (known === undefined || known.masks !== masks) {
-      known = { channel: this.#open(rules), masks };
+      known = { channel: this.#open(rules), decoder: new JsonPieces(), masks };
       this.#channels.set(channel, known);
     }
+    const piece: Piece = { text: isJson ? known.decoder.push(text.text) : text.text, shown: null };
     known.channel.add(piece);
     this.#fail(known.channel.decide(false));
     return { text, piece, channel, masks };
@@ -217,18 +221,23 @@ export class StreamGuard {
 
   async #finishByHooks(): Promise<CallFailure | null> {
     const { guard, subject, counts } = this.#parts;
+    const add = (text: string, masks: boolean) => {
+      texts.add(text);
+      if (masks) masked.add(text);
+    };
     /** Whole texts, and those of channels put together. */
     const channels = new Map<string, HeldText[]>();
     const texts = new Set<string>();
+    /** Those that a hook may replace; others it may only block. */
+    const masked = new Set<string>();
     for (const held of this.#held.flatMap((one) => one.texts)) {
-      if (!held.masks) continue;
-      if (held.channel === null) texts.add(held.piece.shown ?? '');
+      if (held.channel === null) add(held.piece.shown ?? '', held.masks);
       else channels.set(held.channel, [...(channels.get(held.channel) ?? []), held]);
     }
     const joined = new Map(
       [...channels].map(([name, pieces]) => [name, pieces.map((one) => one.piece.shown).join('')]),
     );
-    for (const text of joined.values()) texts.add(text);
+    for (const [name, text] of joined) add(text, channels.get(name)?.[0]?.masks === true);
     texts.delete('');
     const asked = [...texts];
     const replaced = new Map<string, string>();
@@ -237,7 +246,7 @@ export class StreamGuard {
         asked.length === 0
           ? []
           : await guard.askHooks(
-              asked.map((text) => ({ text, masks: true })),
+              asked.map((text) => ({ text, masks: masked.has(text) })),
               subject,
               counts,
             );
@@ -249,7 +258,7 @@ export class StreamGuard {
     for (const [name, pieces] of channels) {
       const before = joined.get(name) ?? '';
       const after = replaced.get(before) ?? before;
-      if (after === before) continue;
+      if (after === before || pieces[0]?.masks !== true) continue;
       for (const [at, { piece }] of pieces.entries()) piece.shown = at === 0 ? after : '';
     }
     for (const { channel, masks, piece } of this.#held.flatMap((one) => one.texts)) {

@@ -3,7 +3,7 @@
  * is stored see its texts as the rules leave them. All other bytes stay.
  */
 import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
-import { textsOfRequest } from '../../guardrails/format-texts.ts';
+import { hasTokenIds, textsOfRequest } from '../../guardrails/format-texts.ts';
 import { cannotCheck } from '../../guardrails/guard-failures.ts';
 import type { Guard } from '../../guardrails/guardrails.ts';
 import type { HookSubject } from '../../guardrails/hook.ts';
@@ -26,13 +26,16 @@ export async function guardRequest(
   if (guard.answer !== null && !countOnly) refuseUnchecked(guard.answer, call, read);
   const side = guard.request;
   if (side === null) return read;
+  const { closedRule } = side;
   if (call.form !== null) {
-    const { closedRule } = side;
     if (closedRule === null) return read;
     throw cannotCheck(closedRule, 'request', 'it is a form with a file');
   }
   const { protocol, settings, version, path } = call;
   const { outline, facts } = read;
+  if (closedRule !== null && findTexts(() => hasTokenIds(protocol.name, outline.root))) {
+    throw cannotCheck(closedRule, 'request', 'it is spelled in token ids');
+  }
   const texts = findTexts(() => textsOfRequest(protocol.name, outline.root));
   const checked = texts.map(({ text }) => ({ text, masks: true }));
   const edits = await side.check(checked, subjectOf(call, facts.model), masksOf(call));
