@@ -138,6 +138,25 @@ describe('both credential headers', () => {
 
 describe('an unknown or expired key', () => {
   for (const side of SIDES) {
+    test(`${side}: a key that is revoked while the body arrives`, async () => {
+      const { url } = pair.gateway;
+      const { id, key } = await createKey(pair.gateway);
+      const bytes = Buffer.from(JSON.stringify(goodBody(side)));
+      const body = new ReadableStream({
+        async start(stream) {
+          stream.enqueue(bytes.subarray(0, 10));
+          // The gateway has the head and the beginning by then.
+          await Bun.sleep(300);
+          await control(pair.gateway, 'keys.revoke', { id });
+          stream.enqueue(bytes.subarray(10));
+          stream.close();
+        },
+      });
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const response = await fetch(`${url}${PATHS[side]}`, { method: 'POST', headers, body });
+      await expectRefusal(response, side, unauthorized('revoked'));
+    });
+
     test(`${side}: malformed, unknown, expired, disabled, revoked`, async () => {
       const { key } = pair.gateway;
       const last = key.at(-1) === 'x' ? 'y' : 'x';

@@ -49,9 +49,10 @@ export async function createObject(call: Identified, asked: AskedObject): Promis
 
 /** The place is chosen before the upload begins, so that none is received in vain. */
 async function receiveFile(call: Identified, { object }: AskedObject): Promise<ReadyObject> {
-  const place = placeForNew(call, object.collection);
+  placeForNew(call, object.collection);
   const parts = asObject(JSON.parse((await readForm(call)).toString())) ?? {};
   openPlace(call);
+  const place = placeForNew(call, object.collection);
   if (asObject(parts.file) === null) {
     throw invalidRequest('file: found no file; expected one part of this name with a filename', 'file');
   }

@@ -43,14 +43,15 @@ const REFUSALS = {
 
 /** Authenticates the caller. Throws `unauthorized`, `scope_forbidden` or `address_forbidden`. */
 export function identifyCaller(call: Arrived): asserts call is Identified {
-  const { request, deps, protocol, origin } = call;
-  const principal = identify(
-    deps.directory,
-    readCredential(request.headers, protocol.prefersApiKeyHeader, protocol.keyHeader),
-  );
+  const principal = principalOf(call);
   setPrincipal(call, principal);
-  noteUse(principal.use, request.headers, call.atMs);
-  allowCaller(principal, principal.ranges === null ? null : origin.address());
+  noteUse(principal.use, call.request.headers, call.atMs);
+  allowCaller(principal, principal.ranges === null ? null : call.origin.address());
+}
+
+function principalOf({ request, deps, protocol }: Arrived): Principal {
+  const keyText = readCredential(request.headers, protocol.prefersApiKeyHeader, protocol.keyHeader);
+  return identify(deps.directory, keyText);
 }
 
 /**
@@ -75,9 +76,17 @@ export function admit(call: Identified): void {
   call.version = protocol.readVersion(request.headers);
 }
 
-/** Counts a call as open once its body has arrived. Throws `over_capacity`. */
-export function openPlace({ place }: Identified): void {
-  if (place?.open() === false) throw tooManyCalls();
+/**
+ * Counts a call as open once its body has arrived. Its sender chooses how long that takes, so the key counts as it is now.
+ * Throws `over_capacity`, and as `identifyCaller` does.
+ */
+export function openPlace(call: Identified): void {
+  const principal = principalOf(call);
+  if (principal !== call.principal) {
+    setPrincipal(call, principal);
+    allowCaller(principal, principal.ranges === null ? null : call.origin.address());
+  }
+  if (call.place?.open() === false) throw tooManyCalls();
 }
 
 function tooManyCalls(): CallFailure {

@@ -113,11 +113,16 @@ async function answer(
   const outgoing = new Headers(HEADERS);
   try {
     const arrival = { headers: request.headers, address, isForwardedHttps };
-    const actor = await parts.identify(arrival);
+    let actor = await parts.identify(arrival);
     if (actor.kind !== 'key') checkSameOrigin(request, parts.publicUrl?.() ?? null);
-    const tenancy = authorize(row, actor, path.account ?? null);
+    let tenancy = authorize(row, actor, path.account ?? null);
     const query = readQuery(row, request);
     const body = await readBody(row, request, actor, { limits: parts.bodyTimes?.() ?? BODY_TIME_LIMITS, address });
+    if (row.body !== undefined && row.access !== 'anyone') {
+      // The sender chooses how long a body takes: rights that ended meanwhile must not be used.
+      actor = await parts.identify(arrival);
+      tenancy = authorize(row, actor, path.account ?? null);
+    }
     const call = {
       request,
       address,

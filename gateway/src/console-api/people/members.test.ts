@@ -44,6 +44,32 @@ const untilForgotten = async () => {
   rig.nowMs += 1_000;
 };
 
+test('rights that end while the body of a request arrives are gone for that request', async () => {
+  const admin = await inviteMember(rig, owner, { email: 'slow@example.com', role: 'admin' });
+  const beforeBody = async () => {
+    expect((await owner.ask(`DELETE /accounts/default/members/${admin.person}`)).status).toBe(200);
+  };
+  const body = { email: 'friend@example.com', role: 'admin', workspaces: null };
+  const answered = await admin.ask('POST /accounts/default/invitations', { body, beforeBody });
+  expect(answered.status).toBe(401);
+  const { invitations } = (await owner.ask('GET /accounts/default/members')).json;
+  expect(invitations).toEqual([]);
+});
+
+test('invitations of an operator to other accounts end with their membership, or their role, in the operator’s', async () => {
+  const end = {
+    removed: (person: string) => owner.ask(`DELETE /accounts/default/members/${person}`),
+    demoted: (person: string) => owner.ask(`PATCH /accounts/default/members/${person}`, { body: { role: 'viewer' } }),
+  };
+  for (const [how, finish] of Object.entries(end)) {
+    const operator = await inviteMember(rig, owner, { email: `${how}@example.com`, role: 'admin' });
+    const { json } = await invite(operator, { email: `friend-${how}@example.com`, role: 'admin' }, 'team');
+    expect((await finish(operator.person)).status).toBe(200);
+    expect((await accept(rig.browser(), tokenOf(json))).status).toBe(410);
+    await owner.ask(`DELETE /accounts/default/members/${operator.person}`);
+  }
+});
+
 describe('an invitation', () => {
   test('creates a member with the role and workspaces, once', async () => {
     const { json } = await invite(owner, { email: 'Nia@example.com', role: 'developer', workspaces: ['lab'] });

@@ -27,6 +27,8 @@ import { withRest } from './rest-of-routes.ts';
 
 export interface Asked {
   readonly body?: unknown;
+  /** Called when the body is asked for, which arrives once it resolves. */
+  readonly beforeBody?: () => Promise<void>;
   readonly headers?: { readonly [name: string]: string };
   readonly address?: string;
 }
@@ -160,7 +162,7 @@ export async function openPeopleRig(
     const browser: Browser = {
       cookies,
       setCookies: [],
-      async ask(route, { body, headers = {}, address = '192.0.2.1' } = {}) {
+      async ask(route, { body, beforeBody, headers = {}, address = '192.0.2.1' } = {}) {
         const [method = '', path = ''] = route.split(' ');
         const request = new Request(`http://gw.test/app/api${path}`, {
           method,
@@ -174,7 +176,7 @@ export async function openPeopleRig(
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
             ...headers,
           },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          ...(body === undefined ? {} : { body: arriving(JSON.stringify(body), beforeBody) }),
         });
         const response = await api.fetch(request, address);
         browser.setCookies = response.headers.getSetCookie();
@@ -186,6 +188,20 @@ export async function openPeopleRig(
     return browser;
   }
   return rig;
+}
+
+function arriving(text: string, before: Asked['beforeBody']): ReadableStream<Uint8Array> | string {
+  if (before === undefined) return text;
+  return new ReadableStream(
+    {
+      async pull(stream) {
+        await before();
+        stream.enqueue(new TextEncoder().encode(text));
+        stream.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function keepCookie(cookies: Map<string, string>, line: string): void {

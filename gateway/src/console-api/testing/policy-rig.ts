@@ -107,10 +107,11 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   });
   const faults: string[] = [];
   const policy = openPolicy({ store, control, deps, nowMs: () => rig.nowMs });
-  let asking: Actor = { kind: 'anonymous' };
+  /** Requests run at once, and each is identified more than once. */
+  const asking = new WeakMap<Headers, Actor>();
   const api = createConsoleApi({
     handlers: withRest(policyHandlers(policy)),
-    identify: async () => asking,
+    identify: async ({ headers }) => asking.get(headers) ?? { kind: 'anonymous' },
     publicUrl: () => null,
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
   });
@@ -122,12 +123,13 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     nowMs: Date.UTC(2026, 10, 20, 12),
     async ask(actor, route, body) {
       const [method = '', path = ''] = route.split(' ');
-      asking = actor;
       // The allowed uses of a person's keys are tested with people.
       if (actor.kind === 'person') putMaker(directory, actor.id, () => ['inference', 'usage', 'admin']);
       const headers = { host: 'gw.test', 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
-      const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-      const response = await api.fetch(new Request(`http://gw.test/app/api${path}`, request), '192.0.2.9');
+      const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const request = new Request(`http://gw.test/app/api${path}`, sent);
+      asking.set(request.headers, actor);
+      const response = await api.fetch(request, '192.0.2.9');
       const text = await response.text();
       const { status, headers: answered } = response;
       return { status, headers: answered, text, json: text.startsWith('{') ? JSON.parse(text) : null };
