@@ -11,6 +11,7 @@ import {
   type MemberRights,
   type Membership,
   membershipOf,
+  OPERATOR_ACCOUNT,
   type Permission,
   permissionsOf,
   renderWorkspaces,
@@ -144,13 +145,16 @@ export function createMembers(parts: MembersParts): Members {
     ] as const;
   }
 
-  /** Withdraws the member's open invitations, because they may no longer have the right to invite. */
+  /**
+   * Withdraws the member's open invitations, because they may no longer have the right to invite: of an operator of the
+   * installation, those to every account.
+   */
   function withdrawnWith({ person, account }: Membership): PeopleChange {
-    const remove = [
+    const own = [
       ['invited_by', 'is', person],
-      ['account', 'is', account],
       ['accepted_at_ms', 'is', null],
     ] as const;
+    const remove = account === OPERATOR_ACCOUNT ? own : ([...own, ['account', 'is', account]] as const);
     return { of: 'invitation', remove, rows: null };
   }
 
