@@ -166,7 +166,7 @@ export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): Answe
 }
 
 async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<AnswerReading> {
-  const outlineDepth = protocol.translates ? 3 : 1;
+  const outlineDepth = protocol.translates ? FACTS_DEPTH : 1;
   const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth, outlineNodesMax: MANY };
   const scan = startJsonScan(bytes, limits);
   for (;;) {
@@ -179,9 +179,52 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
 }
 
 const DESCRIBING = [
-  ...['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion'],
+  ...['type', 'model', 'stop_reason', 'usage', 'x_groq', 'error', 'usageMetadata', 'modelVersion', 'promptFeedback'],
   ...['id', 'object', 'status', 'incomplete_details', 'service_tier', 'store', 'conversation', 'tool_usage'],
+  ...['base_resp', 'container', 'stop_details', 'stopReason', 'serviceTier'],
 ];
+/** As deep as the facts are: within the elements of `candidates` and `choices`, the members of one of their members. */
+const FACTS_DEPTH = 5;
+/** Results of a provider's tools in a message, which name its files. */
+const TOOL_RESULT = '_tool_result';
+
+/** Those of the named members that are short. */
+function shortMembers(node: JsonNode, names: readonly string[]): { readonly [member: string]: unknown } {
+  const members: Record<string, unknown> = {};
+  for (const name of names) {
+    const found = member(node, name);
+    if (found !== undefined && found.end - found.start <= FACT_BYTES_MAX) members[name] = JSON.parse(jsonText(found));
+  }
+  return members;
+}
+
+/** A choice of chat completions without its content, but with what its provider keeps. */
+function outlineChoice(choice: JsonNode): object {
+  const message = member(choice, 'message');
+  const audio = message === undefined ? undefined : member(message, 'audio');
+  const kept = audio === undefined ? {} : { message: { audio: shortMembers(audio, ['id', 'expires_at']) } };
+  const { finish_reason } = shortMembers(choice, ['finish_reason']);
+  return { finish_reason: typeof finish_reason === 'string' ? finish_reason : null, ...kept };
+}
+
+/** A candidate of Gemini's without its content. */
+function outlineCandidate(candidate: JsonNode): object {
+  const grounding = member(candidate, 'groundingMetadata');
+  return {
+    ...shortMembers(candidate, ['index', 'finishReason']),
+    ...(grounding?.kind === 'object' && { groundingMetadata: shortMembers(grounding, ['webSearchQueries']) }),
+  };
+}
+
+/** The blocks of a message that name files. */
+function outlineBlocks(content: JsonNode): readonly object[] {
+  return elements(content).flatMap((block) => {
+    const { type } = shortMembers(block, ['type']);
+    return typeof type === 'string' && type.endsWith(TOOL_RESULT)
+      ? [{ type, ...shortMembers(block, ['content']) }]
+      : [];
+  });
+}
 
 /** An item of a response without its content. */
 function namesOf(item: JsonNode): object {
@@ -189,23 +232,20 @@ function namesOf(item: JsonNode): object {
   return Object.fromEntries(names.flatMap(([name, node]) => (node === undefined ? [] : [[name, stringValue(node)]])));
 }
 
-/** The members that describe the answer, without its content. */
+/** The members that describe the answer, without its content; of a list, those of each: the hops of a continued answer. */
 function outlineFacts(root: JsonNode): object {
-  const facts: Record<string, unknown> = {};
-  for (const name of DESCRIBING) {
-    const node = member(root, name);
-    if (node !== undefined && node.end - node.start <= FACT_BYTES_MAX) facts[name] = JSON.parse(jsonText(node));
-  }
+  if (root.kind === 'array') return elements(root).map(outlineFacts);
+  const facts: Record<string, unknown> = { ...shortMembers(root, DESCRIBING) };
   const output = member(root, 'output');
   if (output?.kind === 'array') facts.output = elements(output).map(namesOf);
-  if (member(root, 'content')?.kind === 'array') facts.content = [];
+  const said = output?.kind === 'object' ? member(output, 'message') : undefined;
+  if (said !== undefined && member(said, 'content')?.kind === 'array') facts.output = { message: { content: [] } };
+  const content = member(root, 'content');
+  if (content?.kind === 'array') facts.content = outlineBlocks(content);
   const choices = member(root, 'choices');
-  if (choices?.kind === 'array') {
-    facts.choices = elements(choices).map((choice) => {
-      const reason = member(choice, 'finish_reason');
-      return { finish_reason: reason?.kind === 'string' ? JSON.parse(jsonText(reason)) : null };
-    });
-  }
+  if (choices?.kind === 'array') facts.choices = elements(choices).map(outlineChoice);
+  const candidates = member(root, 'candidates');
+  if (candidates?.kind === 'array') facts.candidates = elements(candidates).map(outlineCandidate);
   return facts;
 }
 
