@@ -167,6 +167,8 @@ export interface RenderedRequest {
 export interface StreamParser {
   /** Parses a record that has data. */
   push(record: StreamRecord): readonly GenerationEvent[];
+  /** Text of the open part, which was copied without the parser. Absent: it keeps nothing of the texts. */
+  skipped?(text: string): void;
   /** Called when the bytes ended normally. If only the format's own end is missing: events up to `end`; else none. */
   finish(): readonly GenerationEvent[];
   /** The last `usage` event covers the whole answer: it came with its end or after it. */

@@ -150,6 +150,45 @@ describe('skimming changes no output', () => {
   });
 });
 
+describe('citations are in their place, though texts before them were skimmed', () => {
+  const record = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
+
+  function expectSame(upstream: GenerationUpstreamName, stream: string, place: string): void {
+    const [parsed, skimmed] = [false, true].map((skims) => {
+      const { text, observer, skims: found } = translated(upstream, 'chat', [Buffer.from(stream)], skims);
+      return { text: `${text}${observer.endOfBytes() ?? ''}`, skims: found };
+    });
+    expect(skimmed?.skims).toBeGreaterThan(0);
+    expect(skimmed?.text).toContain(place);
+    expect(skimmed?.text).toBe(parsed?.text ?? '');
+  }
+
+  test('of a chat stream whose text goes on behind reasoning', () => {
+    const [before, after] = [
+      ['Let ', 'me ', 'look. '],
+      ['It ', 'is ', 'old.'],
+    ].map((texts) => texts.map((content) => ({ content })));
+    const url_citation = { url: 'https://a.example', title: 'a', start_index: 13, end_index: 23 };
+    const deltas = [...(before ?? []), { reasoning: 'hm' }, ...(after ?? [])];
+    const stream = chatStream([...deltas, { annotations: [{ type: 'url_citation', url_citation }] }]);
+    expectSame('chat', stream.toString(), '"start_index":13,"end_index":23');
+  });
+
+  test('of a Gemini stream whose grounding comes last', () => {
+    const saying = (text: string, members: object = {}) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, ...members }],
+    });
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri: 'https://a.example', title: 'a' } }],
+      groundingSupports: [{ segment: { endIndex: 18, text: 'A harbour is old. ' }, groundingChunkIndices: [0] }],
+    };
+    const texts = ['A ', 'harbour ', 'is ', 'old. '].map((text) => saying(text));
+    const last = { ...saying('', { finishReason: 'STOP', groundingMetadata }), usageMetadata: { promptTokenCount: 1 } };
+    const stream = [...texts, last].map(record).join('');
+    expectSame('gemini', stream, '"start_index":0,"end_index":18');
+  });
+});
+
 describe('usage is final', () => {
   const count = { usage: { prompt_tokens: 3, completion_tokens: 7 } };
   const saying = (delta: object, members: object = {}) => ({ choices: [{ index: 0, delta }], ...members });

@@ -70,9 +70,10 @@ export class TranslatingObserver implements StreamObserver {
     const found = this.#frame.skim(bytes, start);
     if (found === null || !isUtf8(found.written)) return start;
     this.replacement = found.written;
-    const { renderer, onEvent } = this.#parts;
+    const { parser, renderer, onEvent } = this.#parts;
     const text = Buffer.from(found.held, 'latin1').toString();
     this.#count(found.part, found.held.length);
+    parser.skipped?.(text);
     renderer.skipped(found.part, text);
     onEvent?.({ kind: 'text_delta', part: found.part, text });
     return found.end;

@@ -56,7 +56,8 @@ const OPENING = '(continued)';
  * Throws CallFailure `invalid_request` for calls without results, results without calls, and parts that cannot be
  * rendered.
  */
-export function joinTurns<Block>({ turns }: GenerationRequest, writer: PartWriter<Block>): JoinedTurns<Block> {
+export function joinTurns<Block>(request: GenerationRequest, writer: PartWriter<Block>): JoinedTurns<Block> {
+  const turns = withOwnCallIds(request.turns);
   const bodyStart = turns.findIndex((turn) => !instructs(turn));
   const leading = bodyStart === -1 ? turns : turns.slice(0, bodyStart);
   const system = leading.flatMap(({ parts, path }) =>
@@ -72,6 +73,41 @@ export function joinTurns<Block>({ turns }: GenerationRequest, writer: PartWrite
   });
   if (ordered[0]?.role !== 'user') ordered.unshift({ role: 'user', content: [writer.renderText(OPENING)] });
   return { system, messages: ordered, lacksThinking: last !== undefined && last.calls.length > 0 && !last.thinks };
+}
+
+/**
+ * The turns with an id of its own for each call: some hosts number them from `call_0` on in each answer, and Anthropic refuses
+ * an id that an earlier turn has. Ids depend on earlier turns alone, so that caches of the prompt hold. Two calls of one
+ * turn keep theirs: their results could not be told apart.
+ */
+function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
+  const taken = new Set<string>();
+  /** The new ids of the calls of the last assistant turn. */
+  let renamed = new Map<string, string>();
+  let isChanged = false;
+  const owned = turns.map((turn, index) => {
+    if (turn.role === 'assistant' && turns[index - 1]?.role !== 'assistant') renamed = new Map();
+    const parts = turn.parts.map((part): Part => {
+      if (part.kind === 'tool_result') {
+        const call_id = renamed.get(part.call_id) ?? part.call_id;
+        return call_id === part.call_id ? part : { ...part, call_id };
+      }
+      if (part.kind !== 'tool_call') return part;
+      const id = renamed.get(part.id) ?? freeId(part.id, taken);
+      renamed.set(part.id, id);
+      taken.add(id);
+      isChanged ||= id !== part.id;
+      return id === part.id ? part : { ...part, id };
+    });
+    return isChanged ? { ...turn, parts } : turn;
+  });
+  return isChanged ? owned : turns;
+}
+
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  let free = id;
+  for (let count = 2; taken.has(free); count++) free = `${id}_${count}`;
+  return free;
 }
 
 function instructs({ role }: Turn): boolean {

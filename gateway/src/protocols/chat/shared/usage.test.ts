@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseConfigPrice } from '../../../billing/config-price.ts';
 import { costNanoUsd } from '../../../billing/price-book.ts';
 import type { UsageFlag } from '../../../generation/usage.ts';
-import { readReportedUsage, readUsage } from './usage.ts';
+import { generatedBytes, readReportedUsage, readUsage, reasoningBytes } from './usage.ts';
 
 const PRICE = parseConfigPrice({ input: 1, output: 5, audio_input: 0, image_output: 0 });
 const plain = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
@@ -199,4 +199,14 @@ describe('readUsage', () => {
       }),
     );
   });
+});
+
+test.each([
+  [{ reasoning_content: 'four', reasoning: 'four' }, 4],
+  [{ reasoning_content: '', reasoning: 'four' }, 4],
+  [{ reasoning_details: [{ type: 'reasoning.text', text: 'four' }] }, 4],
+  [{ reasoning: 'four', reasoning_details: [{ type: 'reasoning.text', text: 'four' }] }, 4],
+  [{ reasoning_content: '', content: '' }, 0],
+])('the reasoning of %j is counted once', (message, bytes) => {
+  expect([generatedBytes(message), reasoningBytes(message)]).toEqual([bytes, bytes]);
 });

@@ -227,11 +227,21 @@ export function generatedBytes(part: JsonObject | null): number {
   const calls = asArray(part.tool_calls).map((call) => asObject(call));
   return textBytes([
     part.content,
-    part.reasoning_content ?? part.reasoning,
+    thoughtIn(part),
     part.refusal,
     part.function_call,
     calls.map((call) => [call?.function, call?.custom]),
   ]);
+}
+
+/**
+ * Several providers send the same text in two members, of which one may be empty. Snowflake sends only
+ * `reasoning_details` (recorded traffic, July 2026).
+ */
+function thoughtIn({ reasoning_content, reasoning, reasoning_details }: JsonObject): unknown {
+  const said = [reasoning_content, reasoning].find((one) => one !== undefined && one !== null && one !== '');
+  if (said !== undefined || !Array.isArray(reasoning_details)) return said;
+  return reasoning_details.map((detail) => asObject(detail)?.text ?? asObject(detail)?.summary);
 }
 
 /** The pieces of a `content` list that are reasoning: Mistral's, Databricks'. */
@@ -241,7 +251,7 @@ const THOUGHTS: ReadonlySet<string> = new Set(['thinking', 'reasoning']);
 export function reasoningBytes(part: JsonObject | null): number {
   if (part === null) return 0;
   const { content } = part;
-  const thought = part.reasoning_content ?? part.reasoning;
+  const thought = thoughtIn(part);
   const bytes = thought === undefined ? 0 : textBytes(thought);
   // Mistral's reasoning models put reasoning into pieces of `content`.
   return Array.isArray(content)

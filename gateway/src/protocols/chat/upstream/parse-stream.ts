@@ -38,6 +38,10 @@ class ChatStreamParser implements StreamParser {
     return queue.take();
   }
 
+  skipped(text: string): void {
+    this.#reader.skipped(text);
+  }
+
   finish(): readonly GenerationEvent[] {
     const { queue } = this.#reader;
     if (queue.closed || !this.#reader.finished) return NONE;
@@ -108,6 +112,11 @@ export class AnswerReader {
     if (tokens.length > 0) this.queue.add({ kind: 'logprobs', tokens });
     if (reported !== null) this.isUsageFinal = true;
     this.#readFinish(choice);
+  }
+
+  /** Text of the open part: the places of citations count it. */
+  skipped(text: string): void {
+    if (this.#open?.kind === 'text') this.#contentChars += text.length;
   }
 
   /** Upstream failed: adds its usage so far and the error. */

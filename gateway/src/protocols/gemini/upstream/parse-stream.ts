@@ -39,6 +39,10 @@ class GeminiStreamParser implements StreamParser {
     return this.#reader.takeEvents();
   }
 
+  skipped(text: string): void {
+    this.#reader.skipped(text);
+  }
+
   finish(): readonly GenerationEvent[] {
     if (this.#reader.isOver || !this.#reader.isFinished) return NONE;
     this.#reader.close();
@@ -122,6 +126,11 @@ export class AnswerReader {
     if (this.#usage.take(chunk.usageMetadata)) this.#report();
     if (error !== null) this.#end(errorEvent(error));
     else if (!this.isOver) this.#readFinish(candidate, asObject(chunk.promptFeedback));
+  }
+
+  /** Text of the open part: citations are found in it. */
+  skipped(text: string): void {
+    if (this.#open?.kind === 'text') this.#text += text;
   }
 
   /** The answer is complete: ends the open part, then adds the finish and the end. */

@@ -385,3 +385,20 @@ describe('thinking in the history', () => {
     expect(thinkingOf(thought({}))).toEqual([{ type: 'enabled', budget_tokens: 2000 }, []]);
   });
 });
+
+test('a call id that an earlier turn had becomes another one, with its result', () => {
+  const turns = (id: string, next: string): TurnSpec[] => [
+    ['user', 'go'],
+    ['assistant', call(id)],
+    ['user', result(id, textPart('one'))],
+    ['assistant', call(next), call('b')],
+    ['user', result('b', textPart('b')), result(next, textPart('two'))],
+    ['assistant', call(next)],
+    ['user', result(next, textPart('three'))],
+  ];
+  const { body } = renderTurns(turns('call_0', 'call_0'));
+  const messages: ReadonlyArray<{ content: Array<{ id?: string; tool_use_id?: string }> }> = body.messages;
+  const blocks = messages.flatMap(({ content }) => content);
+  expect(blocks.flatMap(({ id }) => id ?? [])).toEqual(['call_0', 'call_0_2', 'b', 'call_0_3']);
+  expect(blocks.flatMap(({ tool_use_id }) => tool_use_id ?? [])).toEqual(['call_0', 'call_0_2', 'b', 'call_0_3']);
+});
