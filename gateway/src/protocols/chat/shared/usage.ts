@@ -235,8 +235,8 @@ export function generatedBytes(part: JsonObject | null): number {
 }
 
 /**
- * Several providers send the same text in two members, of which one may be empty. Snowflake sends only
- * `reasoning_details` (recorded traffic, July 2026).
+ * Several providers send the same text in two members; one may be empty. Snowflake sends only `reasoning_details`
+ * (recorded traffic, July 2026).
  */
 function thoughtIn({ reasoning_content, reasoning, reasoning_details }: JsonObject): unknown {
   const said = [reasoning_content, reasoning].find((one) => one !== undefined && one !== null && one !== '');
