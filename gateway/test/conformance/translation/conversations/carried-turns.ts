@@ -22,18 +22,27 @@ const OPENING = '(continued)';
 
 /** `instruction`: text that the translation appends to the request's own system turns, or null. */
 export function carriedTurns(turns: readonly Turn[], instruction: string | null, way: Way): readonly CarriedTurn[] {
-  const idOf = numberIds();
-  const read = turns.map((turn) => carriedTurn(turn, way, idOf));
+  const ids = numberIds();
+  const read = turns.map((turn, index) => {
+    // Messages has an id once: a later turn's call with it gets another one.
+    const begins = turn.role === 'assistant' && turns[index - 1]?.role !== 'assistant';
+    if (begins && way.through.has('messages')) ids.forget();
+    return carriedTurn(turn, way, ids.idOf);
+  });
   return way.through.has('messages') ? inMessagesOrder(read, instruction, way) : inChatOrder(read);
 }
 
 /** Compares ids by their order: the two formats allow different characters. */
-function numberIds(): (id: string) => string {
+function numberIds(): { readonly idOf: (id: string) => string; readonly forget: () => void } {
   const numbers = new Map<string, string>();
-  return (id) => {
-    const known = numbers.get(id) ?? `call ${numbers.size}`;
-    numbers.set(id, known);
-    return known;
+  let count = 0;
+  return {
+    idOf(id) {
+      const known = numbers.get(id) ?? `call ${count++}`;
+      numbers.set(id, known);
+      return known;
+    },
+    forget: () => numbers.clear(),
   };
 }
 
