@@ -269,7 +269,9 @@ describe('calls without an answer', () => {
     for (const [status, error, onChat, onMessages] of FAILURES) {
       for (const { side, stream } of BOTH_WAYS) {
         const model = failingModel(side, status, stream);
-        pair.fake.script(model, { status, errorBodyBytes: 100, headers: { 'retry-after': '30' } });
+        // A provider that failed and names such a pause would not be asked again.
+        const headers = status < 500 ? { 'retry-after': '30' } : {};
+        pair.fake.script(model, { status, errorBodyBytes: 100, headers });
         const response = await post(pair.gateway, side, bodyFor(side, model, { stream }));
         await response.text();
         const usageText = side === 'chat' ? onChat : onMessages;
