@@ -118,7 +118,7 @@ function readObject(node: JsonNode, place: Place, within: WithinText | null, fou
   const type = textOf(node, 'type');
   const isContent = place.reading === 'content';
   const signed = isContent ? signedMembers(node, type) : [];
-  const isOfPrompt = place.path.join('.') === 'prompt.variables';
+  const isOfPrompt = place.path.length === 2 && place.path[0] === 'prompt' && place.path[1] === 'variables';
   for (const value of children(node)) {
     const name = memberName(value);
     const below = { ...place, isSigned: place.isSigned || signed.includes(name), path: [...place.path, name] };

@@ -5,11 +5,9 @@
 import { Barred, type Choice } from './candidate-walk.ts';
 import { CALLER, FAILURES, type FailureClass } from './health/failure-table.ts';
 import type { UpstreamHealth } from './health/target-health.ts';
-import type { AttemptFailure } from './planned-call.ts';
+import { type AttemptFailure, PAUSE_MS_DEFAULT } from './planned-call.ts';
 import type { Target } from './route.ts';
 
-/** What clients hear where a provider names no pause. */
-const PAUSE_MS_DEFAULT = 5_000;
 const pauseOf = ({ pauseMs }: AttemptFailure) => pauseMs ?? PAUSE_MS_DEFAULT;
 
 export class CallTroubles<Failure extends AttemptFailure> {

@@ -26,6 +26,9 @@ export interface PlanCandidate {
   readonly notBeforeMs?: number;
 }
 
+/** The pause that clients hear of where a provider limits the rate and names none. */
+export const PAUSE_MS_DEFAULT = 5_000;
+
 /** A failure before the first content. */
 export interface AttemptFailure {
   readonly class: FailureClass;

@@ -294,7 +294,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   }
 }
 
-/** Tells what comes next and how long it was waited for, ms; or the fault for which it cannot be prepared. */
+/** Passes on the result with its waiting time, ms, or the fault that prevents it. At once where nothing waits. */
 export function whenPrepared<Next>(
   prepare: () => Next | Promise<Next>,
   take: (next: Next, waitMs: number) => void,

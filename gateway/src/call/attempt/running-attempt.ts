@@ -48,6 +48,8 @@ export class RunningAttempt implements RelayListener {
   #relay: StreamRelay | null = null;
   #fold: FoldedStream | null = null;
   #observer: Folding['observer'] | null = null;
+  /** The last that was told. */
+  #head: ResponseHead | null = null;
 
   constructor(call: Held, plan: UpstreamCall, row: AttemptRow, loop: AttemptListener) {
     this.#call = call;
@@ -98,7 +100,10 @@ export class RunningAttempt implements RelayListener {
     this.#tap = null;
   }
 
+  /** An answer in one piece has its head with it, which may have been told when it came. */
   onHead(head: ResponseHead): void {
+    if (head === this.#head) return;
+    this.#head = head;
     this.row.upstreamRequestId =
       headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id') ?? headerOf(head, 'x-amzn-requestid');
     if (this.#call.facts.binary !== undefined) this.#contentType = headerOf(head, 'content-type');

@@ -8,6 +8,7 @@ import type { ReasonUpstream } from '../../errors/reason.ts';
 import { type Overflow, readOverflow, type UpstreamError } from '../../protocols/answer/error-body.ts';
 import { type AccountTrouble, readMeaning } from '../../protocols/answer/error-words.ts';
 import type { FailureClass } from '../../routing/health/failure-table.ts';
+import { PAUSE_MS_DEFAULT } from '../../routing/planned-call.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/connection.ts';
 import { headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 
@@ -115,7 +116,6 @@ const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
 /** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
 const ABOUT_LOAD = /\boverloaded\b|\bcapacity\b/i;
 const RETRY_AFTER_SECONDS_MAX = 60;
-const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
 /** A provider that is unavailable for longer limits an account, not a rate, unless it names one model. */
 const RATE_MS_MAX = 3_600_000;
@@ -149,7 +149,7 @@ export function failureOfStatus(
   }
   if (status === 429) {
     const pauseMs = delayOf(retryAfter, words);
-    const seconds = pauseMs === null ? RETRY_AFTER_SECONDS_DEFAULT : Math.ceil(pauseMs / 1000);
+    const seconds = Math.ceil((pauseMs ?? PAUSE_MS_DEFAULT) / 1000);
     return new AttemptFailure(
       'upstream_rate_limited',
       pauseMs !== null && pauseMs > RATE_MS_MAX && !ofModel ? 'quota' : 'rate',

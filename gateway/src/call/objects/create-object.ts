@@ -47,7 +47,10 @@ export async function createObject(call: Identified, asked: AskedObject): Promis
   return answer;
 }
 
-/** The place is chosen before the upload begins, so that none is received in vain. */
+/**
+ * The place is chosen before the upload begins, so that none is received in vain, and after it by the rights that the key
+ * has then.
+ */
 async function receiveFile(call: Identified, { object }: AskedObject): Promise<ReadyObject> {
   placeForNew(call, object.collection);
   const parts = asObject(JSON.parse((await readForm(call)).toString())) ?? {};
