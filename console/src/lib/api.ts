@@ -82,10 +82,19 @@ export async function ask<Route extends ConsoleRoute>(
     if (signal?.aborted === true) throw cause;
     throw new ApiError(0, 'unreachable', 'Can’t reach the gateway. Check that it’s running.', null, null);
   });
-  const text = await response.text();
+  const text = await response.text().catch((cause: unknown) => {
+    if (signal?.aborted === true) throw cause;
+    throw new ApiError(0, 'unreachable', cutOff(method), null, null);
+  });
   const reply = parseJson(text);
   if (response.ok && reply !== undefined) return reply as Reply<Route>;
   throw failureOf(response.status, reply);
+}
+
+/** The gateway may have carried out what it could not report. */
+function cutOff(method: string): string {
+  const what = 'The connection broke before the gateway’s reply was complete.';
+  return method === 'GET' ? what : `${what} Your change may have been saved: check before you repeat it.`;
 }
 
 function failureOf(status: number, reply: unknown): ApiError {
