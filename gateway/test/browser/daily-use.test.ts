@@ -209,6 +209,18 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     expect(await wrong.count()).toBe(2);
   });
 
+  test('a key rotated at once has a new secret, and is no new key', async () => {
+    await createKey(seeded.gateway, { name: 'leaked job' });
+    await open('/app/keys');
+    await page.getByRole('button', { name: 'Actions for leaked job' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate…' }).click();
+    await page.getByText('Now', { exact: true }).click();
+    await page.getByRole('button', { name: 'Rotate and expire old secret' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New secret for leaked job' });
+    await dialog.getByText('The old secret no longer works.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+  });
+
   test('no request failed so far', async () => {
     expect(visitor.faults()).toEqual([]);
   });

@@ -27,20 +27,27 @@ interface KeyDialogsProps {
 
 export default function KeyDialogs({ account, workspaces, action, onAction }: KeyDialogsProps) {
   const close = () => onAction(null);
-  const reveal = (key: Key, secret: string) => onAction({ kind: 'reveal', key, secret });
+  const revealOf = (of: 'new key' | 'rotation') => (key: Key, secret: string) =>
+    onAction({ kind: 'reveal', of, key, secret });
   switch (action.kind) {
     case 'create':
       return (
-        <CreateKey account={account} workspaces={workspaces} like={action.like} onCreated={reveal} onClose={close} />
+        <CreateKey
+          account={account}
+          workspaces={workspaces}
+          like={action.like}
+          onCreated={revealOf('new key')}
+          onClose={close}
+        />
       );
     case 'edit':
       return <EditKey account={account} workspaces={workspaces} apiKey={action.key} onClose={close} />;
     case 'rotate':
-      return <RotateKey account={account} apiKey={action.key} onRotated={reveal} onClose={close} />;
+      return <RotateKey account={account} apiKey={action.key} onRotated={revealOf('rotation')} onClose={close} />;
     case 'revoke':
       return <RevokeKey account={account} apiKey={action.key} onClose={close} />;
     case 'reveal':
-      return <RevealKey account={account} apiKey={action.key} secret={action.secret} onClose={close} />;
+      return <RevealKey account={account} of={action.of} apiKey={action.key} secret={action.secret} onClose={close} />;
   }
 }
 

@@ -51,7 +51,7 @@ export const SCOPES: readonly (readonly [Scope, name: string, description: strin
 export type KeyAction =
   | { readonly kind: 'create'; readonly like: Key | null }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
-  | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };
+  | { readonly kind: 'reveal'; readonly of: 'new key' | 'rotation'; readonly key: Key; readonly secret: string };
 
 export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
   ['live', 'Not revoked'],

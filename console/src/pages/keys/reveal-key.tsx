@@ -15,12 +15,13 @@ import { TestKey } from './try-key.tsx';
 
 interface RevealKeyProps {
   readonly account: string;
+  readonly of: 'new key' | 'rotation';
   readonly apiKey: Key;
   readonly secret: string;
   readonly onClose: () => void;
 }
 
-export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) {
+export function RevealKey({ account, of, apiKey, secret, onClose }: RevealKeyProps) {
   const session = useSession().data;
   const [chosen, setChosen] = useState<string | null>(null);
   const matches = useReply('GET /accounts/{account}/model-matches', {
@@ -34,7 +35,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
   const { rotation } = apiKey;
   return (
     <Dialog
-      title={rotation === null ? `API key ${apiKey.name} created` : `New secret for ${apiKey.name}`}
+      title={of === 'new key' ? `API key ${apiKey.name} created` : `New secret for ${apiKey.name}`}
       lead="Copy it now. It won’t be shown again: Tollgate stores only a hash."
       wide
       closable={false}
@@ -50,6 +51,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
           <code className="min-w-0 flex-1 basis-60 break-all select-all">{secret}</code>
           <CopyButton text={secret} what="API key" />
         </div>
+        {of === 'rotation' && rotation === null && <p className="text-read">The old secret no longer works.</p>}
         {rotation !== null && (
           <p className="text-read">
             The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} expires{' '}
