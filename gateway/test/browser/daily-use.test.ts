@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { must } from '../console-api/api-visitor.ts';
+import { inviteMember, must } from '../console-api/api-visitor.ts';
 import { everyOrAll, exhaustiveTest } from '../harness/exhaustive.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
@@ -219,6 +219,13 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     const dialog = page.getByRole('dialog', { name: 'New secret for leaked job' });
     await dialog.getByText('The old secret no longer works.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('members found by a search can be changed as in the whole list', async () => {
+    const { person } = await inviteMember(seeded.gateway.url, seeded.owner, { account: 'default', role: 'owner' });
+    await open('/app/members?q=ada');
+    await page.getByRole('button', { name: 'Actions for Ada Lovelace' }).waitFor();
+    await must(seeded.owner.ask(`DELETE /accounts/default/members/${person}`));
   });
 
   test('no request failed so far', async () => {

@@ -18,14 +18,17 @@ import { lockOf, type Member, mayReset, ROLES } from './roles.ts';
 
 interface MemberTableProps {
   readonly account: CurrentAccount;
+  /** All of the account, which decide who is its last owner. */
   readonly members: readonly Member[];
+  /** Those in the table. */
+  readonly shown: readonly Member[];
   /** Whether a mail server is configured. */
   readonly sendsEmail: boolean;
   /** The signed-in person's id. */
   readonly self: string | null;
 }
 
-export function MemberTable({ account, members, sendsEmail, self }: MemberTableProps) {
+export function MemberTable({ account, members, shown, sendsEmail, self }: MemberTableProps) {
   const [changed, setChanged] = useState<Member | null>(null);
   const [removed, setRemoved] = useState<Member | null>(null);
   const [reset, setReset] = useState<Member | null>(null);
@@ -111,7 +114,7 @@ export function MemberTable({ account, members, sendsEmail, self }: MemberTableP
   ];
   return (
     <>
-      <Table label="Members" columns={columns} rows={members} rowKey={({ person }) => person} />
+      <Table label="Members" columns={columns} rows={shown} rowKey={({ person }) => person} />
       {changed !== null && <ChangeRoleDialog account={account} member={changed} onClose={() => setChanged(null)} />}
       {reset !== null && (
         <ResetDialog account={account.account} member={reset} sendsEmail={sendsEmail} onClose={() => setReset(null)} />

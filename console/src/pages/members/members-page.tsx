@@ -70,7 +70,8 @@ export default function MembersPage() {
           {shown !== undefined && shown.length > 0 && (
             <MemberTable
               account={account}
-              members={shown}
+              members={people.data.members}
+              shown={shown}
               sendsEmail={people.data.sends_email}
               self={session.data?.person?.id ?? null}
             />
