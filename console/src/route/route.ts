@@ -1,7 +1,6 @@
 /** Gives pages their address, their filters and navigation to others. `router.tsx` defines the pages. */
-import { createContext, useContext, useEffect } from 'react';
+import { createContext, useContext } from 'react';
 import { fillPath, type Search, type SearchParams, searchText } from './address.ts';
-import { holdPage } from './history.ts';
 
 /** A navigation target. */
 export interface Goal {
@@ -66,11 +65,6 @@ export function useGoal(goal: Goal): { readonly href: string; go(): void; prefet
   const route = useRoute();
   const href = hrefOf(goal, route);
   return { href, go: () => route.navigate(goal), prefetch: () => route.prefetch(href) };
-}
-
-/** Holds the page while the component is mounted: see `holdPage`. */
-export function useHeldPage(): void {
-  useEffect(holdPage, []);
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   useState,
 } from 'react';
 import type { ApiError } from '../lib/api.ts';
+import { holdPage } from '../route/history.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { ErrorNote } from './error-note.tsx';
@@ -91,7 +92,12 @@ function Layer({
       if (event.key === 'Escape') event.preventDefault();
     };
     document.addEventListener('keydown', refuse, true);
-    return () => document.removeEventListener('keydown', refuse, true);
+    // Back, a link or closing the window would lose the content too.
+    const release = holdPage();
+    return () => {
+      document.removeEventListener('keydown', refuse, true);
+      release();
+    };
   }, [closable]);
   return (
     <>

@@ -101,6 +101,23 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('with something shown only once stays on Back', async () => {
+    await openPage(page, `${gateway.url}/app/keys`);
+    await page.getByRole('link', { name: 'Members', exact: true }).click();
+    await button('Invite member').click();
+    await page.getByRole('dialog').getByLabel('Email').fill('grace@example.com');
+    await button('Create invitation').click();
+    const link = page.getByRole('dialog', { name: 'Share this link' }).getByText('/app/invitations/');
+    await link.waitFor();
+    const shown = await link.innerText();
+    await page.goBack();
+    expect(await link.innerText()).toBe(shown);
+    await button('Done').click();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    expect(visitor.faults()).toEqual([]);
+  });
+
   exhaustiveTest('survives an expired session: the sign-in page covers it and then shows it unchanged', async () => {
     await openEdit();
     await name().fill('dusk run');

@@ -3,7 +3,6 @@
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useSession } from '../../lib/session.ts';
-import { useHeldPage } from '../../route/route.ts';
 import { SnippetChoice } from '../../snippets/snippet-choice.tsx';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -28,8 +27,6 @@ export function RevealKey({ account, of, apiKey, secret, onClose }: RevealKeyPro
     path: { account },
     query: { patterns: apiKey.models?.join(',') ?? '*', workspace: apiKey.workspace },
   });
-  // Back, a link or closing the window would lose the secret, which is shown only once.
-  useHeldPage();
   const models = matches.data?.models ?? [];
   const model = chosen ?? models[0] ?? '';
   const { rotation } = apiKey;
