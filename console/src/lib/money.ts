@@ -36,6 +36,15 @@ export function missingZeros(shortAmount: string): string {
   return '0'.repeat(Math.max(0, 4 - digits));
 }
 
+/**
+ * `$1,250.5` → `1250.5`: without a dollar sign and separators of thousands. Any other comma stays, so that the number is
+ * rejected: `12,50` may mean 12.50.
+ */
+export function withoutSeparators(text: string): string {
+  const amount = text.trim().replace(/^\$\s*/, '');
+  return /^\d{1,3}(?:[\s,_]\d{3})+(?:\.\d+)?$/.test(amount) ? amount.replace(/[\s,_]/g, '') : amount;
+}
+
 /** Only for an axis or a bar, where a pixel is coarser than a float. */
 export function approximateUsd(nanoUsd: string): number {
   return Number(nanoUsd) / 1e9;

@@ -35,6 +35,11 @@ describe('caps draft', () => {
     });
   });
 
+  test('reads no decimal comma as thousands', () => {
+    const read = readCaps({ rpm: '1,5', tpm: '', concurrency: '', budget: '12,50', window: 'week' });
+    expect(Object.keys('faults' in read ? read.faults : {}).sort()).toEqual(['caps.budget_usd', 'caps.rpm']);
+  });
+
   test('drops a period without a budget', () => {
     expect(readCaps({ rpm: '', tpm: '', concurrency: '', budget: ' ', window: 'day' })).toEqual({
       value: { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },

@@ -1,5 +1,6 @@
 /** Converts the caps of a rule between text fields and values. The gateway defines what they mean. */
 import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
+import { withoutSeparators } from '../lib/money.ts';
 import { changesOf, isEmpty, type Read } from './read.ts';
 
 export type Caps = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number]['caps'];
@@ -38,14 +39,14 @@ export function draftCaps(caps: Caps): CapsDraft {
 export function readCaps(draft: CapsDraft): Read<Caps> {
   const faults: Record<string, string> = {};
   const whole = (member: string, text: string): number | null => {
-    const digits = text.replace(/[\s,_]/g, '');
+    const digits = withoutSeparators(text);
     if (digits === '') return null;
     const count = /^\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN;
     if (count >= 1 && count <= CAP_MAX) return count;
     faults[member] = `“${text.trim()}” isn’t a whole number from 1 to 1,000,000,000. Leave blank for no limit.`;
     return null;
   };
-  const budget = draft.budget.replace(/^\s*\$|[\s,]/g, '');
+  const budget = withoutSeparators(draft.budget);
   if (budget !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(budget))
     faults['caps.budget_usd'] = `“${draft.budget.trim()}” isn’t an amount in US dollars, such as 25 or 12.50.`;
   const caps: Caps = {

@@ -14,9 +14,12 @@ test('parses an amount to the nano-dollar', () => {
   );
 });
 
-test.each(['', '-5', '1.0000000001', '1e3', '1000000000', '.5', 'ten'])('rejects %j', (text) => {
-  expect(readUsd(text)).toBeNull();
-});
+test.each(['', '-5', '12,50', '1.250,00', '1,0000', '1 2', '1.0000000001', '1e3', '1000000000', '.5', 'ten'])(
+  'rejects %j',
+  (text) => {
+    expect(readUsd(text)).toBeNull();
+  },
+);
 
 test.each([
   ['Café Müller & Co.', 'cafe-muller-co'],

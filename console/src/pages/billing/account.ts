@@ -1,5 +1,6 @@
 /** Labels, amount parsing and id proposals for accounts and ledger entries on the billing page. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { withoutSeparators } from '../../lib/money.ts';
 
 export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
 /** With the operator's costs. */
@@ -30,10 +31,10 @@ export function kindLabel(kind: Entry['kind']): string {
 
 /**
  * Parses `12.5` to 12500000000 nano-USD; null unless it is an amount with up to nine decimals. A dollar sign and
- * separators are ignored.
+ * separators of thousands are ignored.
  */
 export function readUsd(text: string): { usd: string; nanoUsd: bigint } | null {
-  const usd = text.trim().replace(/^\$/, '').replace(/[\s,]/g, '');
+  const usd = withoutSeparators(text);
   const parts = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(usd);
   if (parts === null) return null;
   return { usd, nanoUsd: BigInt(`${parts[1]}${(parts[2] ?? '').padEnd(9, '0')}`) };
