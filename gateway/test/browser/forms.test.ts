@@ -101,6 +101,24 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('adds a limit to a user who has others, and requires one', async () => {
+    const limits = 'PUT /accounts/default/limits/end_user/user-7';
+    const none = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+    await must(api.ask(limits, { body: { caps: { ...none, rpm: 10 } } }));
+    await openPage(page, `${gateway.url}/app/limits`);
+    await button('Add end-user limit').click();
+    await page.getByLabel('End user', { exact: true }).last().fill('user-7');
+    await button('Save limits').click();
+    await page.getByText('Enter at least one limit.').waitFor();
+    await page.getByRole('textbox', { name: 'Budget (USD)' }).fill('5');
+    await button('Save limits').click();
+    await page.getByText('Saved limits for user-7.').waitFor();
+    const { nodes } = await must(api.ask('GET /accounts/default/limits'));
+    const { caps } = nodes.find(({ name }: { name: string }) => name === 'user-7');
+    expect(caps).toEqual({ ...none, rpm: 10, budget_usd: '5', budget_window: 'month' });
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('with something shown only once stays on Back', async () => {
     await openPage(page, `${gateway.url}/app/keys`);
     await page.getByRole('link', { name: 'Members', exact: true }).click();

@@ -5,7 +5,7 @@ import { useAction } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
-import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
+import { type Faults, faultOf, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -46,16 +46,18 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
   function submit(element: HTMLFormElement): void {
     const read = readCaps(draft);
     const named = subject.trim();
-    const found = {
+    const found: Record<string, string> = {
       ...('faults' in read ? read.faults : {}),
       ...(named === '' ? { subject: `Enter the ${kind === 'model' ? 'model' : 'end user'}.` } : {}),
     };
+    // The subject of a new rule may have one already: the caps that are not entered stay as they are.
+    const { caps } = 'faults' in read ? {} : changedCaps(opened, read.value);
+    if (node === null && !('faults' in read) && caps === undefined) found['caps.rpm'] = 'Enter at least one limit.';
     setFaults(found);
-    if ('faults' in read || named === '') {
+    if (!isEmpty(found)) {
       focusFirstFault(element);
       return;
     }
-    const { caps } = node === null ? { caps: read.value } : changedCaps(opened, read.value);
     if (caps === undefined) {
       onClose();
       return;
