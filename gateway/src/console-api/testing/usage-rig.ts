@@ -45,10 +45,11 @@ export async function openUsageRig(dataDir: string, count: number) {
       await store.ledger.settle({ record, posted: cost, released: 7n, writtenOff: 0n });
     }),
   );
+  let clockMs = NOW_MS;
   const parts: UsageParts = {
     usage: store.usage,
     readHealth: () => NEVER_CALLED,
-    nowMs: () => NOW_MS,
+    nowMs: () => clockMs,
     timeZoneOf: () => ZONE,
     labelsOf: async () => ({
       keyName: (keyId) => `name of ${keyId}`,
@@ -64,7 +65,8 @@ export async function openUsageRig(dataDir: string, count: number) {
       id === 'default' ? { window: 'month', limit: 10n ** 12n, used: 5n * 10n ** 9n, held: 1n } : null,
     readBalance: async () => null,
   };
-  async function get(path: string, grants: readonly Grant[] = [OWNER]): Promise<Response> {
+  async function get(path: string, grants: readonly Grant[] = [OWNER], nowMs = NOW_MS): Promise<Response> {
+    clockMs = nowMs;
     const person: Actor = { kind: 'person', id: 'usr_1', name: 'P', email: 'p@x.example', sessionId: 's', grants };
     const faults: unknown[] = [];
     const api = createConsoleApi({

@@ -14,6 +14,7 @@ import { renderGlance } from './usage-view.ts';
 
 type HomeReply = Reply<'GET /accounts/{account}/home'>;
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const RANGES = {
   '24h': { lengthMs: 24 * HOUR_MS, step: 'hour' },
@@ -36,7 +37,7 @@ export function overviewHandlers(parts: OverviewParts) {
       const { account, workspaces } = tenancy;
       const { lengthMs, step } = RANGES[query.range];
       const nowMs = parts.nowMs();
-      const fromMs = nowMs - lengthMs;
+      const fromMs = beginningOf(lengthMs, nowMs);
       const iso = (atMs: number) => new Date(atMs).toISOString();
       const timeZone = parts.timeZoneOf(account);
       const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
@@ -47,7 +48,7 @@ export function overviewHandlers(parts: OverviewParts) {
         orRefuse(
           parts.usage.readUsage({
             all: ask({ fromMs, toMs: nowMs, buckets, by: [], latencies: 'buckets' }),
-            before: ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
+            before: ask({ fromMs: fromMs - (nowMs - fromMs), toMs: fromMs, by: [], latencies: 'sums' }),
             models: ask({ fromMs, toMs: nowMs, by: ['model'] }),
             keys: ask({ fromMs, toMs: nowMs, by: ['key'] }),
             providers: ask({ fromMs, toMs: nowMs, by: ['provider'] }),
@@ -98,6 +99,12 @@ export function overviewHandlers(parts: OverviewParts) {
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** The whole hour from which the pages of usage and logs count the same range, so that their sums are the same. */
+function beginningOf(lengthMs: number, nowMs: number): number {
+  const endMs = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
+  return Math.floor((endMs - lengthMs) / HOUR_MS) * HOUR_MS;
 }
 
 /** Null: none, the caller is a key, or may not list requests. */

@@ -16,6 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.store.close());
 
+const HOUR_MS = 3_600_000;
 const iso = (atMs: number) => new Date(atMs).toISOString();
 const RANGE = `from=${iso(START_MS)}&to=${iso(NOW_MS)}`;
 const ACME = { account: 'acme', role: 'viewer', workspaces: null } as const;
@@ -170,6 +171,24 @@ describe('the same money', () => {
     expect(series.toString()).toBe(costOf(week));
     expect(home.series.length).toBe(home.buckets.length);
     expect(home.series.some((bucket) => (bucket?.ttfb_p50_ms ?? 0) > 0)).toBe(true);
+  });
+
+  test.each([
+    ['24h', 1],
+    ['7d', 7],
+  ])('home over %s begins with a whole hour, as usage and logs do', async (range, days) => {
+    const nowMs = NOW_MS - 20 * 60_000;
+    const fromMs = NOW_MS - HOUR_MS - days * 24 * HOUR_MS;
+    const sumsOf = (startMs: number, endMs: number) => {
+      const calls = rig.calls.filter((one) => one.account === 'default' && one.at_ms >= startMs && one.at_ms < endMs);
+      return { requests: calls.length, cost_nano_usd: costOf(calls) };
+    };
+    expect(sumsOf(fromMs, fromMs + 40 * 60_000).requests).toBeGreaterThan(0);
+    const home = await json<object>(await rig.get(`/accounts/default/home?range=${range}`, [OWNER], nowMs));
+    expect(home).toMatchObject({
+      sums: sumsOf(fromMs, nowMs),
+      before: sumsOf(fromMs - (nowMs - fromMs), fromMs),
+    });
   });
 });
 
