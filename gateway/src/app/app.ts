@@ -150,7 +150,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
         credit: money.credit,
         links: {
           ...createLinkMakers(store.people, Date.now),
-          served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl() }),
+          served: () => ({ console: deps.settings.config.server.console, baseUrl: baseUrl(), localUrl: server.url }),
         },
         users: { verifyEmail: createVerifyEmail(store.people) },
         modelNames: () => ({ names: [...deps.settings.routes.keys()], place: 'on this server' }),

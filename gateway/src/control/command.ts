@@ -36,8 +36,17 @@ export interface RulesInForce {
 
 /** The console's one-time links. */
 export interface ConsoleLinks extends LinkMakers {
-  /** Of the running server: whether it serves the console, and the prefix of its links. Null: none is running. */
-  readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
+  /** Of the running server; null: none is running. */
+  readonly served: () => ServedAddress | null;
+}
+
+export interface ServedAddress {
+  /** Whether the server serves the console. */
+  readonly console: boolean;
+  /** The prefix of the console's links: the public address, where one is configured. */
+  readonly baseUrl: string;
+  /** Where the server listens, as programs on its machine reach it. */
+  readonly localUrl: string;
 }
 
 /** The public names of models, including aliases, and where they are defined: words after "there is no model". */

@@ -15,7 +15,7 @@ import { CREDENTIAL_COMMANDS } from './routing/credential-commands.ts';
 import { PROVIDER_COMMANDS } from './routing/provider-commands.ts';
 import { ROUTE_COMMANDS } from './routing/route-commands.ts';
 import { STATEMENT_COMMANDS } from './statements/statement-command.ts';
-import { LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
+import { ADDRESS_COMMANDS, LINK_COMMANDS, USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
 const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
@@ -37,6 +37,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
 
 /** Commands that take no turn, because they may take long: they wait for other servers, or only read. */
 const UNORDERED: ReadonlyMap<string, ControlCommand> = new Map([
+  ...ADDRESS_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...STATEMENT_COMMANDS,
   ...GUARDRAIL_TRIALS,

@@ -98,7 +98,10 @@ const reset = defineCommand(
 );
 
 /** Null: no server is running. */
-const address = defineCommand(z.strictObject({}), async ({ links }) => ({ base_url: links.served()?.baseUrl ?? null }));
+const address = defineCommand(z.strictObject({}), async ({ links }) => {
+  const served = links.served();
+  return { base_url: served?.baseUrl ?? null, local_url: served?.localUrl ?? null };
+});
 
 /** The prefix of links. @throws CommandFailure if the console is not served. */
 function requireConsole(
@@ -111,7 +114,11 @@ function requireConsole(
 }
 
 export const LINK_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
-  ['server.address', address],
   ['setup.link', setUp],
   ['person.reset_link', reset],
+];
+
+/** It needs no data, so that a server that is busy with them answers health checks too. */
+export const ADDRESS_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['server.address', address],
 ];

@@ -1,24 +1,31 @@
 /** Tests `tollgate health`: its status follows the gateway's readiness, whether it answers, and its address. */
 import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
+import { serveControl } from '../../control/control-server.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { CliFailure } from '../environment.ts';
 import { register } from './health.ts';
 
 const newFolder = temporaryFolders();
 
-async function health(port: number, ...words: string[]): Promise<string> {
+function health(port: number, ...words: string[]): Promise<string> {
+  return healthOf('', { environment: { HOST: '0.0.0.0', PORT: `${port}` }, cwd: newFolder() }, words);
+}
+
+async function healthOf(dataDir: string, source: Parameters<typeof register>[2], words: string[]): Promise<string> {
   let printed = '';
   const program = new Command().exitOverride();
   const environment = {
-    dataDir: '',
+    dataDir,
     stdout: (text: string) => {
       printed += text;
     },
     stderr: () => undefined,
     nowMs: Date.now,
   };
-  register(program, environment, { environment: { HOST: '0.0.0.0', PORT: `${port}` }, cwd: newFolder() });
+  register(program, environment, source);
   await program.parseAsync(['health', ...words], { from: 'user' });
   return printed;
 }
@@ -50,4 +57,21 @@ test('no gateway, or one that does not answer', async () => {
   const port = server.port ?? 0;
   await server.stop(true);
   await expect(health(port)).rejects.toThrow('does not answer');
+});
+
+test('a running gateway is asked where it listens, whatever its file says meanwhile', async () => {
+  await using server = serve(200);
+  const folder = newFolder();
+  writeFileSync(join(folder, 'tollgate.yaml'), 'server: { port: 1, unknown: 1 }\n');
+  const source = { environment: {}, cwd: folder };
+  await expect(healthOf(folder, source, [])).rejects.toThrow('The configuration is invalid');
+
+  const local_url = `http://127.0.0.1:${server.port}`;
+  const control = serveControl(folder, { run: async () => ({ ok: true, result: { local_url } }) });
+  try {
+    expect(await healthOf(folder, source, [])).toBe('ready: 200\n');
+    expect(await healthOf(folder, source, ['--alive'])).toBe('alive\n');
+  } finally {
+    await control.stop();
+  }
 });
