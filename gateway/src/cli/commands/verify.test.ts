@@ -1,7 +1,7 @@
 /** Tests `tollgate verify` and `tollgate backup`: next to a server, without one, and with an invalid ledger. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
@@ -160,6 +160,33 @@ describe('backup', () => {
     ]);
     await restored.close();
     expect((await runProgram(dataDir, 'verify')).exitCode).toBe(0);
+  });
+
+  test('is not mixed with the log that a killed server left of the database before it', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const copy = join(newFolder(), 'copy.db');
+    await runProgram(dataDir, 'backup', copy);
+    const killed = newFolder();
+    await store.ledger.settle(settledCall('b', { held: 50n, output: 10 }));
+    cpSync(dataDir, killed, { recursive: true });
+    await store.close();
+    const database = join(killed, 'tollgate.db');
+    cpSync(copy, database);
+    const remedy = `Move ${database}-wal and ${database}-shm away`;
+    expect(() => loadMasterKey(killed)).toThrow(remedy);
+    for (const command of [['verify'], ['requests'], ['backup', `${copy}.2`]]) {
+      const { exitCode, stderr } = await runProgram(killed, ...command);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(remedy);
+    }
+    expect(readFileSync(database).equals(readFileSync(copy))).toBe(true);
+    for (const companion of ['-wal', '-shm']) rmSync(`${database}${companion}`);
+    // The journal brings what came after the backup.
+    const restored = await openStore({ dataDir: killed });
+    expect(restored.recovered).toEqual({ posted: 0, voided: 0 });
+    await restored.close();
+    const { calls, problem } = JSON.parse((await runProgram(killed, 'verify', '--json')).stdout);
+    expect({ calls, problem }).toEqual({ calls: 2, problem: null });
   });
 
   test('replaces no file, and leaves none of a ledger that does not hold', async () => {

@@ -24,6 +24,7 @@ import { createSavedViewStore } from './calls/saved-view-store.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
+import { refuseForeignLog } from './database/foreign-log.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
 import { armedFailpoints } from './failpoints.ts';
@@ -277,6 +278,7 @@ export function openReading(dataDir: string): StoreReading {
       `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
     );
   }
+  refuseForeignLog(path);
   const database = openReadConnection(path);
   try {
     requireCurrentSchema(database);

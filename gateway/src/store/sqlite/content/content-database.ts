@@ -8,6 +8,7 @@ import type { QueryWord } from '../../../lib/query/call-query.ts';
 import type { CallContent, ContentCutoff, ContentMatches, ContentRange } from '../../ports/content.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { inTransaction, openWriteConnection } from '../database/connection.ts';
+import { refuseForeignLog } from '../database/foreign-log.ts';
 import { migrate, type Schema } from '../migrations/migrate.ts';
 import { openContent, sealContent } from './content-seal.ts';
 import { textOf } from './content-text.ts';
@@ -59,6 +60,7 @@ export interface ContentDatabase {
 
 /** Opens the file and creates it where it is missing. Throws SQLite's errors. */
 export function openContentDatabase(path: string, key: Uint8Array): ContentDatabase {
+  refuseForeignLog(path);
   const database = openWriteConnection(path);
   try {
     const tables = database.query<{ count: number }, []>('SELECT count(*) AS count FROM sqlite_schema').get();

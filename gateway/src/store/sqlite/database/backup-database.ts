@@ -6,6 +6,7 @@ import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
 import { requireCurrentSchema, type Schema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import { openReadConnection } from './connection.ts';
+import { refuseForeignLog } from './foreign-log.ts';
 
 /**
  * Copies the database at `from` to `to` (mode 0600) and returns its size in bytes. `complete` gets the copy under a
@@ -17,6 +18,7 @@ import { openReadConnection } from './connection.ts';
  */
 export function backupDatabase(from: string, to: string, complete: (copy: string) => void, schema?: Schema): number {
   if (!existsSync(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
+  refuseForeignLog(from);
   refuseExisting(to);
   const partial = `${to}.partial`;
   removeDatabase(partial);

@@ -22,6 +22,7 @@ import { requireKnownSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { databasePath, openReadConnection, openWriteConnection } from './connection.ts';
+import { refuseForeignLog } from './foreign-log.ts';
 
 export interface MasterKey {
   /** 64 hex characters. */
@@ -174,9 +175,10 @@ interface KeyTrace {
 const NO_TRACE: KeyTrace = { check: null, isUsed: false, keys: 0 };
 const CHECK_NAME = 'master_key_check';
 
-/** @throws Unavailable where the file is not a valid database, or has a schema that this program cannot upgrade. */
+/** @throws Unavailable where the file is not a valid database, has the log of another one beside it, or has a schema that this program cannot upgrade. */
 function readKeyTrace(path: string): KeyTrace {
   if (!existsSync(path) || statSync(path).size === 0) return NO_TRACE;
+  refuseForeignLog(path);
   const database = openReadConnection(path);
   try {
     const tables = database
