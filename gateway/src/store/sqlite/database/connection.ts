@@ -1,6 +1,6 @@
 /** Opens SQLite connections with their pragmas, and runs transactions and savepoints. */
 import { Database } from 'bun:sqlite';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** How long a connection waits for a lock before it fails with SQLITE_BUSY. */
@@ -16,7 +16,9 @@ export function databasePath(dataDir: string): string {
  * (`synchronous=FULL`). The file is created with mode 0600, which its -wal and -shm companions inherit.
  */
 export function openWriteConnection(path: string): Database {
-  closeSync(openSync(path, 'a', 0o600));
+  // Only if it is missing: closing a file releases all locks that the process has on it, also those of its other
+  // connections, and another program would then remove the log. https://sqlite.org/howtocorrupt.html (read 2026-11-28).
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path, { readwrite: true, create: false, strict: true });
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
