@@ -69,7 +69,7 @@ export interface ContentStore {
   list(range: ContentRange, limit: number): Promise<readonly string[]>;
   /**
    * Decrypts the bodies of these calls in turn and searches the client's request and response, whatever the
-   * case, for about `timeMs`.
+   * case, for about `timeMs`. Calls whose content cannot be read are not found.
    */
   search(
     account: string,

@@ -52,7 +52,7 @@ export interface ContentDatabase {
   /** Throws where the content cannot be decrypted. */
   read(account: string, requestId: string): CallContent | null;
   list(range: ContentRange, limit: number): readonly string[];
-  /** Throws where the content cannot be decrypted. */
+  /** Finds no content that cannot be decrypted. */
   search(account: string, requestIds: readonly string[], words: readonly QueryWord[], timeMs: number): ContentMatches;
   sweep(cutoff: ContentCutoff, bytesMax: number): number;
   close(): void;
@@ -106,6 +106,15 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
     return row === null ? null : openContent(key, { account, requestId, workspace: row.workspace }, row.sealed);
   }
 
+  /** Null: the content cannot be decrypted, as after its master key was lost. */
+  function openIfReadable({ sealed, ...call }: ContentRow & Pick<CallContent, 'account' | 'requestId'>) {
+    try {
+      return openContent(key, call, sealed);
+    } catch {
+      return null;
+    }
+  }
+
   return {
     keep(contents, bytesMax) {
       const rows = contents.map((content) => ({ content, sealed: sealContent(key, content) }));
@@ -131,7 +140,8 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
       const found: string[] = [];
       let searched = 0;
       for (const requestId of requestIds) {
-        const content = read(account, requestId);
+        const row = select.get(requestId, account);
+        const content = row === null ? null : openIfReadable({ account, requestId, ...row });
         const text = content === null ? null : textOf(content);
         if (text !== null && words.every((word) => text.includes(word.text.toLowerCase()) !== word.isNot)) {
           found.push(requestId);

@@ -90,6 +90,18 @@ describe('stored content', () => {
     const stranger = open(folder, new Secret('6b'.repeat(32)));
     expect(await faultOf(stranger.read('team', 'req_1'))).not.toBe('');
   });
+
+  test('is found although older content was lost with its master key', async () => {
+    const folder = newFolder();
+    const lost = open(folder);
+    await lost.save(content('req_1'));
+    await lost.close();
+    const store = open(folder, new Secret('6b'.repeat(32)));
+    await store.save(content('req_2'));
+    const search = (isNot: boolean) => store.search('team', ['req_2', 'req_1'], [{ text: CANARY, isNot }], 1_000);
+    expect(await search(false)).toEqual({ found: ['req_2'], searched: 2 });
+    expect(await search(true)).toEqual({ found: [], searched: 2 });
+  });
 });
 
 test('there is no file before the first content', async () => {
