@@ -48,7 +48,10 @@ export function openContent(
     },
     startSweeping({ workspaces }, settings) {
       const sweepContent = (nowMs: number) =>
-        content.sweep([...workspaces.values()].map((workspace) => contentCutoff(workspace, settings(), nowMs)));
+        content.sweep(
+          [...workspaces.values()].map((workspace) => contentCutoff(workspace, settings(), nowMs)),
+          nowMs - settings().defaults.retentionDays * DAY_MS,
+        );
       const sweepAnswers = (nowMs: number) =>
         answerCache.sweep([...workspaces.values()].map((workspace) => cacheCutoff(workspace, settings(), nowMs)));
       stops.push(

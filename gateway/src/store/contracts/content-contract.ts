@@ -106,9 +106,21 @@ export function testContent(name: string, openRig: () => Promise<StoreRig<'conte
       const store = (await open()).store.content;
       const calls = Array.from({ length: 450 }, (_, at) => content(`req_${at}`, { atMs: at }));
       await Promise.all([...calls.map(store.save), store.save(content('other', { workspace: 'v', atMs: 0 }))]);
-      expect(await store.sweep([{ workspace: 'w', beforeMs: 430 }])).toBe(430);
+      expect(await store.sweep([{ workspace: 'w', beforeMs: 430 }], 0)).toBe(430);
       expect([await store.find('team', 'req_429'), await store.find('team', 'req_430')]).toEqual([null, 'w']);
       expect(await store.find('team', 'other')).toBe('v');
+    });
+
+    test('a sweep deletes old content of all workspaces that have no cutoff', async () => {
+      const store = (await open()).store.content;
+      const workspaces = ['known', 'lost', 'missing', 'zz'];
+      for (const workspace of workspaces) {
+        await store.save(content(`old-${workspace}`, { workspace, atMs: 9 }));
+        await store.save(content(`new-${workspace}`, { workspace, atMs: 10 }));
+      }
+      expect(await store.sweep([{ workspace: 'known', beforeMs: 0 }], 10)).toBe(3);
+      const left = await store.list({ account: 'team', workspaces: null, from: '', below: '~' }, 99);
+      expect(left).toEqual(['old-known', 'new-zz', 'new-missing', 'new-lost', 'new-known']);
     });
   });
 }

@@ -77,7 +77,10 @@ export interface ContentStore {
     words: readonly QueryWord[],
     timeMs: number,
   ): Promise<ContentMatches>;
-  /** Deletes expired content; returns the number of calls affected. */
-  sweep(cutoffs: readonly ContentCutoff[]): Promise<number>;
+  /**
+   * Deletes expired content; returns the number of calls affected. `othersBeforeMs`: of workspaces without a cutoff, such
+   * as those that a restored database does not have.
+   */
+  sweep(cutoffs: readonly ContentCutoff[], othersBeforeMs: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -37,6 +37,13 @@ export const CONTENT_SCHEMA: Schema = {
 /** Calls deleted in one transaction, which limits how long new content waits. */
 const SWEEP_CALLS = 200;
 
+/** One look-up in the index for each workspace, where DISTINCT would read all of it. */
+const WORKSPACES = `WITH RECURSIVE found (workspace) AS (
+    SELECT min(workspace) FROM call_content
+    UNION ALL SELECT (SELECT min(workspace) FROM call_content WHERE workspace > found.workspace)
+      FROM found WHERE workspace IS NOT NULL
+  ) SELECT workspace FROM found WHERE workspace IS NOT NULL`;
+
 interface ContentRow {
   readonly workspace: string;
   readonly sealed: Uint8Array;
@@ -54,6 +61,8 @@ export interface ContentDatabase {
   list(range: ContentRange, limit: number): readonly string[];
   /** Finds no content that cannot be decrypted. */
   search(account: string, requestIds: readonly string[], words: readonly QueryWord[], timeMs: number): ContentMatches;
+  /** Those with content. */
+  workspaces(): readonly string[];
   sweep(cutoff: ContentCutoff, bytesMax: number): number;
   close(): void;
 }
@@ -99,7 +108,10 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
     `SELECT request_id AS id FROM call_content WHERE account = ?1 AND request_id >= ?2 AND request_id < ?3
       AND (?4 IS NULL OR workspace IN (SELECT value FROM json_each(?4))) ORDER BY request_id DESC LIMIT ?5`,
   );
+  const selectWorkspaces = database.prepare<{ readonly workspace: string }, []>(WORKSPACES);
   const remove = database.prepare('DELETE FROM call_content WHERE rowid = ?');
+
+  const statements = [insert, select, selectWorkspace, selectOld, selectIds, selectWorkspaces, remove];
 
   function read(account: string, requestId: string): CallContent | null {
     const row = select.get(requestId, account);
@@ -151,6 +163,7 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
       }
       return { found, searched };
     },
+    workspaces: () => selectWorkspaces.all().map(({ workspace }) => workspace),
     sweep({ workspace, beforeMs }, bytesMax) {
       const stepBytes = logBytesOf(bytesMax);
       const old: number[] = [];
@@ -170,7 +183,7 @@ function contentDatabase(database: Database, path: string, key: Uint8Array): Con
       return old.length;
     },
     close() {
-      for (const statement of [insert, select, selectWorkspace, selectOld, selectIds, remove]) statement.finalize();
+      for (const statement of statements) statement.finalize();
       database.close();
     },
   };

@@ -108,7 +108,7 @@ test('there is no file before the first content', async () => {
   const folder = newFolder();
   const store = open(folder);
   const cutoffs = [{ workspace: 'w', beforeMs: 9 }];
-  expect([await store.find('team', 'r'), await store.read('team', 'r'), await store.sweep(cutoffs)]).toEqual([
+  expect([await store.find('team', 'r'), await store.read('team', 'r'), await store.sweep(cutoffs, 9)]).toEqual([
     null,
     null,
     0,
@@ -122,7 +122,7 @@ describe('a sweep', () => {
     const store = open(folder);
     const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
     for (let at = 0; at < 40; at++) await store.save(content(`req_${at}`, { response: noise() }));
-    await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
+    await store.sweep([{ workspace: 'w', beforeMs: 2_000 }], 0);
     await store.close();
     expect(readFileSync(contentPath(folder)).length).toBeLessThan(200_000);
   });
@@ -132,7 +132,7 @@ test('rejects content beyond its limit on the disk until a sweep made room', asy
   const store = open(newFolder(), MASTER, undefined, () => 600_000);
   const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
   await store.save(content('req_first'));
-  await store.sweep([{ workspace: 'w', beforeMs: 0 }]);
+  await store.sweep([{ workspace: 'w', beforeMs: 0 }], 0);
   const outcomes: string[] = [];
   for (let at = 0; at < 8; at++) {
     const told = store.save(content(`req_${at}`, { response: noise() }));
@@ -140,7 +140,7 @@ test('rejects content beyond its limit on the disk until a sweep made room', asy
   }
   expect(outcomes[0]).toBe('kept');
   expect(outcomes.at(-1)).toContain('full');
-  await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
+  await store.sweep([{ workspace: 'w', beforeMs: 2_000 }], 0);
   await store.save(content('req_again', { response: noise() }));
   expect(await store.find('team', 'req_again')).toBe('w');
 });
@@ -178,7 +178,7 @@ test('the file and its log never exceed the limit, while content is stored and d
         else refused += 1;
       }
     }
-    expect(await store.sweep([{ workspace: 'w', beforeMs: round + 1 }])).toBeGreaterThan(0);
+    expect(await store.sweep([{ workspace: 'w', beforeMs: round + 1 }], 0)).toBeGreaterThan(0);
   }
   over = true;
   await watching;

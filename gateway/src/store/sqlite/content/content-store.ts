@@ -73,10 +73,12 @@ export function createContentStore(
       existsSync(path)
         ? thread.ask({ kind: 'search', account, requestIds, words, timeMs })
         : { found: [], searched: requestIds.length },
-    async sweep(cutoffs) {
+    async sweep(cutoffs, othersBeforeMs) {
       let removed = 0;
       if (!existsSync(path)) return removed;
-      for (const cutoff of cutoffs) {
+      const known = new Set(cutoffs.map(({ workspace }) => workspace));
+      const others = (await thread.ask({ kind: 'workspaces' })).filter((workspace) => !known.has(workspace));
+      for (const cutoff of [...cutoffs, ...others.map((workspace) => ({ workspace, beforeMs: othersBeforeMs }))]) {
         for (let step = -1; step !== 0; removed += step)
           step = await thread.ask({ kind: 'sweep', cutoff, bytesMax: bytesMax() });
       }

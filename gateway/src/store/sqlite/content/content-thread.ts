@@ -15,6 +15,8 @@ export type ContentRequest =
       readonly words: readonly QueryWord[];
       readonly timeMs: number;
     }
+  /** Those with content. */
+  | { readonly kind: 'workspaces' }
   /** One step: deletes a bounded number of calls, and returns how many. */
   | { readonly kind: 'sweep'; readonly cutoff: ContentCutoff; readonly bytesMax: number }
   | { readonly kind: 'close' };
@@ -27,6 +29,7 @@ export interface ContentAnswers {
   readonly read: CallContent | null;
   readonly list: readonly string[];
   readonly search: ContentMatches;
+  readonly workspaces: readonly string[];
   readonly sweep: number;
   readonly close: null;
 }

@@ -28,6 +28,8 @@ function answer(request: ContentRequest): ContentAnswers[keyof ContentAnswers] {
       return opened().list(request.range, request.limit);
     case 'search':
       return opened().search(request.account, request.requestIds, request.words, request.timeMs);
+    case 'workspaces':
+      return opened().workspaces();
     case 'sweep':
       return opened().sweep(request.cutoff, request.bytesMax);
     case 'close':
