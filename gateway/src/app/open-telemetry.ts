@@ -122,8 +122,8 @@ function readRouting({ settings, routing, choice }: CallDeps, nowMs: number): Ro
     const { provider, model } = upstream;
     for (const [index, { name: credential, key }] of upstream.credentials.entries()) {
       credentials.set(key, { provider, credential, key });
-      const share = choice.headroom.shareOf(upstream, index, nowMs);
-      headroom.set(`${upstream.key}\u0000${credential}`, { provider, credential, model, share });
+      const share = choice.headroom.statedShareOf(upstream, index, nowMs);
+      if (share !== null) headroom.set(`${upstream.key}\u0000${credential}`, { provider, credential, model, share });
     }
   }
   const known = new Map(seen.map((one) => [one.key, one]));

@@ -88,3 +88,44 @@ test('a stream is counted while it is open', async () => {
   await eventually('the end of the stream', async () => ((await counted()) === '0' ? true : null));
   await pair.stop();
 }, 30_000);
+
+test('the headroom is what the provider states, also of a single credential; absent where it states none', async () => {
+  const price = { input: 1, output: 1 };
+  const pair = await startPair((url) => {
+    const lab = { kind: 'openai-compatible', base_url: `${url}/v1` };
+    const api_keys = [
+      { name: 'one', key: 'key-one' },
+      { name: 'two', key: 'key-two' },
+    ];
+    return {
+      providers: { single: { ...lab, api_key: 'key' }, silent: { ...lab, api_key: 'key' }, pool: { ...lab, api_keys } },
+      models: {
+        stated: { targets: [{ provider: 'single' }], price },
+        unstated: { targets: [{ provider: 'silent' }], price },
+        held: { targets: [{ provider: 'pool' }], price },
+      },
+    };
+  });
+  pair.fake.script('stated', {
+    headers: { 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '3' },
+  });
+  pair.fake.script('unstated', { answer: 'ok' });
+  pair.fake.script('held', { answer: 'long:30', holdAfterEvent: 5 });
+  const leaving = new AbortController();
+  const ask = (model: string, stream: boolean) =>
+    fetch(`${pair.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], stream }),
+      signal: leaving.signal,
+    });
+  await (await ask('stated', false)).text();
+  await (await ask('unstated', false)).text();
+  await (await ask('held', true)).body?.getReader().read();
+  const text = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+  expect(text).toContain('tollgate_open_streams 1\n');
+  const lines = text.split('\n').filter((line) => line.startsWith('tollgate_headroom{'));
+  expect(lines).toEqual(['tollgate_headroom{provider="single",credential="default",model="stated"} 0.03']);
+  leaving.abort();
+  await pair.stop();
+}, 30_000);

@@ -178,7 +178,7 @@ test('an answer pins the conversation to its target, and the states learn of it'
   const { targets, name, choice, call, routing } = await open([{ name: 'a' }, { name: 'b' }]);
   await name(targets.begin());
   await name(targets.failed(failureOf('fault')));
-  targets.onHead({ headers: [] });
+  targets.onHead({ status: 200, headers: [] });
   targets.answered(10);
   targets.ended(false);
   expect(choice.affinity.find(7)).toMatchObject({ upstream: 'b m' });

@@ -147,8 +147,13 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   }
 
   /** The head of an answer has arrived. */
-  onHead(head: Pick<ResponseHead, 'headers'>): void {
-    this.#tracked?.onHead(head.headers, performance.now(), Date.now());
+  onHead(head: Pick<ResponseHead, 'headers' | 'status'>): void {
+    const { upstream } = this.#call.target;
+    if (upstream.credentials.length > 1) this.#tracked?.onHead(head.headers, performance.now(), Date.now());
+    // A gateway before the provider answers with these, and knows no limits.
+    else if (head.status < 500) {
+      this.#call.deps.choice.headroom.keep(upstream, { head, nowMs: performance.now(), unixMs: Date.now() });
+    }
   }
 
   /** The first content, or the whole of a plain answer; its head came at `headAtMs`, 0: unknown. */

@@ -117,7 +117,7 @@ function credentialState(
   return { state: 'cooling', why: 'rate', until: timeOf(untilMs), open_calls, cooling };
 }
 
-/** By model, for targets that were used. */
+/** By model, for targets that were used and whose provider stated limits. */
 function headroomOf(
   { headroom }: StateParts['choice'],
   targets: readonly Target[],
@@ -129,7 +129,8 @@ function headroomOf(
   for (const { upstream } of targets) {
     if (upstream.provider !== provider || !known.has(upstream.key)) continue;
     const index = upstream.credentials.findIndex((credential) => credential.name === name);
-    if (index !== -1) byModel.set(upstream.model, Math.max(0, headroom.shareOf(upstream, index, steadyMs)));
+    const share = index === -1 ? null : headroom.statedShareOf(upstream, index, steadyMs);
+    if (share !== null) byModel.set(upstream.model, Math.max(0, share));
   }
   return [...byModel].map(([upstream_model, share]) => ({ upstream_model, share }));
 }

@@ -178,7 +178,7 @@ export const statesView = z.object({
           is_guess: z.boolean(),
         }),
       ),
-      /** The remaining share of its tightest limit for a model, from 0 to 1; an estimate if no limit is known. */
+      /** The remaining share of its tightest limit for a model, from 0 to 1; without models whose provider states no limit. */
       headroom: z.array(z.object({ upstream_model: z.string(), share: z.number() })),
     }),
   ),

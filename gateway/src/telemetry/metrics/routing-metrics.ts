@@ -83,7 +83,7 @@ export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
   ),
   current(
     'tollgate.headroom',
-    "The share of the provider's tightest rate limit that is left; below 0: more was sent than remained.",
+    'The share left of the tightest rate limit that the provider states; below 0: more was sent than remained. Absent: it states none.',
     [...AT_CREDENTIAL, 'model'],
     (routing, add) => {
       for (const { provider, credential, model, share } of routing.headroom) add(share, provider, credential, model);

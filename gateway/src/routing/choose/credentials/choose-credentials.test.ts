@@ -179,8 +179,17 @@ describe('headroom', () => {
     headroom.send(upstream, 1, 1);
     headroom.send(upstream, 1, 1);
     expect([0, 1].map((index) => headroom.shareOf(upstream, index, 0))).toEqual([0.75, 0.25]);
+    expect([0, 1].map((index) => headroom.statedShareOf(upstream, index, 0))).toEqual([null, null]);
     headroom.end(sent);
     expect(headroom.shareOf(upstream, 0, 0)).toBe(1);
+  });
+
+  test('of a single credential is what its last answer said, until the reset', () => {
+    const headroom = new Headroom();
+    const { upstream: single } = targetOf([{}]);
+    expect(headroom.statedShareOf(single, 0, 0)).toBeNull();
+    headroom.keep(single, { head: { headers: limits(1_000, 300) }, nowMs: 0, unixMs: 0 });
+    expect([1, 60_000].map((nowMs) => headroom.statedShareOf(single, 0, nowMs))).toEqual([0.3, 1]);
   });
 });
 

@@ -46,6 +46,16 @@ class Meter {
     if (basis === null || nowMs >= fullAtMs) return limit;
     return remaining - (counts === 'requests' ? this.sentRequests - basis.requests : this.sentTokens - basis.tokens);
   }
+
+  /** The share that is left of the tightest allowance; null: none was stated. */
+  shareOf(nowMs: number): number | null {
+    if (this.allowances.length === 0) return null;
+    let share = 1;
+    for (const allowance of this.allowances) {
+      share = Math.min(share, this.remainingOf(allowance, nowMs) / allowance.limit);
+    }
+    return share;
+  }
 }
 
 /** A call that went out with a credential of a pool. */
@@ -62,9 +72,18 @@ export class SentCall {
   }
 }
 
+/** What came of an answer. `unixMs` is the time of `nowMs`. */
+interface Answered {
+  readonly head: { readonly headers: readonly HeaderLine[] };
+  readonly nowMs: number;
+  readonly unixMs: number;
+}
+
 export class Headroom {
   /** By upstream, then by the owner of the limits. */
   readonly #meters = new Map<string, Map<string, Meter>>();
+  /** The last answers of upstreams with one credential: nothing is chosen, so they are read only for people. */
+  readonly #unread = new Map<string, Answered>();
 
   /** Notes a call of about `tokens` tokens that goes out with `pool.credentials[credential]`. */
   send(pool: Pool, credential: number, tokens: number): SentCall {
@@ -80,6 +99,11 @@ export class Headroom {
     call.meter.learn(call, readAllowances(headers, nowMs, unixMs));
   }
 
+  /** Keeps an answer of a pool of one credential, where no call is noted. */
+  keep({ key }: Pool, answered: Answered): void {
+    this.#unread.set(key, answered);
+  }
+
   /** The call is over; to be called once. */
   end({ meter }: SentCall): void {
     meter.openCalls -= 1;
@@ -92,15 +116,20 @@ export class Headroom {
   shareOf(pool: Pool, credential: number, nowMs: number): number {
     const meter = this.#find(pool, credential);
     if (meter === undefined) return 1;
-    if (meter.allowances.length === 0) {
-      const all = this.#openCallsOf(pool);
-      return all === 0 ? 1 : 1 - meter.openCalls / all;
-    }
-    let share = 1;
-    for (const allowance of meter.allowances) {
-      share = Math.min(share, meter.remainingOf(allowance, nowMs) / allowance.limit);
-    }
-    return share;
+    const stated = meter.shareOf(nowMs);
+    if (stated !== null) return stated;
+    const all = this.#openCallsOf(pool);
+    return all === 0 ? 1 : 1 - meter.openCalls / all;
+  }
+
+  /** As `shareOf`, for people; null: the provider stated no limit. */
+  statedShareOf(pool: Pool, credential: number, nowMs: number): number | null {
+    if (pool.credentials.length > 1) return this.#find(pool, credential)?.shareOf(nowMs) ?? null;
+    const answered = this.#unread.get(pool.key);
+    if (answered === undefined) return null;
+    const meter = new Meter();
+    meter.learn(new SentCall(meter), readAllowances(answered.head.headers, answered.nowMs, answered.unixMs));
+    return meter.shareOf(nowMs);
   }
 
   /** Whether a call of about `tokens` tokens goes beyond what the credential is known to have left. */
