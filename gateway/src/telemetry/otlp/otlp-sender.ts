@@ -28,8 +28,9 @@ interface SenderParts extends Pick<OtlpConfig, 'format' | 'gzip' | 'timeoutMs'> 
 export class OtlpSender {
   readonly #parts: SenderParts;
   readonly #headers: readonly (readonly [string, string])[];
-  /** Ends waits between retries. */
-  readonly #hurry = new AbortController();
+  #isHurried = false;
+  /** Ends the wait for a retry. */
+  #endWait: () => void = () => {};
   #isFailing = false;
 
   constructor(parts: SenderParts) {
@@ -53,15 +54,18 @@ export class OtlpSender {
         this.#report(result.problem);
         return result.problem === null;
       }
-      if (await this.#wait(waitMs)) continue;
-      this.#report(result.problem);
-      return false;
+      await this.#wait(waitMs);
+      if (this.#isHurried) {
+        this.#report(result.problem);
+        return false;
+      }
     }
   }
 
   /** Ends the wait for a retry, and begins none. */
   hurry(): void {
-    this.#hurry.abort();
+    this.#isHurried = true;
+    this.#endWait();
   }
 
   async #post(body: Uint8Array, timeoutMs: number) {
@@ -75,13 +79,11 @@ export class OtlpSender {
     }
   }
 
-  #wait(ms: number): Promise<boolean> {
-    const { signal } = this.#hurry;
-    if (signal.aborted) return Promise.resolve(false);
+  #wait(ms: number): Promise<void> {
+    if (this.#isHurried) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms, true);
-      timer.unref();
-      signal.addEventListener('abort', () => resolve(false), { once: true });
+      this.#endWait = resolve;
+      setTimeout(resolve, ms).unref();
     });
   }
 
