@@ -129,8 +129,13 @@ function checkEnvelope(request: Request, start: number, deps: CallDeps): void {
   if (countHeaders(request.headers) > headerCountMax) {
     throw new CallFailure('headers_too_large', `more than ${headerCountMax} headers`, { closeConnection: true });
   }
-  if (request.headers.get('host')?.includes(',') === true) {
+  const host = request.headers.get('host');
+  if (host?.includes(',') === true) {
     throw new CallFailure('invalid_request', 'the host header was sent twice', { closeConnection: true });
+  }
+  // The runtime puts every valid host before the path (1.4.5).
+  if (start === 0 && host !== null && host !== '') {
+    throw new CallFailure('invalid_request', 'the host header is not a host', { closeConnection: true });
   }
 }
 
@@ -138,8 +143,9 @@ function countHeaders(headers: Headers): number {
   return (headers as Headers & { readonly count: number }).count;
 }
 
-/** The start of the path; the end of the text if the request line had none. */
+/** The start of the path; the end of the text if the request line had none. HTTP/1.0 may name no host, then it is all. */
 function pathStart(url: string): number {
+  if (url.startsWith('/')) return 0;
   const start = url.indexOf('/', url.indexOf('://') + 3);
   return start === -1 ? url.length : start;
 }

@@ -122,6 +122,11 @@ describe('requests that HTTP/1.1 forbids never reach a route', () => {
   test('host sent twice: 400 in the words of the protocol', async () => {
     expectInvalid(await sendWire(pair.gateway.url, good(undefined, ['host: other.example'])), 400, 'host');
   });
+
+  test.each(['a b', 'a/b', 'user@a', '<a>'])('the host %j: 400 in the words of the protocol', async (host) => {
+    const bytes = good().replace('host: 127.0.0.1', `host: ${host}`);
+    expectInvalid(await sendWire(pair.gateway.url, bytes), 400, 'host');
+  });
 });
 
 describe('requests that HTTP/1.1 allows are served', () => {
@@ -131,6 +136,20 @@ describe('requests that HTTP/1.1 allows are served', () => {
     client.send(head(`POST ${PATHS.chat} HTTP/1.0`, lines) + BODY);
     expectServed(await nextAnswer(client));
     expect(await client.untilEnd()).toBe('fin');
+  });
+
+  // As HAProxy checks a server by default.
+  test.each([
+    ['/healthz', '"status":"ok"'],
+    ['/readyz', '"status":"ready"'],
+    ['/openapi.json', '"openapi"'],
+    ['/v1/models?limit=1', '"data"'],
+    ['/v1beta/models', '"models"'],
+    ['/nothing', 'there is no path \\"/nothing\\"'],
+  ])('HTTP/1.0 without a host reaches %s', async (target, says) => {
+    const lines = goodLines(pair.gateway.key).slice(1);
+    const answer = await sendWire(pair.gateway.url, head(`GET ${target} HTTP/1.0`, lines));
+    expect(answer?.text).toContain(says);
   });
 
   test('an HTTP/1.0 stream is not chunked, ends with [DONE] and the close of the connection', async () => {

@@ -149,6 +149,6 @@ async function keep({ deps, requestId }: Identified, row: StoredRow, body: Buffe
 export function shown({ request, settings }: Pick<Identified, 'request' | 'settings'>, text: string): string {
   const object = parseObject(text);
   if (object === null || typeof object.results_url !== 'string') return text;
-  const base = settings.config.server.publicUrl ?? new URL(request.url).origin;
+  const base = settings.config.server.publicUrl ?? URL.parse(request.url)?.origin ?? '';
   return JSON.stringify({ ...object, results_url: `${base}/v1/messages/batches/${asText(object.id)}/results` });
 }
