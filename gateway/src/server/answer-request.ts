@@ -68,7 +68,13 @@ export function answerRequest(
     return answer;
   } catch (error) {
     origin.replyReady();
-    if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
+    if (error instanceof CallFailure) {
+      if (error.kind === 'unauthorized') {
+        deps.unknownCallers += 1;
+        deps.observer.turnedAway(error.kind);
+      }
+      return replyFailure(error, path, request.headers);
+    }
     deps.log.fault('', 'a request failed', error);
     return replyFailure(
       new CallFailure('gateway_fault', 'the gateway failed; this is not your fault'),

@@ -69,6 +69,29 @@ test('another account does not see the metrics of the installation', async () =>
   expect((await read({ authorization: `Bearer ${key}` })).status).toBe(403);
 });
 
+test('requests without a valid key are counted, whatever they ask for', async () => {
+  const counted = async () =>
+    Number(/^tollgate_refusals_total\{error_type="unauthorized"\} (\d+)$/m.exec(await (await read()).text())?.[1] ?? 0);
+  const before = await counted();
+  const authorization = 'Bearer tg_nonsense';
+  const socket = { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-version': '13' };
+  const paths: [string, Record<string, string>][] = [
+    ['/v1/models', {}],
+    ['/v1/models/demo', {}],
+    ['/v1beta/models', {}],
+    ['/v1/key', {}],
+    ['/v1/files', {}],
+    ['/v1/responses/resp_1', {}],
+    ['/metrics', {}],
+    ['/v1/responses', { ...socket, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }],
+  ];
+  for (const [path, headers] of paths) {
+    const reply = await fetch(`${gateway.url}${path}`, { headers: { ...headers, authorization } });
+    expect(reply.status).toBe(401);
+  }
+  expect(await counted()).toBe(before + paths.length);
+});
+
 test('a stream is counted while it is open', async () => {
   const pair = await startPair((url) => pointAt(url, { chat: ['held'], apart: true }));
   const counted = async () =>

@@ -80,17 +80,9 @@ export class SocketSet {
 
   /** Only a known caller may keep a connection; each of its requests is checked again. */
   #identify({ headers }: Request, address: string | null): string {
-    try {
-      const principal = identify(this.#deps.directory, readCredential(headers, responsesClient.prefersApiKeyHeader));
-      allowCaller(principal, address);
-      return principal.keyId;
-    } catch (error) {
-      if (error instanceof CallFailure && error.kind === 'unauthorized') {
-        this.#deps.unknownCallers += 1;
-        this.#deps.observer.turnedAway(error.kind);
-      }
-      throw error;
-    }
+    const principal = identify(this.#deps.directory, readCredential(headers, responsesClient.prefersApiKeyHeader));
+    allowCaller(principal, address);
+    return principal.keyId;
   }
 
   #remove(socket: ResponsesSocket): void {
