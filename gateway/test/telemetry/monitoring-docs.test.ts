@@ -61,11 +61,11 @@ test('every series name is one that Prometheus takes, and used by one metric onl
   expect(new Set(specs.map(prometheusName)).size).toBe(specs.length);
 });
 
-test('the guide names every metric with its labels, and no other', () => {
+test('the guide names every metric with its labels and its meaning, and no other', () => {
   const guide = readFileSync(join(DOCS, 'monitoring.md'), 'utf8');
   for (const spec of specs) {
     const labels = spec.labels.map((label) => `\`${prometheusLabel(label)}\``).join(', ');
-    expect(guide).toContain(`| \`${prometheusName(spec)}\` | ${spec.type} | ${labels} |`);
+    expect(guide).toContain(`| \`${prometheusName(spec)}\` | ${spec.type} | ${labels} | ${spec.help} |`);
   }
   const named = guide.match(/\b(?:tollgate|gen_ai|process)_[a-z_]+(?=`)/g) ?? [];
   const labels = new Set([...known.values()].flat());
