@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FAILURE_KINDS } from '../../src/errors/failure-kinds.ts';
 import { prometheusLabel, prometheusName } from '../../src/telemetry/metrics/render-text.ts';
 import { ALL_ON, openAllMetrics } from './all-metrics.ts';
 import { parsePromql } from './parse-promql.ts';
@@ -55,6 +56,26 @@ test.each(queries)('%s: %s', (_title, query) => {
     for (const label of labels) expect(known.get(metric) ?? []).toContain(label);
   }
 });
+
+test.each(['TollgateErrors', 'Failed'])(
+  '%s counts streams that failed after their status 200, if not by the caller',
+  (name) => {
+    const query = queries.find(([title]) => title === name)?.[1] ?? '';
+    const [, status = '', others = ''] = /\{.*status=~"([^"]*)", ?error_type!~"([^"]*)"\}/.exec(query) ?? [];
+    const isCounted = (code: string, error: string) =>
+      new RegExp(`^(?:${status})$`).test(code) && !new RegExp(`^(?:${others})$`).test(error);
+    for (const [kind, { origin }] of Object.entries(FAILURE_KINDS)) {
+      if (origin !== 'caller')
+        expect([kind, isCounted('200', kind), isCounted('500', kind)]).toEqual([kind, true, true]);
+    }
+    expect(
+      ['', 'client_left', 'reader_too_slow', 'guardrail_blocked'].filter((kind) => isCounted('200', kind)),
+    ).toEqual([]);
+    const excluded = others.split('|').filter((kind) => kind !== '');
+    const callers = Object.entries(FAILURE_KINDS).flatMap(([kind, { origin }]) => (origin === 'caller' ? [kind] : []));
+    expect(callers).toEqual(expect.arrayContaining(excluded));
+  },
+);
 
 test('every series name is one that Prometheus takes, and used by one metric only', () => {
   for (const name of known.keys()) expect(name).toMatch(/^[a-z_][a-z0-9_]*$/);
