@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import type { CallLog } from '../call/call-log.ts';
 import { maskKeys } from '../lib/secret.ts';
+import { escapeHidden } from './escape-hidden.ts';
 import { LineWriter } from './line-writer.ts';
 
 export type Log = ReturnType<typeof pino>;
@@ -24,9 +25,10 @@ export function openLog(): ProcessLog {
   return { log: createLog(lines), lines };
 }
 
-/** JSON lines escape control characters, so that no upstream text can forge a line or move a terminal's cursor. */
+/** Control characters are escaped, so that no upstream text can forge a line or move a terminal's cursor. */
 export function createLog(lines: Pick<LineWriter, 'write'>): Log {
-  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  const write = (line: string) => lines.write(`${escapeHidden(line.trimEnd())}\n`);
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
 }
 
 /** Bounds the memory of messages that are logged once per model. */

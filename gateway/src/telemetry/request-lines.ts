@@ -6,6 +6,7 @@ import type { Payer } from '../billing/who-pays.ts';
 import type { CountRecord } from '../call/call-observer.ts';
 import { explainFallback, explainReason } from '../call/reason/explain-reason.ts';
 import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
+import { escapeHidden } from './escape-hidden.ts';
 import type { LineWriter } from './line-writer.ts';
 
 /** What a line tells of. */
@@ -171,7 +172,7 @@ export class RequestLines {
     this.#part(name);
     let bytes = this.#words.get(text);
     if (bytes === undefined) {
-      bytes = encoder.encode(JSON.stringify(cut(text)));
+      bytes = encoder.encode(render(text));
       if (this.#words.size < CACHED_MAX && text.length <= TEXT_CHARS_MAX) this.#words.set(text, bytes);
     }
     this.#part(bytes);
@@ -183,7 +184,7 @@ export class RequestLines {
     const text = reason === null ? explainFallback(record) : explainReason(reason, record, 'UTC').sentence;
     if (text === null) return;
     const kind = reason === null ? '' : `,"reason":"${reason.kind}"`;
-    this.#part(encoder.encode(`${kind},"why":${JSON.stringify(cut(text, SENTENCE_CHARS_MAX))}`));
+    this.#part(encoder.encode(`${kind},"why":${render(text, SENTENCE_CHARS_MAX)}`));
   }
 
   #part(bytes: Uint8Array): void {
@@ -234,11 +235,11 @@ function isSameTarget(one: AttemptRecord, other: AttemptRecord): boolean {
 
 /** A member with a text, which may be a client's or a provider's: keys in it are masked already, as in the record. */
 function member(name: string, text: string | null): string {
-  return text === null ? '' : `,"${name}":${JSON.stringify(cut(text))}`;
+  return text === null ? '' : `,"${name}":${render(text)}`;
 }
 
-function cut(text: string, charsMax = TEXT_CHARS_MAX): string {
-  return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text;
+function render(text: string, charsMax = TEXT_CHARS_MAX): string {
+  return escapeHidden(JSON.stringify(text.length > charsMax ? `${text.slice(0, charsMax)}…` : text));
 }
 
 const GATHER_MS = 100;

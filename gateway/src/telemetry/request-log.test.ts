@@ -107,6 +107,9 @@ const ended: fc.Arbitrary<EndedRequest> = fc
     }),
   );
 
+/** The line break among them. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
 /** One renderer for all requests: what it keeps of one must not show in another. */
 const rendered = new RequestLines();
 
@@ -119,7 +122,7 @@ test('each line is one JSON object with the members of its request, whatever the
   fc.assert(
     fc.property(ended, (request) => {
       const line = render(request);
-      expect(line.indexOf('\n')).toBe(line.length - 1);
+      expect(line.search(HIDDEN)).toBe(line.length - 1);
       expect(JSON.parse(line)).toEqual(membersOf(request));
     }),
     { numRuns: runsOf(2_000) },
@@ -192,4 +195,15 @@ test('no other line overtakes the lines of requests that ended before it', async
   requests.add({ ...PLAIN, record: sampleRecord('req_last') });
   const seen = (await close()).map(({ msg, request_id }) => request_id ?? msg);
   expect(seen).toEqual([...Array.from({ length: 300 }, (_, at) => `req_${at}`), 'between', 'req_last']);
+});
+
+test('no text of a line forges another one, or moves the cursor of a terminal', () => {
+  const written: string[] = [];
+  const text = 'a\u009b2J\u007f\u0085\u2028\u202e\u{e0001}\u001b[2J\r\n{"level":50}';
+  createLog({ write: (line) => void written.push(line) }).warn({ cause: text }, text);
+  const [line = ''] = written;
+  expect(line.search(HIDDEN)).toBe(line.length - 1);
+  expect(JSON.parse(line)).toMatchObject({ level: 40, cause: text, msg: text });
+  const { model } = JSON.parse(render({ ...PLAIN, record: sampleRecord('req_1', { model: text }) }));
+  expect(model).toBe(text);
 });

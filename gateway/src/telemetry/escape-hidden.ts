@@ -1,0 +1,14 @@
+/**
+ * Escapes what JSON leaves as it is and a terminal or a reader of lines does not: control characters from U+007F on,
+ * line separators, and marks without a glyph, which can reverse a line.
+ */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** `json` has no line breaks. It stands for the same value afterwards. */
+export function escapeHidden(json: string): string {
+  return json.replace(HIDDEN, (found) => {
+    let escaped = '';
+    for (let at = 0; at < found.length; at++) escaped += `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`;
+    return escaped;
+  });
+}
