@@ -83,6 +83,15 @@ describe.each([false, true])('with stream: %p', (stream) => {
     expect(sentTexts()).toEqual(['user: one', 'assistant: Hello', 'user: two', 'assistant: Hello', 'user: three']);
   });
 
+  test.each([undefined, null])('a response goes on without a new input: %p', async (input) => {
+    const first = await create({ stream, input: 'one' });
+    const second = await create({ stream, input, previous_response_id: first.json.id });
+    expect(second.json).toMatchObject({ status: 'completed', previous_response_id: first.json.id });
+    expect(sentTexts()).toEqual(['user: one', 'assistant: Hello']);
+    await create({ stream, input: 'two', previous_response_id: second.json.id });
+    expect(sentTexts()).toEqual(['user: one', 'assistant: HelloHello', 'user: two']);
+  });
+
   test('a reference to an item stands for the item', async () => {
     const { json } = await create({ stream, input: 'one' });
     const input = [

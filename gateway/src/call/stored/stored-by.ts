@@ -67,7 +67,7 @@ export async function keepResponse(call: Routed, ended: EndedResponse): Promise<
 /** The items of the input as JSON, separated by commas. */
 export function inputOf({ outline }: Pick<Routed, 'outline'>): string {
   const input = member(outline.root, 'input');
-  if (input === undefined) return '';
+  if (input === undefined || input.kind === 'null') return '';
   const text = stringValue(input);
   return text === undefined ? jsonText(input).slice(1, -1).trim() : JSON.stringify({ role: 'user', content: text });
 }

@@ -68,7 +68,7 @@ const MESSAGES_TYPES: OpenapiPart = {
 
 const RESPONSES_TYPES: OpenapiPart = {
   model: TEXT,
-  input: { anyOf: [TEXT, listOf(OBJECT)] },
+  input: orNull({ anyOf: [TEXT, listOf(OBJECT)] }),
   instructions: orNull(TEXT),
   tools: orNull(listOf(object({ type: TEXT, 'name?': TEXT, 'parameters?': OBJECT }))),
   tool_choice: orNull({ anyOf: [oneOf('none', 'auto', 'required'), object({ type: TEXT })] }),
@@ -131,10 +131,10 @@ export const REQUEST_SCHEMAS: OpenapiPart = {
     'custom?': object({ name: TEXT, 'description?': TEXT }),
   }),
   ResponseRequest: requestSchema(
-    `A Responses request. ${HANDED_ON}. ${TRANSLATED}`,
+    `A Responses request. \`input\` is required without \`previous_response_id\`, \`conversation\` and \`prompt\`. ${HANDED_ON}. ${TRANSLATED}`,
     RESPONSES_MEMBERS,
     { ...RESPONSES_TYPES, ...typesOf(RESPONSES_CHECKED) },
-    ['model', 'input'],
+    ['model'],
   ),
   EmbeddingsRequest: object(
     {

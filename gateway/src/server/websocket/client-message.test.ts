@@ -47,6 +47,7 @@ describe('a response.create becomes the body of a streamed request', () => {
     ['{"type":"a","input":"h\\"i"}', '{"input":[{"a":1},{"role":"user","content":"h\\"i"}],"stream":true}'],
     ['{"type":"a","input":[ ]}', '{"input":[{"a":1}],"stream":true}'],
     ['{"type":"a"}', '{"input":[{"a":1}],"stream":true}'],
+    ['{"type":"a","input":null}', '{"input":[{"a":1}],"stream":true}'],
     ['{"type":"a","input":7}', '{"input":7,"stream":true}'],
   ])('%s continues a conversation', async (text, body) => {
     expect(await bodyOf(text, ['{"a":1}'])).toBe(body);

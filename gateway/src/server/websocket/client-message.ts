@@ -94,7 +94,7 @@ function inputMember(before: readonly Buffer[], input: JsonNode | undefined): Ui
   }
   pieces.push(Buffer.from(']'));
   // Only the format's own check says what else the input may not be.
-  return input === undefined || input.kind === 'array' || input.kind === 'string'
+  return input === undefined || input.kind === 'array' || input.kind === 'string' || input.kind === 'null'
     ? pieces
     : [Buffer.from(`"input":${jsonText(input)}`)];
 }

@@ -76,11 +76,19 @@ describe('a request', () => {
   });
 });
 
+test.each([{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { prompt: { id: 'pmpt_1' } }])(
+  'may have no input but %p',
+  (before) => {
+    for (const input of [undefined, null]) expect(check({ input, ...before }).stored).toHaveLength(1);
+  },
+);
+
 describe('is refused', () => {
   test.each([
     [[], undefined],
     [{ input: 'hi' }, 'model'],
     [{ model: 'm' }, 'input'],
+    [{ model: 'm', input: null, prompt: null, previous_response_id: null }, 'input'],
     [{ model: 'm', input: 5 }, 'input'],
     [{ model: 'm', input: ['hi'] }, 'input.0'],
     [{ model: 'm', input: [{ role: 'user', content: ['hi'] }] }, 'input.0.content.0'],

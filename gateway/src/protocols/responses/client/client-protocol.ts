@@ -1,8 +1,9 @@
 /** Assembles the half of the Responses format that clients use, and checks its requests. */
 import { children, elements, type JsonNode, type JsonOutline, member, numberValue } from '../../../wire/json-node.ts';
-import { bodyOf, checkMembers, givenNumber, memberChecks, modelOf, requireMember } from '../../check-members.ts';
+import { bodyOf, checkMembers, givenNumber, memberChecks, modelOf } from '../../check-members.ts';
 import type { GenerationClient } from '../../client-protocol.ts';
 import { OPENAI_CLIENT } from '../../openai/openai-client.ts';
+import { given } from '../../openai/read-member.ts';
 import { findPricedMembers } from '../../request/priced-members.ts';
 import {
   type CheckContext,
@@ -16,6 +17,7 @@ import {
   type RequestExtras,
   type RequestFacts,
   readEndUser,
+  refuse,
   tallyPart,
 } from '../../request/request-facts.ts';
 import { typeOf } from '../../request/request-needs.ts';
@@ -56,6 +58,8 @@ const CHECKS = memberChecks(CHECKED_MEMBERS, {
 });
 
 const NO_MEDIA: MediaTally = { bytes: 0, parts: 0 };
+/** What a provider keeps may be all of the input: OpenAI requires one of these or `input`. */
+const INPUTS_BEFORE = ['previous_response_id', 'conversation', 'prompt'] as const;
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
@@ -65,10 +69,10 @@ function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts
   const members = children(root);
   const changesLimit = checkMembers(members, CHECKS, context, found, noteStateMember);
   const modelNode = modelOf(root);
-  const input = member(root, 'input');
-  // A stored prompt may be all of the input, and a count that of instructions or tools.
-  if (!context.countOnly && member(root, 'prompt') === undefined)
-    requireMember(root, 'input', 'a string or an array of items');
+  const input = given(root, 'input');
+  // A count may be that of instructions or tools.
+  if (input === undefined && !context.countOnly && INPUTS_BEFORE.every((name) => given(root, name) === undefined))
+    throw refuse('input', member(root, 'input') ?? null, 'a string or an array of items');
   const media = input === undefined ? NO_MEDIA : checkInput(input, context, found);
   const tools = member(root, 'tools');
   if (tools !== undefined) findToolReferences(tools, typeOf, found);
