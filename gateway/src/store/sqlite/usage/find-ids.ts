@@ -68,6 +68,7 @@ function* rolledRanges(
   const oldestMs = question.fromMs ?? 0;
   const starts = openStarts(database, question, rolled.kind);
   const late = readLateStarts(database, question, rolled);
+  const firstMs = late.reduce((least, at) => Math.min(least, at), starts.oldestMs);
   let below = top;
   let endMs = (timeOf(top) ?? FAR_MS) + ID_SLACK_MS;
   for (let spanMs = FIRST_SPAN_MS; endMs > oldestMs; spanMs *= 2) {
@@ -81,7 +82,7 @@ function* rolledRanges(
       below = from < below ? from : below;
     }
     endMs = startMs;
-    if (startMs === 0 || startMs < starts.oldestMs) return;
+    if (startMs === 0 || startMs < firstMs) return;
   }
 }
 

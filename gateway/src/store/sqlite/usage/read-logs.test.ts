@@ -210,3 +210,19 @@ test('the tail contains the calls that ended since, long ones too', () => {
   expect(traced).toEqual(tail.filter(({ trace_id }) => trace_id === traceId));
   expect(traced.length).toBeWithin(1, tail.length);
 });
+
+test('lists a call that ran for hours as soon as it ends, also where no call of the account is older', () => {
+  const dataDir = newFolder();
+  const writer = openIngestRig(dataDir);
+  closers.push(() => writer.close());
+  const random = seededRandom(1);
+  const callAt = (hoursAgo: number, nth: number) =>
+    randomCall(random, { ...VARIETY, accounts: ['default'] }, Date.now() - hoursAgo * HOUR_MS, nth);
+  const [long, short] = [callAt(20, 1), callAt(0.5, 2)];
+  fillCalls(writer, [short]);
+  writer.rollUp();
+  fillCalls(writer, [long]);
+  const reading = openReadConnection(databasePath(dataDir));
+  closers.push(() => reading.close());
+  expect(readAll(reading, QUESTION, 5_000)).toEqual([short.request_id, long.request_id]);
+});
