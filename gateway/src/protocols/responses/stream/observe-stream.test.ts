@@ -1,17 +1,20 @@
 /** Tests observe-stream.ts: verdicts, facts, position, and that skimming and any split of the bytes change nothing. */
 import { describe, expect, test } from 'bun:test';
 import { SSE } from '../../../framing/sse-decoder.ts';
+import { seededRandom } from '../../../store/testing/random-calls.ts';
 import { asObject } from '../../json.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { eventsIn, RECORDED_STREAMS } from '../testing/recorded.ts';
 import {
   call,
+  type Event,
   event,
   message,
   numbered,
   reasoning,
   record,
   response,
+  type SampleItem,
   streamOf,
   textOf,
   USAGE,
@@ -43,6 +46,13 @@ function relay(bytes: Uint8Array, cuts: readonly number[], skims = true) {
     if (output.kind !== 'problem') passed.push(output.bytes.slice(output.start, output.end));
   return { observer, records, bytes: Buffer.concat(passed), facts: observer.facts() };
 }
+
+/** The events of one item of a stream. */
+const eventsOf = ({ added, events, done }: SampleItem, output_index: number): Event[] => [
+  event('response.output_item.added', { output_index, item: added }),
+  ...events,
+  event('response.output_item.done', { output_index, item: done }),
+];
 
 const WORDS = Array.from({ length: 40 }, (_, at) => ` word${at % 3 === 0 ? 's' : ''}`);
 const LONG = streamOf([reasoning(0, ['a', 'b', 'c', 'd']), message(1, WORDS), call(2, ['{"a"', ':', '1', '}'])]);
@@ -138,6 +148,27 @@ describe('a stream', () => {
     const whole = { ...call(0, ['{"a":1}']), events: call(0, ['{"a":1}']).events.slice(-1) };
     expect(observe(textOf(streamOf([whole]))).facts.outputBytes).toBe('look{"a":1}'.length);
     expect(observe(textOf(streamOf([call(0, ['{"a"', ':1}'])]))).facts.outputBytes).toBe('look{"a":1}'.length);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6])('items that run together count once, in any order of their events: %d', (seed) => {
+    const random = seededRandom(seed);
+    const texts = ['abcd', 'efghijkl', 'm', 'nopqrstuvw'];
+    const items = texts.map((text, at) => {
+      const pieces = text.match(/.{1,2}/g) ?? [];
+      const make = [reasoning, message, call][at % 3] ?? message;
+      const whole = make(at, pieces);
+      return random() < 0.3 ? { ...whole, events: [] } : whole;
+    });
+    const waiting = items.map((item) => eventsOf(item, items.indexOf(item)));
+    const mixed: Event[] = [];
+    while (waiting.some((events) => events.length > 0)) {
+      const next = waiting[Math.floor(random() * waiting.length)]?.shift();
+      if (next !== undefined) mixed.push(next);
+    }
+    const [created, ...rest] = streamOf([]);
+    if (created === undefined) throw new Error('the stream is empty');
+    const { facts } = observe(textOf([created, ...mixed, ...rest.slice(-1)]));
+    expect([facts.outputBytes, facts.reasoningBytes]).toEqual([`${texts.join('')}look`.length, 14]);
   });
 });
 

@@ -41,9 +41,10 @@ export class ResponsesStreamObserver implements StreamObserver {
   #reasoningBytes = 0;
   /** Null: no response was read, or the provider stores none. */
   #stored: StoredObject[] | null = null;
-  /** All bytes, and those of reasoning, when the last item began. */
-  #itemStart = 0;
-  #reasoningStart = 0;
+  #openItems = 0;
+  /** All bytes, and those of reasoning, up to the items that run together now, with what is whole of those. */
+  #itemsEnd = 0;
+  #reasoningEnd = 0;
 
   facts(): AnswerFacts {
     const outputBytes = this.#bytesSaid;
@@ -117,9 +118,7 @@ export class ResponsesStreamObserver implements StreamObserver {
         this.#start(asObject(event.response));
         return 'pass';
       case 'response.output_item.added':
-        this.#skimmer.forget();
-        this.#itemStart = this.#bytesSaid;
-        this.#reasoningStart = this.#bytesReasoned;
+        this.#beginItem();
         return 'pass';
       case 'response.output_item.done':
         this.#endItem(asObject(event.item));
@@ -154,15 +153,25 @@ export class ResponsesStreamObserver implements StreamObserver {
     this.#response ??= { id: asText(response.id) ?? '', createdSeconds, model: this.#model };
   }
 
-  /** Counts texts without deltas, such as arguments that came whole. */
+  #beginItem(): void {
+    this.#skimmer.forget();
+    if (this.#openItems === 0) {
+      this.#itemsEnd = this.#bytesSaid;
+      this.#reasoningEnd = this.#bytesReasoned;
+    }
+    this.#openItems += 1;
+  }
+
+  /** Counts texts without deltas, such as arguments that came whole. Hosts may send the ends of all items last. */
   #endItem(item: JsonObject | null): void {
     this.begun = true;
     if (this.#stored !== null) noteStoredItem(item, this.#stored);
     this.#skimmer.forget();
-    const unseen = generatedBytes(item) - (this.#bytesSaid - this.#itemStart);
-    const unseenReasoning = reasoningBytes(item) - (this.#bytesReasoned - this.#reasoningStart);
-    if (unseen > 0) this.#outputBytes += unseen;
-    if (unseenReasoning > 0) this.#reasoningBytes += unseenReasoning;
+    this.#openItems = Math.max(0, this.#openItems - 1);
+    this.#itemsEnd += generatedBytes(item);
+    this.#reasoningEnd += reasoningBytes(item);
+    this.#outputBytes += Math.max(0, this.#itemsEnd - this.#bytesSaid);
+    this.#reasoningBytes += Math.max(0, this.#reasoningEnd - this.#bytesReasoned);
   }
 
   #observeDelta(event: JsonObject, record: StreamRecord): void {
