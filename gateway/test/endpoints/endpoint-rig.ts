@@ -7,7 +7,7 @@ export interface EndpointRig {
   readonly gateway: RunningGateway;
   readonly upstream: SetUpstream;
   post(path: string, body: object | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  recordOf(answer: Answer): Promise<CallLine | undefined>;
+  recordOf(answer: Pick<Answer, 'headers'>): Promise<CallLine | undefined>;
   stop(): Promise<void>;
 }
 

@@ -1,9 +1,12 @@
 /** Tests images through a running gateway: bytes, forms, streams, prices by token and by image, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI, { toFile } from 'openai';
+import { estimateImageTokens } from '../../src/protocols/images/shared/image-tokens.ts';
 import { asObject } from '../../src/protocols/json.ts';
 import { recordingBytes } from '../fake-upstream/recording.ts';
 import { loadRecordings } from '../fake-upstream/recordings.ts';
+import { eventually } from '../harness/eventually.ts';
+import type { CallLine } from '../harness/start-gateway.ts';
 import { type EndpointRig, startEndpointRig } from './endpoint-rig.ts';
 
 const BY_TOKEN = { input: 5, image_input: 10, output: 12, image_output: 40 };
@@ -142,6 +145,48 @@ test('10: a stream with events of many megabytes passes byte for byte, and its u
   });
 });
 
+describe('images priced by token without usage count as many tokens as such images have', () => {
+  const b64_json = 'A'.repeat(1024 * 1024);
+  const costOf = (record: CallLine | undefined, output: number) =>
+    String((record?.usage.input ?? 0) * 5_000 + output * 40_000);
+
+  test.each([
+    ['of the size and quality of the answer', { n: 2 }, { size: '1024x1536', quality: 'high' }, 2 * 6_208],
+    ['of the size and quality asked for', { size: '1024x1024', quality: 'medium' }, {}, 1_056],
+    ['of the lowest quality, where none is known', {}, {}, 272],
+  ])('a plain answer: %s', async (_, asked, stated, output) => {
+    rig.upstream.answer('gpt-image-2', { body: image({ data: [{ b64_json }], ...stated }) });
+    const record = await rig.recordOf(await draw(asked));
+    expect(record).toMatchObject({ usage_source: 'counted', usage: { output, image_output: output } });
+    expect(record?.cost_nano_usd).toBe(costOf(record, output));
+  });
+
+  test('a stream of one event', async () => {
+    const end = { type: 'image_generation.completed', b64_json, size: '1024x1024', quality: 'high' };
+    rig.upstream.answer('gpt-image-2', { ...EVENTS, body: sse(end) });
+    const record = await rig.recordOf(await draw({ stream: true }));
+    expect(record).toMatchObject({ usage_source: 'counted', error: null });
+    expect(record?.cost_nano_usd).toBe(costOf(record, 4_160));
+  });
+
+  test('a client that leaves with a partial image', async () => {
+    const partial = { type: 'image_generation.partial_image', b64_json, partial_image_index: 0 };
+    rig.upstream.answer('gpt-image-2', { ...EVENTS, body: sse(partial), stays: true });
+    const client = new AbortController();
+    const reply = await fetch(`${rig.gateway.url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'draw', prompt: 'a gate', quality: 'medium', stream: true, partial_images: 3 }),
+      signal: client.signal,
+    });
+    await reply.body?.getReader().read();
+    client.abort();
+    const record = await eventually('the record', async () => (await rig.recordOf(reply)) ?? null);
+    expect(record).toMatchObject({ error: 'client_left', usage: { image_output: 1_056, images: 1 } });
+    expect(record.cost_nano_usd).toBe(costOf(record, 1_056));
+  });
+});
+
 test.each([
   ['an error event', { type: 'error', error: { code: 'server_error', message: 'sorry' } }],
   ['no end', null],
@@ -269,7 +314,8 @@ describe.skipIf(recordings.length === 0)('recorded images (needs the recordings)
       const { usage } = JSON.parse(bytes.toString());
       const record = await rig.recordOf(answer);
       const images = JSON.parse(bytes.toString()).data.length;
-      expect([recording.id, record?.usage.output ?? 0]).toEqual([recording.id, usage?.output_tokens ?? 0]);
+      const estimated = estimateImageTokens({ images, image_kind: String(record?.usage.image_kind) });
+      expect([recording.id, record?.usage.output]).toEqual([recording.id, usage?.output_tokens ?? estimated]);
       expect([recording.id, record?.usage.images]).toEqual([recording.id, images]);
     }
   });

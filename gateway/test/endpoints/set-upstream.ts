@@ -5,6 +5,8 @@ export interface SetAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string | object;
+  /** The answer stays open after its body. */
+  readonly stays?: boolean;
 }
 
 /** A request as it arrived. */
@@ -37,10 +39,14 @@ export function startSetUpstream(nameModel: NameModel = modelInBody): SetUpstrea
       const one = { path: pathname + search, headers: request.headers, body };
       const model = nameModel(one);
       arrived.set(model, [...(arrived.get(model) ?? []), one]);
-      const { status = 200, headers, body: answer } = answers.get(model) ?? { status: 404, body: { error: 'unset' } };
+      const found: SetAnswer = answers.get(model) ?? { status: 404, body: { error: 'unset' } };
+      const { status = 200, headers, body: answer, stays = false } = found;
       const isRaw = typeof answer === 'string' || answer instanceof Uint8Array;
       const sent = isRaw ? new Uint8Array(Buffer.from(answer as string)) : JSON.stringify(answer);
-      return new Response(sent, { status, headers: { 'content-type': 'application/json', ...headers } });
+      return new Response(stays ? openStream(sent) : sent, {
+        status,
+        headers: { 'content-type': 'application/json', ...headers },
+      });
     },
   });
   return {
@@ -49,6 +55,10 @@ export function startSetUpstream(nameModel: NameModel = modelInBody): SetUpstrea
     served: (model) => arrived.get(model) ?? [],
     stop: () => server.stop(true),
   };
+}
+
+function openStream(sent: Uint8Array | string): ReadableStream {
+  return new ReadableStream({ start: (stream) => stream.enqueue(sent) });
 }
 
 function modelInBody({ body }: Arrived): string {

@@ -9,6 +9,7 @@ import {
   type Usage,
   ZERO_USAGE,
 } from '../../generation/usage.ts';
+import { estimateImageTokens } from '../../protocols/images/shared/image-tokens.ts';
 import type { AnswerFacts } from '../../protocols/upstream-protocol.ts';
 import type { Arrived, Routed } from '../call.ts';
 import type { BillingDeps } from './billing-deps.ts';
@@ -81,11 +82,14 @@ function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: Billing
   const units =
     asked === undefined ? undefined : lastingAtLeast({ ...asked, ...unitsIn(counted?.extras) }, facts?.leastSeconds);
   if (units !== undefined && isPricedByUnit(call, units)) return { ...ZERO_USAGE, extras: units };
-  const extras = { ...units, ...counted?.extras };
+  // An image that was asked for counts once the answer has it, at least in part.
+  const image_output = counted === undefined || units === undefined ? 0 : estimateImageTokens(units);
+  const extras = { ...units, ...counted?.extras, ...(image_output > 0 ? { image_output } : {}) };
+  const written = () => ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0);
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: counted?.output ?? ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0),
+    output: image_output > 0 ? image_output : (counted?.output ?? written()),
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
 }

@@ -15,6 +15,7 @@ const PARTIAL = Buffer.from('.partial_image"');
 const TYPE_WITHIN_BYTES = 200;
 const FACTS = ['type', 'size', 'quality', 'usage', 'svg_usage', 'model', 'error', 'code', 'message'];
 const ROOT_ONLY = { outlineDepth: 1 };
+const { counted: _, ...NOTHING_DRAWN } = imageFacts({}, 0, 0);
 
 export class ImageStreamObserver implements StreamObserver {
   readonly rewrites = false;
@@ -23,7 +24,7 @@ export class ImageStreamObserver implements StreamObserver {
   begun = false;
   failure: StreamObserver['failure'] = null;
   #images = 0;
-  #facts: AnswerFacts = imageFacts({}, 0, 0);
+  #facts: AnswerFacts = NOTHING_DRAWN;
   #usage: Usage | null = null;
 
   facts(): AnswerFacts {
@@ -45,6 +46,8 @@ export class ImageStreamObserver implements StreamObserver {
 
   observe(record: StreamRecord): RecordVerdict {
     if (isPartial(record)) {
+      // It may show nearly all of the image, so a client that leaves now pays for it.
+      if (!this.begun) this.#facts = imageFacts({}, 1, 0);
       this.begun = true;
       return 'pass';
     }
