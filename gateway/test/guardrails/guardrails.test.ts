@@ -147,6 +147,30 @@ test('a retry gets its answer, also where the rules changed in between', async (
   expect(JSON.parse(other.text).error.message).toContain('this idempotency key was used with another body');
 });
 
+test.each([false, true])('a retry gets its answer by the rules in force now: streamed %p', async (stream) => {
+  const tenant = await newTenant(pair.gateway, {});
+  pair.fake.script('c-think', { say: { text: 'Ask ada@example.com about Falcon.' } });
+  const { path, body } = FORMATS.chat;
+  const asked = { ...body('c-think', 'whom?'), stream };
+  const once = { 'idempotency-key': crypto.randomUUID() };
+  expect(textOf((await ask(tenant, path, asked, once)).text, stream)).toContain('ada@example.com');
+  const served = pair.fake.served('c-think').length;
+  const add = (rule: object) => control(pair.gateway, 'guardrails.create', { account: tenant.account, ...rule });
+  await add({ name: 'mask', check: 'personal_data', side: 'answer', action: 'mask' });
+  for (const turn of ['first', 'second']) {
+    const again = await ask(tenant, path, asked, once);
+    expect([turn, again.status, again.headers.get('x-tollgate-replayed')]).toEqual([turn, 200, 'true']);
+    expect(again.text).not.toContain('ada@');
+    expect(textOf(again.text, stream)).toMatch(/^Ask \[EMAIL_[0-9a-f]{8}\] about Falcon\.$/);
+  }
+  await add({ name: 'names', check: 'terms', items: ['falcon'], side: 'answer', action: 'block' });
+  const refused = await ask(tenant, path, asked, once);
+  expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, 'guardrail_blocked']);
+  const [record] = await pair.gateway.calls('--request-id', refused.requestId);
+  expect(record).toMatchObject({ cost_nano_usd: '0', usage_source: 'void' });
+  expect(pair.fake.served('c-think').length).toBe(served);
+});
+
 /** What a rule cannot read: path, body, and the side of a rule that refuses it. */
 const UNREAD = [
   ['a form with a file', '/v1/audio/transcriptions', form({ model: 'c-ok', file: sound() }), 'request'],

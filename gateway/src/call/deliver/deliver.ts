@@ -7,7 +7,7 @@ import type { Reply } from '../attempt/read-answer.ts';
 import type { Held } from '../call.ts';
 import { detachCall, leaveCall, readId } from '../detached/detach-call.ts';
 import { guardReply } from '../guard/guard-answer.ts';
-import { storedHead } from '../idempotency/idempotency.ts';
+import { storedHead } from '../idempotency/end-run.ts';
 import type { IdempotencyRun } from '../idempotency/idempotency-run.ts';
 import { settle, unrecorded } from '../money/settle.ts';
 import { plainReply, streamReply } from './reply.ts';

@@ -1,6 +1,6 @@
 /**
- * Handles the idempotency key of a call: before it is sent, starts a run, replays the answer of an earlier run or
- * refuses; at its end, stores its answer or frees the key. Deletes expired runs. Contract, 5 and 8.
+ * Handles the idempotency key of a call before it is sent: starts a run, replays the answer of an earlier run or
+ * refuses. Deletes expired runs. Contract, 5 and 8.
  */
 import { Gauge } from '../../admission/capacity.ts';
 import { formatNanoUsd } from '../../billing/money.ts';
@@ -8,9 +8,11 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, NotStoredReason, RunName } from '../../store/ports/idempotency.ts';
 import type { Identified, Routed } from '../call.ts';
-import { baseHeaders, streamHeaders } from '../deliver/reply.ts';
+import { baseHeaders } from '../deliver/reply.ts';
 import { holdBytes, replyStored } from '../deliver/stored-reply.ts';
-import { type Outcome, redactKeys, settle, unrecorded } from '../money/settle.ts';
+import { guardBody } from '../guard/guard-answer.ts';
+import { guardStoredStream } from '../guard/guard-stream.ts';
+import { redactKeys, settle, unrecorded } from '../money/settle.ts';
 import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
 import { createAnswerSeal, createRunHasher, type StoredAnswer, type StoredHead } from './idempotency-seal.ts';
 
@@ -102,9 +104,12 @@ function refusalOf(found: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): 
 
 /**
  * The stored answer as a reply to this call, with its own request id; a second header names the first call's id. The
- * replay is recorded and costs nothing. Throws `over_capacity`, or `store_unavailable` if the record cannot be kept.
+ * replay is recorded and costs nothing. Throws `over_capacity`, `store_unavailable` if the record cannot be kept, or as the
+ * rules of the workspace decide.
  */
-async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCallId: string): Promise<Response> {
+async function replayAnswer(call: Routed, answer: StoredAnswer, firstCallId: string): Promise<Response> {
+  const { head } = answer;
+  const body = await guardAnswer(call, answer);
   const held = holdBytes(call.deps.idempotency.answerBytes, body.length);
   if (held === null) {
     throw new CallFailure('over_capacity', 'too many stored answers are being given out; try again shortly', {
@@ -128,6 +133,13 @@ async function replayAnswer(call: Routed, { head, body }: StoredAnswer, firstCal
   headers.set('x-tollgate-replayed', 'true');
   headers.set('x-tollgate-replayed-request-id', firstCallId);
   return replyStored(call, { status: head.status, stream: head.stream, headers }, body, held);
+}
+
+/** The rules may have changed since the answer was stored. */
+async function guardAnswer(call: Routed, { head, body }: StoredAnswer): Promise<Buffer> {
+  const side = call.guard?.answer ?? null;
+  if (side === null) return body;
+  return head.stream ? guardStoredStream(call, side, body) : Buffer.from(await guardBody(call, side, body));
 }
 
 /** Copies the answer's fields from the first call's record, but no usage, which belongs to the first call. */
@@ -161,40 +173,4 @@ export function startSweeping(
     isStopped = true;
     if (timer !== null) clearTimeout(timer);
   };
-}
-
-/** The client's reply, without its headers. */
-export function storedHead(
-  { facts: request, target }: Routed,
-  { status, failure, facts }: Outcome,
-): Omit<StoredHead, 'headers'> {
-  return {
-    status,
-    stream: request.stream,
-    error: failure,
-    finish_reason: facts?.finish_reason ?? null,
-    served_model: facts?.model ?? target.upstream.model,
-    provider: target.upstream.provider,
-  };
-}
-
-/**
- * Resolves once the call is settled and the end of its run is stored; the client gets `last`, the bytes that end a
- * complete stream, only after that. Rejects when the settlement does; then it is unknown whether something was charged.
- */
-export async function endStreamedRun(
-  call: Routed,
-  run: IdempotencyRun,
-  outcome: Outcome,
-  settled: Promise<void>,
-  last: Uint8Array | null,
-): Promise<void> {
-  try {
-    await settled;
-  } catch (cause) {
-    await run.end(false);
-    throw cause;
-  }
-  if (outcome.failure !== null) return run.end(call.charged === 0n);
-  await run.keep(storedHead(call, outcome), streamHeaders(call), last ?? new Uint8Array(0));
 }

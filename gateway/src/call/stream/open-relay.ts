@@ -23,7 +23,7 @@ import { alarm } from '../deliver/refuse.ts';
 import { streamHeaders } from '../deliver/reply.ts';
 import { detachCall, leaveCall } from '../detached/detach-call.ts';
 import { openStreamGuard } from '../guard/guard-stream.ts';
-import { endStreamedRun } from '../idempotency/idempotency.ts';
+import { endStreamedRun } from '../idempotency/end-run.ts';
 import { type Outcome, settle } from '../money/settle.ts';
 import { buildReason } from '../reason/build-reason.ts';
 import { withHint } from '../reason/caller-hint.ts';
