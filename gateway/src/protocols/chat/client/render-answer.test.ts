@@ -43,6 +43,16 @@ describe('a rendered answer', () => {
     expect([body.model, 'usage' in body]).toEqual(['asked-for', false]);
   });
 
+  test.each([
+    ['stop', 'tool_calls'],
+    ['other', 'tool_calls'],
+    ['length', 'length'],
+    ['refusal', 'content_filter'],
+  ] as const)('with a call, a finish reported as %s is %s, so that agents run the call', (reported, shown) => {
+    const { json, finish_reason } = renderAnswer(generation([call('x', '{}')], reported), CONTEXT);
+    expect([finish_reason, JSON.parse(json).choices[0].finish_reason]).toEqual([shown, shown]);
+  });
+
   test('has calls in order, with their arguments as they were written', () => {
     const text = '{"n":90071992547409931,"n":1.0}';
     expect(messageOf([textPart('a'), call('x', text), textPart('b'), call('y', 'ls', 'custom')], 'tool_calls')).toEqual(

@@ -18,7 +18,8 @@ export function renderAnswer(
   context: AnswerContext,
 ): { readonly json: string; readonly finish_reason: string } {
   if (generation.finish_reason === null) throw new Error('an answer that never finished was to be rendered');
-  const finish_reason = finishWord(generation.finish_reason);
+  const callsTool = generation.parts.some(({ kind }) => kind === 'tool_call');
+  const finish_reason = finishWord(generation.finish_reason, callsTool);
   const json = writeJson({
     id: `chatcmpl-${context.id}`,
     object: 'chat.completion',

@@ -189,6 +189,15 @@ describe('a rendered stream', () => {
     expect(deltasOf(finish(reason))).toEqual([word]);
   });
 
+  test.each([
+    ['stop', 'tool_calls'],
+    ['other', 'tool_calls'],
+    ['length', 'length'],
+    ['refusal', 'content_filter'],
+  ] as const)('with a call, a finish reported as %s is %s, so that agents run the call', (reported, shown) => {
+    expect(deltasOf(...part(0, tool('a', 'f'), '{}'), finish(reported)).at(-1)).toBe(shown);
+  });
+
   test('vector 59: gives the reason of a refusal without other output', () => {
     expect(deltasOf(finish('refusal', 'not this'))).toEqual([{ refusal: 'not this' }, 'content_filter']);
     expect(deltasOf(...part(0, { kind: 'refusal' }, 'own words'), finish('refusal', 'not this'))).toEqual([

@@ -141,7 +141,7 @@ class ChatStreamRenderer implements StreamRenderer {
     // All annotations in one delta: the official client keeps only the last of several (openai 7.55.0, November 2026).
     const annotations = this.#annotations.length > 0 ? this.#delta({ annotations: this.#annotations }) : '';
     if (this.violation !== null) return '';
-    const word = finishWord(finish_reason);
+    const word = finishWord(finish_reason, this.#grammar.toolCalls > 0);
     const last = this.#checked({ kind: 'finish' }, this.#frame.finish(word));
     if (last !== '') this.finish_reason = word;
     return refusal + annotations + last;

@@ -1,5 +1,5 @@
 /** Maps chat-completions finish reasons to and from the canonical ones. */
-import type { FinishReason } from '../../../generation/event.ts';
+import { type FinishReason, isCut } from '../../../generation/event.ts';
 
 /**
  * Wire reference A.6 and C.3. OpenAI's own values and those of compatible providers: Together's `eos` (recorded
@@ -41,7 +41,13 @@ export function readFinishWord(word: string | null): FinishReason | 'failed' {
   return REASONS.get(word) ?? 'other';
 }
 
-/** The chat-completions value. Wire reference C.3. */
-export function finishWord(reason: FinishReason): 'stop' | 'length' | 'tool_calls' | 'content_filter' {
-  return WORDS[reason];
+/**
+ * The chat-completions value. Wire reference C.3. `callsTool`: an answer that is not cut then asks for its results, whatever
+ * the source reported: agents stop at `stop`.
+ */
+export function finishWord(
+  reason: FinishReason,
+  callsTool: boolean,
+): 'stop' | 'length' | 'tool_calls' | 'content_filter' {
+  return callsTool && !isCut(reason) ? 'tool_calls' : WORDS[reason];
 }
