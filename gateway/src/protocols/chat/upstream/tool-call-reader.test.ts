@@ -78,6 +78,20 @@ describe('fragments', () => {
     expect(kinds.slice(3, 5)).toEqual(['part_start 1', 'part_end 0'].toReversed());
   });
 
+  test('bug: Poolside, another id in each fragment: those without a name go on with the call at their index', () => {
+    const records = [
+      calls(start(0, 'a', 'f', '{"x"')),
+      calls({ index: 0, id: 'b', function: { arguments: ':' } }),
+      calls({ index: 0, id: 'c', function: { name: '', arguments: '1}' } }),
+      calls(start(1, 'd', 'g')),
+      calls({ index: 1, id: 'e', function: { arguments: '{}' } }),
+    ];
+    expect(answer(...records)).toEqual([
+      ['a', 'f', '{"x":1}'],
+      ['d', 'g', '{}'],
+    ]);
+  });
+
   test('vector 8: separates calls without an index by their ids', () => {
     const records = [
       calls(start(undefined, 'a', 'f', '{'), start(undefined, 'b', 'g', '[')),

@@ -226,9 +226,14 @@ function textOf(value: unknown, written: () => JsonText | null): string {
   return value === undefined || value === null ? '' : (written() ?? JSON.stringify(value));
 }
 
-/** A different id, or without ids a different name, means another call. Without index or id, any name begins a call. */
+/**
+ * A different id, or without ids a different name, means another call. Without index or id, any name begins a call. An id
+ * without a name begins none at the index of a call: some hosts give every fragment another id (Poolside,
+ * https://github.com/poolsideai/pool/issues/9, read 2026-11-28).
+ */
 export function continuesCall(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
-  if (claim.id !== null && call.id !== null) return claim.id === call.id;
+  if (claim.id !== null && call.id !== null)
+    return claim.id === call.id || (hasIndex && claim.name === null && call.name !== null);
   if (claim.name === null || call.name === null) return true;
   return claim.name === call.name && (hasIndex || claim.id !== null);
 }
