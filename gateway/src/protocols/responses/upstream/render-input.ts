@@ -64,9 +64,11 @@ function renderResult(result: ToolResultPart, path: string, calls: Calls, contex
   }
   dropMark(result, context);
   const parts = renderParts(result.parts, path, context);
-  if (result.is_error) parts.unshift({ type: 'input_text', text: ERROR_PREFIX });
   const isText = parts.every(({ type }) => type === 'input_text');
-  const output = isText ? parts.map(({ text }) => text).join('') : parts;
+  const prefix = result.is_error ? ERROR_PREFIX : '';
+  const output = isText
+    ? `${prefix}${parts.map(({ text }) => text).join('\n')}`
+    : [...(prefix === '' ? [] : [{ type: 'input_text', text: prefix }]), ...parts];
   const call_id = aliasText(result.call_id, CALL_ID_CHARS_MAX);
   return { type: form === 'custom' ? 'custom_tool_call_output' : 'function_call_output', call_id, output };
 }

@@ -1,0 +1,37 @@
+/** Tests which items turns become: results of several texts. */
+import { expect, test } from 'bun:test';
+import { type Part, textPart } from '../../../generation/part.ts';
+import type { Turn } from '../../../generation/request.ts';
+import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
+import { startTranslationNotes } from '../../request/translation-notes.ts';
+import { CAPABLE } from '../../testing/capable-upstream.ts';
+import { renderRequest } from './render-request.ts';
+
+const CALL = { kind: 'tool_call', id: 'c1', name: 'f', tool: 'function', arguments: '{}', cache_mark: null } as const;
+const PNG = {
+  kind: 'image',
+  source: { kind: 'base64', media_type: 'image/png', base64: 'AA' },
+  detail: null,
+  cache_mark: null,
+} as const;
+const ask = userTurn(textPart('go'));
+
+function inputOf(turns: readonly Turn[], traits = CAPABLE) {
+  return JSON.parse(renderRequest(requestOf({ turns }), traits, startTranslationNotes(false)).json).input;
+}
+
+function outputOf(parts: Extract<Part, { kind: 'tool_result' }>['parts'], is_error = false) {
+  const result = { kind: 'tool_result', call_id: 'c1', parts, is_error, cache_mark: null } as const;
+  return inputOf([ask, assistantTurn(CALL), userTurn(result)]).at(-1).output;
+}
+
+test('several texts of a result are lines of one, after the word for an error', () => {
+  expect(outputOf([textPart('one'), textPart('two')])).toBe('one\ntwo');
+  expect(outputOf([textPart('one'), textPart('two')], true)).toBe('[tool error] one\ntwo');
+  expect(outputOf([])).toBe('');
+  expect(outputOf([textPart('seen'), PNG], true)).toEqual([
+    { type: 'input_text', text: '[tool error] ' },
+    { type: 'input_text', text: 'seen' },
+    { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+  ]);
+});
