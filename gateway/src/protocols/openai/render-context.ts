@@ -1,8 +1,8 @@
 /** Holds what the renderers of one request share in OpenAI's two formats: request, upstream, notes and tool aliases. */
-import type { Feature, GenerationRequest } from '../../generation/request.ts';
+import type { Feature, GenerationRequest, Turn } from '../../generation/request.ts';
 import type { WritableJson } from '../../wire/json-writer.ts';
 import { aliasText } from '../request/tool-names.ts';
-import type { TranslationNotes } from '../request/translation-notes.ts';
+import { refuseMember, type TranslationNotes } from '../request/translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 
 /** A part, message, item or body under construction. */
@@ -28,6 +28,15 @@ export function callerWord({ request }: OpenaiContext, feature: Feature): string
 /** The model by the caller's name, for error messages. */
 export function modelWord({ request }: OpenaiContext): string {
   return `the model ${JSON.stringify(request.model)}`;
+}
+
+/** Throws CallFailure for an assistant's turn at the end, if upstream does not continue the beginning of an answer. */
+export function requireNoPrefill({ path }: Turn, context: OpenaiContext): void {
+  if (context.traits.chat.prefill !== 'refused') return;
+  throw refuseMember(
+    path,
+    `is the assistant's and stands last, but ${modelWord(context)} takes no beginning of its answer; end with a user's message`,
+  );
 }
 
 /** The upstream name of a tool, recorded so that the answer's calls get the client's name. */

@@ -13,7 +13,7 @@ import {
   renderFile,
   renderImageUrl,
 } from '../../openai/media-source.ts';
-import { type Draft, ERROR_PREFIX, modelWord, upstreamName } from '../../openai/render-context.ts';
+import { type Draft, ERROR_PREFIX, requireNoPrefill, upstreamName } from '../../openai/render-context.ts';
 import { isAttribution } from '../../request/join-turns.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { dropMark, markPart, type RenderContext, sendsMark, upstreamId } from './render-context.ts';
@@ -152,12 +152,7 @@ function joinCalls(turns: readonly Turn[]): Turn[] {
 function markPrefill(turn: Turn | undefined, message: Draft | undefined, context: RenderContext): void {
   if (turn?.role !== 'assistant' || message === undefined) return;
   const { prefill } = context.traits.chat;
-  if (prefill === 'refused') {
-    throw refuseMember(
-      turn.path,
-      `is the assistant's and stands last, but ${modelWord(context)} takes no beginning of its answer; end with a user's message`,
-    );
-  }
+  requireNoPrefill(turn, context);
   if (prefill === 'prefix' || prefill === 'partial') message[prefill] = true;
 }
 

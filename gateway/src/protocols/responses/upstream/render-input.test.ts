@@ -1,10 +1,10 @@
-/** Tests which items turns become: results of several texts. */
+/** Tests which items turns become: results of several texts, and the beginning of an answer. */
 import { expect, test } from 'bun:test';
 import { type Part, textPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { assistantTurn, requestOf, userTurn } from '../../../generation/testing/request-of.ts';
 import { startTranslationNotes } from '../../request/translation-notes.ts';
-import { CAPABLE } from '../../testing/capable-upstream.ts';
+import { CAPABLE, withChatTraits } from '../../testing/capable-upstream.ts';
 import { renderRequest } from './render-request.ts';
 
 const CALL = { kind: 'tool_call', id: 'c1', name: 'f', tool: 'function', arguments: '{}', cache_mark: null } as const;
@@ -34,4 +34,13 @@ test('several texts of a result are lines of one, after the word for an error', 
     { type: 'input_text', text: 'seen' },
     { type: 'input_image', image_url: 'data:image/png;base64,AA' },
   ]);
+});
+
+test('refuses the beginning of an answer where the model does not go on with it', () => {
+  const turns = [ask, { ...assistantTurn(textPart('{"a":')), path: 'messages.1' }];
+  expect(() => inputOf(turns, withChatTraits({ prefill: 'refused' }))).toThrow(
+    "messages.1: is the assistant's and stands last, but",
+  );
+  expect(inputOf(turns, withChatTraits({ prefill: 'plain' }))).toHaveLength(2);
+  expect(inputOf([...turns, ask], withChatTraits({ prefill: 'refused' }))).toHaveLength(3);
 });

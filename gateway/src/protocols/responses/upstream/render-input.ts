@@ -18,6 +18,7 @@ import {
   ERROR_PREFIX,
   modelWord,
   type OpenaiContext,
+  requireNoPrefill,
   upstreamName,
 } from '../../openai/render-context.ts';
 import { isAttribution } from '../../request/join-turns.ts';
@@ -41,6 +42,8 @@ export function renderInput(context: OpenaiContext): WritableJson[] {
       items.push(...message('developer', renderParts(parts, turn.path, context)));
     }
   }
+  const last = context.request.turns.at(-1);
+  if (last?.role === 'assistant' && last.parts.at(-1)?.kind === 'text') requireNoPrefill(last, context);
   return items;
 }
 
