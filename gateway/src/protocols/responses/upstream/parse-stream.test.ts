@@ -103,6 +103,20 @@ describe('a stream', () => {
     ]);
   });
 
+  test('with two messages keeps them apart, and the places of their citations', () => {
+    const [first, second] = [message(0, ['Let me ', 'look.']), message(1, ['Do', 'ne.'])];
+    const annotations = [{ type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 4 }];
+    const content = [{ type: 'output_text', text: 'Done.', annotations }];
+    const whole = { ...WHOLE, output: [first.done, { ...second.done, content }] };
+    const [said, next] = foldGeneration(answerOf(whole)).parts;
+    expect([said, next]).toMatchObject([
+      { kind: 'text', text: 'Let me look.' },
+      { kind: 'text', text: '\n\nDone.', citations: [{ start: 2, end: 6 }] },
+    ]);
+    const streamed = foldGeneration(parse(textOf(streamOf([first, second])))).parts;
+    expect(streamed).toMatchObject([{ text: 'Let me look.' }, { text: '\n\nDone.' }]);
+  });
+
   test('without its terminal event is not complete', () => {
     const events = parse(textOf(streamOf(ITEMS).slice(0, -1)));
     expect(events.some(({ kind }) => kind === 'end' || kind === 'finish')).toBe(false);

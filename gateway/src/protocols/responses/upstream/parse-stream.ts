@@ -13,7 +13,7 @@ import { ownText, partText } from '../stream/item-texts.ts';
 
 const NONE: readonly GenerationEvent[] = [];
 const REASONING = { kind: 'reasoning', redacted: false, issuer: 'responses' } as const;
-/** Between two summaries of one reasoning item. */
+/** Between two summaries of one reasoning item, and two messages, which other formats have as one. */
 const GAP = '\n\n';
 
 export function startStreamParser(): StreamParser {
@@ -92,6 +92,8 @@ interface OpenItem {
   piece: string;
   /** Some text of it came. */
   hasText: boolean;
+  /** How much of the open part's text is a gap before the piece. */
+  gapChars: number;
 }
 
 class ResponseReader {
@@ -102,6 +104,8 @@ class ResponseReader {
   #started = false;
   #callsTool = false;
   #refused = false;
+  /** The message that spoke last. */
+  #speaker: OpenItem | null = null;
   readonly #items = new Map<unknown, OpenItem>();
 
   /** The events since the last time. */
@@ -119,7 +123,7 @@ class ResponseReader {
 
   /** A call begins with its name; a text with its first piece. */
   beginItem(index: unknown, item: JsonObject): void {
-    const open: OpenItem = { part: null, piece: '', hasText: false };
+    const open: OpenItem = { part: null, piece: '', hasText: false, gapChars: 0 };
     this.#items.set(index, open);
     const opening = callOpening(item);
     if (opening !== null) open.part = this.#begin(opening);
@@ -193,7 +197,7 @@ class ResponseReader {
   }
 
   #itemAt(index: unknown): OpenItem {
-    const open = this.#items.get(index) ?? { part: null, piece: '', hasText: false };
+    const open = this.#items.get(index) ?? { part: null, piece: '', hasText: false, gapChars: 0 };
     this.#items.set(index, open);
     return open;
   }
@@ -202,7 +206,10 @@ class ResponseReader {
   #say(open: OpenItem, piece: string, kind: TextKind, text: string): void {
     const isNext = open.piece !== piece;
     if (isNext && kind !== 'reasoning') this.#endPart(open);
-    const gap = isNext && open.part !== null ? GAP : '';
+    const isAnother = kind === 'text' && this.#speaker !== null && this.#speaker !== open;
+    const gap = isNext && (isAnother || open.part !== null) ? GAP : '';
+    if (isNext) open.gapChars = gap.length;
+    if (kind === 'text') this.#speaker = open;
     open.part ??= this.#begin(kind === 'reasoning' ? REASONING : { kind });
     open.piece = piece;
     open.hasText = true;
@@ -219,7 +226,7 @@ class ResponseReader {
         const text = partText(part);
         const kind = item.type === 'reasoning' ? 'reasoning' : part?.type === 'refusal' ? 'refusal' : 'text';
         if (text) this.#say(open, `${place}:${index}`, kind, text);
-        if (open.part !== null && kind === 'text') this.#citePart(open.part, part);
+        if (kind === 'text') this.#citePart(open, part);
       }
     }
   }
@@ -227,16 +234,18 @@ class ResponseReader {
   /** The citations of the last part; those of a part before it come too late. */
   #cite(open: OpenItem, item: JsonObject): void {
     const [place, index] = open.piece.split(':');
-    if (open.part !== null && place === 'content')
-      this.#citePart(open.part, asObject(asArray(item.content)[Number(index)]));
+    if (place === 'content') this.#citePart(open, asObject(asArray(item.content)[Number(index)]));
   }
 
-  #citePart(part: number, content: JsonObject | null): void {
+  #citePart({ part, gapChars }: OpenItem, content: JsonObject | null): void {
+    if (part === null) return;
     for (const value of asArray(content?.annotations)) {
       const found = asObject(value);
       const url = found?.type === 'url_citation' ? asText(found.url) : null;
       if (found === null || url === null) continue;
-      const [start, end] = [found.start_index, found.end_index].map((at) => (typeof at === 'number' ? at : null));
+      const [start, end] = [found.start_index, found.end_index].map((at) =>
+        typeof at === 'number' ? at + gapChars : null,
+      );
       const citation = { kind: 'url', url, title: asText(found.title), quote: null, native: null } as const;
       this.#events.push({ kind: 'citation', part, citation: { ...citation, start: start ?? null, end: end ?? null } });
     }
