@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { Tool } from '../../../generation/request.ts';
 import { requestOf } from '../../../generation/testing/request-of.ts';
+import { completeSchema } from '../../openai/function-schema.ts';
 import { withChatTraits } from '../../testing/capable-upstream.ts';
 import { refusalOf, render } from '../testing/chat-request.ts';
 
@@ -43,8 +44,8 @@ test.each([
   ['{"type":"object","properties":{"anyOf":{"type":"string"},"items":[]}}', null, []],
 ])('%s', (written, fitted, dropped) => {
   expect(fit(written)).toEqual([fitted ?? written, dropped]);
-  // Other hosts get it as it was written.
-  expect(fit(written, withChatTraits({}))).toEqual([written, []]);
+  // Other hosts get it as it was written, with what it lacks for OpenAI.
+  expect(fit(written, withChatTraits({}))).toEqual([completeSchema(written), []]);
 });
 
 test('a schema of an answer is fitted, too', () => {

@@ -119,3 +119,9 @@ test('parallel_tool_calls is sent where the host takes it; false is named where 
   expect(rendered({ parallel_tool_calls: false }, without).dropped).toEqual(['parallel_tool_calls']);
   expect(rendered({ parallel_tool_calls: true }, without).dropped).toEqual([]);
 });
+
+test('a schema gets what it lacks for OpenAI, although it says nothing', () => {
+  const tool = { kind: 'function', name: 'f', description: null, strict: null, cache_mark: null } as const;
+  const { body } = render(requestOf({ tools: [{ ...tool, parameters: '{"type":"object"}' }] }));
+  expect(body.tools[0].function.parameters).toEqual({ type: 'object', properties: {} });
+});

@@ -1,6 +1,7 @@
 /** Renders tools and tool choice. */
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { completeSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, upstreamName } from '../../openai/render-context.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { FREE_TEXT } from '../../request/emulated-tools.ts';
@@ -47,7 +48,8 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
     case 'function': {
       dropMark(tool.cache_mark, context);
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
-      const schema = tool.parameters === null ? null : fitPlainSchema(tool.parameters, `${path}.parameters`, context);
+      const fit = context.traits.chat.plainSchemas ? fitPlainSchema : completeSchema;
+      const schema = tool.parameters === null ? null : fit(tool.parameters, `${path}.parameters`, context);
       const parameters = schema === null ? undefined : new RawJson(schema);
       return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, path, context) } };
     }

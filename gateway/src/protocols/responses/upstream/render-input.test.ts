@@ -44,3 +44,10 @@ test('refuses the beginning of an answer where the model does not go on with it'
   expect(inputOf(turns, withChatTraits({ prefill: 'plain' }))).toHaveLength(2);
   expect(inputOf([...turns, ask], withChatTraits({ prefill: 'refused' }))).toHaveLength(3);
 });
+
+test('the schema of a tool gets what it lacks for OpenAI, although it says nothing', () => {
+  const tool = { kind: 'function', name: 'f', description: null, strict: null, cache_mark: null } as const;
+  const request = requestOf({ tools: [{ ...tool, parameters: '{"type":"object"}' }] });
+  const { tools } = JSON.parse(renderRequest(request, CAPABLE, startTranslationNotes(false)).json);
+  expect(tools[0].parameters).toEqual({ type: 'object', properties: {} });
+});

@@ -2,6 +2,7 @@
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { parseObject } from '../../json.ts';
+import { completeSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, type OpenaiContext, upstreamName } from '../../openai/render-context.ts';
 import { renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
@@ -165,7 +166,12 @@ function renderTool(tool: Tool, path: string, context: OpenaiContext): Draft {
   if (tool.cache_mark !== null) context.notes.drop(callerWord(context, 'cache_marks'), 'the provider caches by itself');
   const { parameters } = tool;
   const strict = renderStrict(tool.strict, parameters, path, context);
-  return { type: 'function', ...described, parameters: parameters === null ? null : new RawJson(parameters), strict };
+  return {
+    type: 'function',
+    ...described,
+    parameters: parameters === null ? null : new RawJson(completeSchema(parameters)),
+    strict,
+  };
 }
 
 function renderChoice(choice: ToolChoice, context: OpenaiContext): WritableJson {

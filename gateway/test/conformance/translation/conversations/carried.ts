@@ -4,6 +4,7 @@
  * reference C.1, C.2 and C.5.
  */
 import type { GenerationRequest, ReasoningRequest, Tool, ToolChoice } from '../../../../src/generation/request.ts';
+import { completeSchema } from '../../../../src/protocols/openai/function-schema.ts';
 import { fitSchema } from '../../../../src/protocols/request/fit-schema.ts';
 import type { Format } from '../format.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
@@ -92,7 +93,8 @@ function carriedTools(
     if (tool.kind === 'opaque') return tool.name === 'web_search' && way.through.size > 1 ? 'web_search' : tool;
     const { name, description } = tool;
     if (tool.kind === 'custom' && !messages) return tool;
-    const parameters = tool.kind === 'custom' ? FREE_TEXT : tool.parameters;
+    const written = tool.kind === 'custom' ? FREE_TEXT : tool.parameters;
+    const parameters = chat && written !== null ? completeSchema(written) : written;
     const isFunction = tool.kind === 'function';
     return {
       name,

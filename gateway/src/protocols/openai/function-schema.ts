@@ -1,0 +1,72 @@
+/**
+ * Completes the schema of a function's arguments with what OpenAI requires although it says nothing: the type and the
+ * properties of the root, and the items of arrays. Tools of MCP servers often lack them, and one such tool has the whole
+ * request refused ("object schema missing properties", "array schema missing items"). Everything else stays as written.
+ * https://github.com/openai/openai-agents-python/issues/449 and https://github.com/anomalyco/opencode/pull/21589, read
+ * 2026-11-28.
+ */
+import type { JsonText } from '../../generation/part.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
+import { keyText, scanSchema, writeObject } from '../exact-json.ts';
+
+/** Keywords that hold schemas by name, in a list, and alone. */
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+const LISTED = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
+const SINGLE = new Set(['items', 'additionalProperties', 'not']);
+
+type Member = readonly [key: JsonText, value: JsonText];
+
+/** The schema with the missing keywords; unchanged if none is missing, or if its root is of another type. */
+export function completeSchema(schema: JsonText): JsonText {
+  const root = scanSchema(schema);
+  if (root === null) return schema;
+  const type = member(root, 'type');
+  const isObject = type === undefined || stringValue(type) === 'object';
+  const missing: Member[] = [];
+  if (type === undefined) missing.push(['"type"', '"object"']);
+  if (isObject && member(root, 'properties') === undefined) missing.push(['"properties"', '{}']);
+  const { text, isChanged } = complete(root, missing);
+  return isChanged ? text : schema;
+}
+
+interface Completed {
+  readonly text: JsonText;
+  readonly isChanged: boolean;
+}
+
+function complete(node: JsonNode, missing: readonly Member[] = []): Completed {
+  if (node.kind !== 'object') return { text: jsonText(node), isChanged: false };
+  const isBareArray = saysArray(member(node, 'type')) && member(node, 'items') === undefined;
+  const added: readonly Member[] = isBareArray ? [...missing, ['"items"', '{}']] : missing;
+  let isChanged = added.length > 0;
+  const members = children(node).map((keyword): Member => {
+    const completed = completeKeyword(keyword);
+    isChanged ||= completed.isChanged;
+    return [keyText(keyword), completed.text];
+  });
+  return isChanged ? { text: writeObject([...members, ...added]), isChanged } : { text: jsonText(node), isChanged };
+}
+
+function completeKeyword(node: JsonNode): Completed {
+  const name = memberName(node);
+  if (NAMED.has(name) && node.kind === 'object') {
+    const schemas = children(node).map((one) => ({ key: keyText(one), ...complete(one) }));
+    return {
+      text: writeObject(schemas.map(({ key, text }): Member => [key, text])),
+      isChanged: schemas.some(({ isChanged }) => isChanged),
+    };
+  }
+  if (LISTED.has(name) && node.kind === 'array') {
+    const schemas = elements(node).map((one) => complete(one));
+    return {
+      text: `[${schemas.map(({ text }) => text).join(',')}]`,
+      isChanged: schemas.some(({ isChanged }) => isChanged),
+    };
+  }
+  return SINGLE.has(name) ? complete(node) : { text: jsonText(node), isChanged: false };
+}
+
+function saysArray(type: JsonNode | undefined): boolean {
+  if (type === undefined) return false;
+  return type.kind === 'array' ? elements(type).some(saysArray) : stringValue(type) === 'array';
+}
