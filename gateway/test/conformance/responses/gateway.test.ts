@@ -298,6 +298,17 @@ describe('an upstream that only has Responses', () => {
     expect(lastSent('gpt-5-codex').stream_options).toEqual({ include_obfuscation: false });
   });
 
+  test('an empty stop sequence stops nothing', async () => {
+    pair.fake.script('gpt-5-codex', { answer: 'ok' });
+    for (const stream of [false, true]) {
+      const members = { model: 'gpt-5-codex', messages: [{ role: 'user', content: 'hi' }], stream };
+      const answer = await ask('/v1/chat/completions', { ...members, stop: ['', 'to you'] });
+      expect([answer.status, answer.text.includes('[DONE]')]).toEqual([200, stream]);
+      expect((await recordOf(answer))?.error).toBeNull();
+    }
+    pair.fake.script('gpt-5-codex', { answer: 'think' });
+  });
+
   test('answers messages clients, plain and streamed', async () => {
     const members = { model: 'gpt-5-codex', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
     const plain = JSON.parse((await ask('/v1/messages', members)).text);

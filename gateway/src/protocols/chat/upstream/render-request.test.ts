@@ -292,3 +292,11 @@ describe('a provider with a switch for reasoning', () => {
     expect(render(requestOf({ reasoning: reasoningRequest({ mode: 'off' }) }), traits).body.thinking).toBeUndefined();
   });
 });
+
+test.each([
+  [0, undefined, ['a', 'b']],
+  [2, ['a', 'b'], []],
+])('an empty stop sequence stops nothing, where %p are taken', (stopMax, sent, searched) => {
+  const { body, stopTexts } = render(requestOf({ stop: ['', 'a', 'b'] }), withChatTraits({ stopMax }));
+  expect([body.stop, stopTexts]).toEqual([sent, searched]);
+});

@@ -5,6 +5,7 @@
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
 import { callerWord, type Draft, modelWord } from '../../openai/render-context.ts';
+import { splitStop } from '../../request/answer-limits.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -74,17 +75,15 @@ function renderOutputLimit(context: RenderContext): Draft {
 
 /** Stop sequences for upstream or, if it accepts none, for the gateway to apply. */
 function renderStop(context: RenderContext): { readonly sent: Draft; readonly stopTexts: readonly string[] } {
-  const { stop } = context.request;
   const most = context.traits.chat.stopMax;
-  if (stop.length === 0) return { sent: {}, stopTexts: [] };
-  if (most === 0) return { sent: {}, stopTexts: stop };
-  if (stop.length > most) {
+  const { sent = [], searched } = splitStop(context.request.stop, (text) => most > 0 && text !== '');
+  if (sent.length > most) {
     throw refuseMember(
       callerWord(context, 'stop'),
-      `found ${stop.length} texts; ${modelWord(context)} takes at most ${most}`,
+      `found ${sent.length} texts; ${modelWord(context)} takes at most ${most}`,
     );
   }
-  return { sent: { stop }, stopTexts: [] };
+  return { sent: sent.length === 0 ? {} : { stop: sent }, stopTexts: searched };
 }
 
 /** Omitting a default value loses nothing, so it is not reported. */

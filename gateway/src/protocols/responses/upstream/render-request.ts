@@ -6,6 +6,7 @@ import { completeSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, type OpenaiContext, upstreamName } from '../../openai/render-context.ts';
 import { renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
+import { splitStop } from '../../request/answer-limits.ts';
 import { requireTools } from '../../request/emulated-tools.ts';
 import { nearestEffort, requestedEffort } from '../../request/reasoning-effort.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
@@ -49,7 +50,7 @@ export function renderRequest(
     tools: { restored: context.restored, custom: new Set() },
     outputTool: null,
     extractsJson: false,
-    stopTexts: request.stop,
+    stopTexts: splitStop(request.stop, () => false).searched,
   };
 }
 
