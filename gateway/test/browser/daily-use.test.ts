@@ -221,6 +221,37 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await dialog.getByRole('button', { name: 'Done' }).click();
   });
 
+  test.each([
+    ['/app/logs', 'logs'],
+    ['/app/sessions', 'sessions'],
+    ['/app/usage', 'usage'],
+  ])('on %s, open since yesterday, a range is counted from now', async (path, route) => {
+    const other = await newVisitor(browser, { storageState: await page.context().storageState(), viewport: WIDE });
+    await other.page.clock.install();
+    await openPage(other.page, `${seeded.gateway.url}${path}`);
+    await other.page.clock.fastForward('25:00:00');
+    const nowMs = Number(await other.page.evaluate('Date.now()'));
+    const asked = other.page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(`/default/${route}`));
+    await other.page.getByText('1h', { exact: true }).click();
+    const from = new URL((await asked).url()).searchParams.get('from') ?? '';
+    expect(nowMs - Date.parse(from)).toBeLessThanOrEqual(3_600_000);
+    await other.leave();
+  });
+
+  test('usage, open since yesterday, goes on until now when its window is shown again', async () => {
+    const other = await newVisitor(browser, { storageState: await page.context().storageState(), viewport: WIDE });
+    await other.page.clock.install();
+    await openPage(other.page, `${seeded.gateway.url}/app/usage`);
+    await other.page.clock.fastForward('25:00:00');
+    const nowMs = Number(await other.page.evaluate('Date.now()'));
+    const asked = other.page.waitForRequest(
+      (request) => Date.parse(new URL(request.url()).searchParams.get('to') ?? '') >= nowMs,
+    );
+    await other.page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await asked;
+    await other.leave();
+  });
+
   test('members found by a search can be changed as in the whole list', async () => {
     const { person } = await inviteMember(seeded.gateway.url, seeded.owner, { account: 'default', role: 'owner' });
     await open('/app/members?q=ada');

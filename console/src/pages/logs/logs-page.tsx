@@ -6,6 +6,7 @@ import { FilterChips } from '../../filters/filter-chips.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { readRange } from '../../filters/time-range.ts';
+import { useChosenAt } from '../../filters/use-chosen-at.ts';
 import { addressOf } from '../../lib/api.ts';
 import { part } from '../../lib/part.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -38,8 +39,6 @@ export default function LogsPage() {
   const navigate = useNavigate();
   const returnTo = useReturnTo();
   const { account } = useAccount();
-  // Fixed when the page opens: the start of the range must not move every minute while the list is paged.
-  const [openedMs] = useState(() => Date.now());
   const [holds, setHolds] = useState(false);
   const [pauses, setPauses] = useState(false);
   const [layer, setLayer] = useState<'views' | 'columns' | null>(null);
@@ -50,7 +49,7 @@ export default function LogsPage() {
   if (!showsList && request === undefined) showList(true);
   const byReason = search.view === 'reasons';
   const zone = useZone();
-  const range = readRange(search, '24h', openedMs, zone);
+  const range = readRange(search, '24h', useChosenAt(search), zone);
   const query = logQuery(search, range);
   const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,

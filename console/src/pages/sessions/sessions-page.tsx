@@ -1,10 +1,10 @@
 /** Renders the list of sessions: the runs of agents and conversations that requests say they are turns of. */
-import { useState } from 'react';
 import { TableDownload } from '../../csv/table-download.tsx';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { spanWords } from '../../filters/span-words.ts';
 import { readRange } from '../../filters/time-range.ts';
+import { useChosenAt } from '../../filters/use-chosen-at.ts';
 import { duration, share, wholeNumber } from '../../lib/format.ts';
 import { usePages } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -67,8 +67,7 @@ export default function SessionsPage() {
   const [search, change] = useFilters();
   const navigate = useNavigate();
   const { account } = useAccount();
-  const [openedMs] = useState(() => Date.now());
-  const range = readRange(search, '7d', openedMs, useZone());
+  const range = readRange(search, '7d', useChosenAt(search), useZone());
   const q = search.q?.trim() ?? '';
   // A preset has no end in the request, so that the list includes the newest requests.
   const query = { from: range.from, ...(range.preset === null && { to: range.to }), ...(q !== '' && { q }) };

@@ -1,5 +1,6 @@
 /** Renders the usage page: one metric over time by one or two dimensions. The address holds all choices. */
 
+import { focusManager } from '@tanstack/react-query';
 import { Radio } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useSlots } from '../../charts/series-colors.ts';
@@ -8,6 +9,7 @@ import { clearFilters } from '../../filters/filters.ts';
 import { QueryBar } from '../../filters/query-bar.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { spanWords } from '../../filters/span-words.ts';
+import { useChosenAt } from '../../filters/use-chosen-at.ts';
 import { addressOf } from '../../lib/api.ts';
 import { RECORDED_CHOICES } from '../../lib/protocols.ts';
 import { useReply } from '../../lib/queries.ts';
@@ -45,17 +47,20 @@ import { GroupTable, TimeTable } from './usage-table.tsx';
 
 const LIVE_MS = 5_000;
 
-/** Unix ms of when the page was opened or its range changed; the current time while live. */
-function useEnd(isLive: boolean, range: string): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new range also ends now
+/**
+ * Unix ms of when the page was opened, its range changed, or its window was shown again, as then every page refetches;
+ * the current time while live.
+ */
+function useEnd(isLive: boolean, search: Readonly<Record<string, string>>): number {
+  const [nowMs, setNowMs] = useState(0);
+  useEffect(() => focusManager.subscribe((isShown) => isShown && setNowMs(Date.now())), []);
   useEffect(() => {
-    setNowMs(Date.now());
     if (!isLive) return;
+    setNowMs(Date.now());
     const timer = setInterval(() => setNowMs(Date.now()), LIVE_MS);
     return () => clearInterval(timer);
-  }, [isLive, range]);
-  return nowMs;
+  }, [isLive]);
+  return Math.max(useChosenAt(search), nowMs);
 }
 
 export default function UsagePage() {
@@ -63,7 +68,7 @@ export default function UsagePage() {
   const { account, may } = useAccount();
   const navigate = useNavigate();
   const isLive = search.live === '1';
-  const view = readUsageView(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`), useZone());
+  const view = readUsageView(search, useEnd(isLive, search), useZone());
   const query = usageQuery(view, search);
   const usage = useReply(
     'GET /accounts/{account}/usage',

@@ -1,7 +1,7 @@
 /** Renders the page of one model: its figures over a range, prices and facts, beside another model if asked. */
-import { useState } from 'react';
 import { RangeChoice } from '../../../filters/range-choice.tsx';
 import { readRange, type TimeRange } from '../../../filters/time-range.ts';
+import { useChosenAt } from '../../../filters/use-chosen-at.ts';
 import { useReply } from '../../../lib/queries.ts';
 import { useAccount, useSession } from '../../../lib/session.ts';
 import { useZone } from '../../../lib/zone.ts';
@@ -42,8 +42,7 @@ export default function ModelPage() {
   const { account } = useAccount();
   const [search, change] = useFilters();
   const zone = useZone();
-  const [nowMs] = useState(() => Date.now());
-  const range = readRange(search, '7d', nowMs, zone);
+  const range = readRange(search, '7d', useChosenAt(search), zone);
   const models = useReply('GET /accounts/{account}/models', { path: { account } });
   const find = (one: string | undefined) => models.data?.models.find((model) => model.name === one);
   const [own, other] = [find(name), find(search.with)];
