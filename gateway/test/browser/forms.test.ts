@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { inviteMember, must, OWNER, PASSWORD, type Person } from '../console-api/api-visitor.ts';
+import { addProvider, inviteMember, must, OWNER, PASSWORD, type Person } from '../console-api/api-visitor.ts';
 import { exhaustiveTest } from '../harness/exhaustive.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
@@ -117,6 +117,40 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     const { caps } = nodes.find(({ name }: { name: string }) => name === 'user-7');
     expect(caps).toEqual({ ...none, rpm: 10, budget_usd: '5', budget_window: 'month' });
     expect(visitor.faults()).toEqual([]);
+  });
+
+  test('shows the field that keeps a price from being set, in a closed part too', async () => {
+    await openPage(page, `${gateway.url}/app/models?model=demo`);
+    await button('Set price').click();
+    const dialog = page.getByRole('dialog', { name: 'Set price' });
+    const part = dialog.getByText('Rates for long input');
+    await dialog.getByLabel('Free').setChecked(false);
+    await dialog.getByLabel('Input', { exact: true }).fill('1');
+    await dialog.getByLabel('Output', { exact: true }).fill('5');
+    await part.click();
+    await dialog.getByRole('button', { name: 'Add tier' }).click();
+    await part.click();
+    await dialog.getByRole('button', { name: 'Set price' }).click();
+    const above = dialog.getByLabel('Input tokens over');
+    await above.waitFor();
+    await page.keyboard.type('200000');
+    expect(await above.inputValue()).toBe('200000');
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('with no secret says what a credential needs', async () => {
+    await addProvider(api, 'spare-lab', { model: 'spare-small', credentials: { api_key: 'lab-0123456789' } });
+    await openPage(page, `${gateway.url}/app/providers`);
+    await button('Actions for spare-lab').click();
+    await page.getByRole('menuitem', { name: 'Credentials…' }).click();
+    await page
+      .getByRole('button', { name: /^Actions for/ })
+      .last()
+      .click();
+    await page.getByRole('menuitem', { name: 'Replace secret…' }).click();
+    await button('Replace secret').click();
+    await page.getByText('Found none, and a credential has at least one').waitFor();
+    expect(visitor.faults(400)).toEqual([]);
   });
 
   test('with something shown only once stays on Back', async () => {

@@ -5,11 +5,11 @@ import { useAction } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { memberError } from '../../ui/error-note.tsx';
 import { CheckField, Fold, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { MEDIA_RATES, type ModelView, type RateName, TEXT_RATES } from './model-facts.ts';
+import { ALL_RATES, MEDIA_RATES, type ModelView, type RateName, TEXT_RATES } from './model-facts.ts';
 import { formErrors, losses, priceBody, type RateTexts, startForm, startRates, type TierForm } from './price-form.ts';
 import { UnitFields } from './unit-fields.tsx';
 
@@ -32,6 +32,7 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
   const errors = wasSent ? formErrors(form, Date.now(), zone) : {};
   const lost = losses(model.price, form);
   const feeError = (kind: string) => errors[`per_1000_requests.${kind}`] ?? memberError(set.error, kind);
+  const unitMembers = Object.keys(form.units).map((name) => `per_unit.${name}`);
   const submit = () => {
     setSent(true);
     if (Object.keys(formErrors(form, Date.now(), zone)).length > 0) return;
@@ -47,95 +48,83 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
     );
   };
   return (
-    <Dialog
+    <FormDialog
       title="Set price"
       lead={`${model.name}, in USD per million tokens`}
-      onClose={onClose}
+      label="Price"
+      submitLabel="Set price"
       wide
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={set.isPending} onClick={submit}>
-            Set price
-          </Button>
-        </>
-      }
+      busy={set.isPending}
+      error={set.error}
+      members={[...ALL_RATES.map(([rate]) => rate), 'tiers', 'from', ...Object.keys(form.fees), ...unitMembers]}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <p className="text-ink-2">
-          Replaces the current price for requests that start after it takes effect. Past charges don’t change.
-        </p>
-        <CheckField
-          label="Free"
-          hint="Requests are counted but cost nothing."
-          checked={form.isFree}
-          onChange={(event) => setForm({ ...form, isFree: event.target.checked })}
-        />
-        {!form.isFree && (
-          <>
-            <RateFields
-              rates={form.rates}
-              errorOf={(rate) => errors[rate] ?? memberError(set.error, rate)}
-              onChange={(rates) => setForm({ ...form, rates })}
-            />
-            <TierFields
-              tiers={form.tiers}
-              errors={errors}
-              error={memberError(set.error, 'tiers')}
-              onChange={(tiers) => setForm({ ...form, tiers })}
-            />
-            <Fold
-              title="Provider tools (USD per 1,000 requests)"
-              opens={Object.values(form.fees).some((fee) => fee !== '')}
-              mustShow={Object.keys(form.fees).some((kind) => feeError(kind) !== null)}
-            >
-              <div className={GRID}>
-                {Object.entries(form.fees).map(([kind, fee]) => (
-                  <TextField
-                    key={kind}
-                    label={sentenceCase(kind)}
-                    inputMode="decimal"
-                    placeholder="No fee"
-                    value={fee}
-                    error={feeError(kind)}
-                    onChange={(event) => setForm({ ...form, fees: { ...form.fees, [kind]: event.target.value } })}
-                  />
-                ))}
-              </div>
-            </Fold>
-            <UnitFields
-              units={form.units}
-              errorOf={(name) => errors[`per_unit.${name}`] ?? memberError(set.error, `per_unit.${name}`)}
-              onChange={(units) => setForm({ ...form, units })}
-              className={GRID}
-            />
-          </>
-        )}
-        <TextField
-          label="Effective from"
-          type="datetime-local"
-          hint={`Time zone: ${zone}. Leave blank to start now.`}
-          value={form.from}
-          error={errors.from ?? memberError(set.error, 'from')}
-          onChange={(event) => setForm({ ...form, from: event.target.value })}
-        />
-        {lost.length > 0 && (
-          <div role="status" className="flex flex-col gap-1 text-amber">
-            {lost.map((sentence) => (
-              <p key={sentence}>{sentence}</p>
-            ))}
-          </div>
-        )}
-        {set.error !== null && <ErrorNote error={set.error} />}
-        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
-      </form>
-    </Dialog>
+      <p className="text-ink-2">
+        Replaces the current price for requests that start after it takes effect. Past charges don’t change.
+      </p>
+      <CheckField
+        label="Free"
+        hint="Requests are counted but cost nothing."
+        checked={form.isFree}
+        onChange={(event) => setForm({ ...form, isFree: event.target.checked })}
+      />
+      {!form.isFree && (
+        <>
+          <RateFields
+            rates={form.rates}
+            errorOf={(rate) => errors[rate] ?? memberError(set.error, rate)}
+            onChange={(rates) => setForm({ ...form, rates })}
+          />
+          <TierFields
+            tiers={form.tiers}
+            errors={errors}
+            error={memberError(set.error, 'tiers')}
+            onChange={(tiers) => setForm({ ...form, tiers })}
+          />
+          <Fold
+            title="Provider tools (USD per 1,000 requests)"
+            opens={Object.values(form.fees).some((fee) => fee !== '')}
+            mustShow={Object.keys(form.fees).some((kind) => feeError(kind) !== null)}
+          >
+            <div className={GRID}>
+              {Object.entries(form.fees).map(([kind, fee]) => (
+                <TextField
+                  key={kind}
+                  label={sentenceCase(kind)}
+                  inputMode="decimal"
+                  placeholder="No fee"
+                  value={fee}
+                  error={feeError(kind)}
+                  onChange={(event) => setForm({ ...form, fees: { ...form.fees, [kind]: event.target.value } })}
+                />
+              ))}
+            </div>
+          </Fold>
+          <UnitFields
+            units={form.units}
+            errorOf={(name) => errors[`per_unit.${name}`] ?? memberError(set.error, `per_unit.${name}`)}
+            onChange={(units) => setForm({ ...form, units })}
+            className={GRID}
+          />
+        </>
+      )}
+      <TextField
+        label="Effective from"
+        type="datetime-local"
+        hint={`Time zone: ${zone}. Leave blank to start now.`}
+        value={form.from}
+        error={errors.from ?? memberError(set.error, 'from')}
+        onChange={(event) => setForm({ ...form, from: event.target.value })}
+      />
+      {lost.length > 0 && (
+        <div role="status" className="flex flex-col gap-1 text-amber">
+          {lost.map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
+        </div>
+      )}
+    </FormDialog>
   );
 }
 
@@ -199,8 +188,9 @@ interface TierFieldsProps {
 function TierFields({ tiers, errors, error, onChange }: TierFieldsProps) {
   const change = (at: number, tier: Partial<TierForm>) =>
     onChange(tiers.map((one, index) => (index === at ? { ...one, ...tier } : one)));
+  const isWrong = error !== null || Object.keys(errors).some((member) => member.startsWith('tiers.'));
   return (
-    <Fold title="Rates for long input" opens={tiers.length > 0} mustShow={error !== null}>
+    <Fold title="Rates for long input" opens={tiers.length > 0} mustShow={isWrong}>
       <div className="flex flex-col items-start gap-3">
         {tiers.map((tier, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: tiers are identified by position

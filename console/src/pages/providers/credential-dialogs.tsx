@@ -93,7 +93,7 @@ export function AddCredential({ provider, kind, taken, onClose }: AddCredentialP
       submitLabel="Add credential"
       busy={add.isPending}
       error={add.error}
-      members={['name', ...SETTINGS, ...membersOf(kind?.secrets ?? [], 'secrets')]}
+      members={['name', 'secrets', ...SETTINGS, ...membersOf(kind?.secrets ?? [], 'secrets')]}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -166,12 +166,10 @@ export function ReplaceSecrets({
 }: CredentialDialogProps & { readonly kind: Kind | undefined }) {
   const { account } = useAccount();
   const [secrets, setSecrets] = useState<Entered>({});
-  const given = filledIn(secrets);
   const change = useAction('POST /accounts/{account}/providers/{provider}/credentials/{credential}/replace', TOUCHES);
   const submit = () => {
-    if (Object.keys(given).length === 0) return;
     change.mutate(
-      { path: { account, provider, credential: credential.name }, body: { secrets: given } },
+      { path: { account, provider, credential: credential.name }, body: { secrets: filledIn(secrets) } },
       {
         onSuccess: () => {
           toast({ text: `Replaced the secret of ${credential.name}. Applies from the next request.`, tone: 'good' });
@@ -187,7 +185,7 @@ export function ReplaceSecrets({
       submitLabel="Replace secret"
       busy={change.isPending}
       error={change.error}
-      members={membersOf(kind?.secrets ?? [], 'secrets')}
+      members={['secrets', ...membersOf(kind?.secrets ?? [], 'secrets')]}
       onSubmit={submit}
       onClose={onClose}
     >
