@@ -252,6 +252,32 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await other.leave();
   });
 
+  test('the playground sends a prompt once, and names the model that answered', async () => {
+    const other = await newVisitor(browser, { storageState: await page.context().storageState(), viewport: WIDE });
+    const held = Promise.withResolvers<void>();
+    let sent = 0;
+    await other.page.route('**/v1/chat/completions', async (route) => {
+      sent += 1;
+      await held.promise;
+      await route.continue();
+    });
+    await openPage(other.page, `${seeded.gateway.url}/app/playground?model=ok`);
+    await other.page.getByLabel('User', { exact: true }).fill('hello');
+    const first = other.page.waitForRequest('**/v1/chat/completions');
+    await other.page.keyboard.press('Control+Enter');
+    await first;
+    await other.page.keyboard.press('Control+Enter');
+    held.resolve();
+    await other.page.getByText('Charged', { exact: true }).waitFor();
+    expect(sent).toBe(1);
+    await other.page.getByLabel('Model', { exact: true }).selectOption('gpt-5');
+    await other.page.waitForURL(/model=gpt-5/);
+    const answer = other.page.getByRole('region', { name: 'Response from ok' });
+    await answer.getByRole('button', { name: 'Continue conversation' }).click();
+    await other.page.getByRole('heading', { name: 'gpt-5' }).waitFor();
+    await other.leave();
+  });
+
   test('members found by a search can be changed as in the whole list', async () => {
     const { person } = await inviteMember(seeded.gateway.url, seeded.owner, { account: 'default', role: 'owner' });
     await open('/app/members?q=ada');

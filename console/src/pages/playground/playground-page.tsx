@@ -71,10 +71,11 @@ function Playground({ owner, models }: PlaygroundProps) {
 
   function send(): void {
     setSent(true);
-    if (hasErrors || key.credential === null) return;
+    // A shortcut sends too, and each request is billed.
+    if (isRunning || hasErrors || key.credential === null) return;
     for (const [at, model] of chosen.entries()) {
       const body = callBody(protocol, model.name, prompt);
-      (at === 0 ? one : other).begin(key.credential, protocol, body, JSON.stringify(body).length);
+      (at === 0 ? one : other).begin(key.credential, protocol, model.name, body);
     }
   }
   function clearRuns(): void {
@@ -179,17 +180,22 @@ function Playground({ owner, models }: PlaygroundProps) {
         </div>
         <div className={panes === 1 ? 'min-w-0' : 'grid min-w-0 gap-4 xl:grid-cols-2'}>
           {original !== null && <OriginalPane detail={original} />}
-          {chosen.map((model, at) => (
-            <AnswerPane
-              // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
-              key={at}
-              model={model.name}
-              price={model.price}
-              run={at === 0 ? one.run : other.run}
-              original={original === null ? null : figuresOf(original)}
-              onContinue={(text) => goOn(model.name, text)}
-            />
-          ))}
+          {chosen.map((model, at) => {
+            const { run } = at === 0 ? one : other;
+            // Another model may have been chosen since.
+            const answering = models.find(({ name }) => name === run?.model) ?? model;
+            return (
+              <AnswerPane
+                // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
+                key={at}
+                model={answering.name}
+                price={answering.price}
+                run={run}
+                original={original === null ? null : figuresOf(original)}
+                onContinue={(text) => goOn(answering.name, text)}
+              />
+            );
+          })}
         </div>
       </div>
       {showsCode && first !== undefined && (

@@ -7,6 +7,7 @@ import { type Members, pathOf } from '../body/call-body.ts';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol, startSseReader } from './answer.ts';
 
 export interface Run {
+  readonly model: string;
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly answer: Answer;
   readonly requestId: string | null;
@@ -23,7 +24,7 @@ export type Credential = (refused: string | null) => Promise<string | null>;
 
 interface RunState {
   readonly run: Run | null;
-  readonly begin: (credential: Credential, protocol: Protocol, body: Members, promptChars: number) => void;
+  readonly begin: (credential: Credential, protocol: Protocol, model: string, body: Members) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -36,7 +37,7 @@ export function useRun(place: string): RunState {
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
 
-  function begin(credential: Credential, protocol: Protocol, body: Members, promptChars: number): void {
+  function begin(credential: Credential, protocol: Protocol, model: string, body: Members): void {
     abort.current?.abort();
     const control = new AbortController();
     abort.current = control;
@@ -46,7 +47,7 @@ export function useRun(place: string): RunState {
       kept.set(place, next);
       setRun(next);
     };
-    void call(credential, protocol, body, promptChars, control.signal, show);
+    void call(credential, protocol, model, body, control.signal, show);
   }
   function clear(): void {
     abort.current?.abort();
@@ -60,20 +61,22 @@ export function useRun(place: string): RunState {
 async function call(
   credential: Credential,
   protocol: Protocol,
+  model: string,
   body: Members,
-  promptChars: number,
   signal: AbortSignal,
   show: (run: Run) => void,
 ): Promise<void> {
   const startMs = performance.now();
+  const text = JSON.stringify(body);
   let run: Run = {
+    model,
     state: 'running',
     answer: EMPTY_ANSWER,
     requestId: null,
     firstTokenMs: null,
     totalMs: null,
     failure: null,
-    promptChars,
+    promptChars: text.length,
   };
   const change = (changes: Partial<Run>) => {
     run = { ...run, ...changes };
@@ -82,7 +85,6 @@ async function call(
   const end = (changes: Partial<Run>) => change({ totalMs: performance.now() - startMs, ...changes });
   show(run);
   try {
-    const text = JSON.stringify(body);
     const send = (secret: string) =>
       fetch(pathOf(protocol), {
         method: 'POST',
