@@ -273,8 +273,18 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await other.page.getByLabel('Model', { exact: true }).selectOption('gpt-5');
     await other.page.waitForURL(/model=gpt-5/);
     const answer = other.page.getByRole('region', { name: 'Response from ok' });
+    await other.page.getByLabel('User', { exact: true }).fill('and then?');
     await answer.getByRole('button', { name: 'Continue conversation' }).click();
     await other.page.getByRole('heading', { name: 'gpt-5' }).waitFor();
+    const message = other.page.getByLabel('Next message', { exact: true });
+    expect(await message.inputValue()).toBe('and then?');
+    const next = other.page.waitForRequest('**/v1/chat/completions');
+    await message.press('Control+Enter');
+    expect((await next).postDataJSON().messages).toMatchObject([
+      { role: 'user', content: 'hello' },
+      { role: 'assistant' },
+      { role: 'user', content: 'and then?' },
+    ]);
     await other.leave();
   });
 

@@ -16,7 +16,7 @@ import type { ModelView } from '../models/model-facts.ts';
 import type { Protocol } from './answer/answer.ts';
 import { AnswerPane } from './answer/answer-pane.tsx';
 import { figuresOf, OriginalPane } from './answer/original-pane.tsx';
-import { useRun } from './answer/use-run.ts';
+import { type Asked, useRun } from './answer/use-run.ts';
 import { callBody, EMPTY_PROMPT, promptErrors, protocolOf } from './body/call-body.ts';
 import CodeDialog from './body/code-dialog.tsx';
 import { useKeptPrompt } from './kept-prompt.ts';
@@ -73,20 +73,26 @@ function Playground({ owner, models }: PlaygroundProps) {
     setSent(true);
     // A shortcut sends too, and each request is billed.
     if (isRunning || hasErrors || key.credential === null) return;
+    const { user, images } = prompt;
     for (const [at, model] of chosen.entries()) {
       const body = callBody(protocol, model.name, prompt);
-      (at === 0 ? one : other).begin(key.credential, protocol, model.name, body);
+      (at === 0 ? one : other).begin(key.credential, { protocol, model: model.name, body, message: { user, images } });
     }
   }
   function clearRuns(): void {
     one.clear();
     other.clear();
   }
-  function goOn(model: string, answer: string): void {
-    const { user, images } = prompt;
+  /** What was entered since the message was sent is the next one. */
+  function goOn({ model, message }: Asked, answer: string): void {
     clearRuns();
     setSent(false);
-    setPrompt({ ...prompt, exchanges: [...prompt.exchanges, { user, images, answer, model }], user: '', images: [] });
+    setPrompt({
+      ...prompt,
+      exchanges: [...prompt.exchanges, { ...message, answer, model }],
+      user: prompt.user === message.user ? '' : prompt.user,
+      images: prompt.images === message.images ? [] : prompt.images,
+    });
   }
   function stop(): void {
     one.stop();
@@ -183,7 +189,7 @@ function Playground({ owner, models }: PlaygroundProps) {
           {chosen.map((model, at) => {
             const { run } = at === 0 ? one : other;
             // Another model may have been chosen since.
-            const answering = models.find(({ name }) => name === run?.model) ?? model;
+            const answering = models.find(({ name }) => name === run?.asked.model) ?? model;
             return (
               <AnswerPane
                 // biome-ignore lint/suspicious/noArrayIndexKey: the same model may appear twice
@@ -192,7 +198,7 @@ function Playground({ owner, models }: PlaygroundProps) {
                 price={answering.price}
                 run={run}
                 original={original === null ? null : figuresOf(original)}
-                onContinue={(text) => goOn(answering.name, text)}
+                onContinue={(text) => run !== null && goOn(run.asked, text)}
               />
             );
           })}

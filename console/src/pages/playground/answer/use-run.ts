@@ -3,11 +3,20 @@
  * authenticates only with a key. The last run of a place is kept while the console is open.
  */
 import { useEffect, useRef, useState } from 'react';
-import { type Members, pathOf } from '../body/call-body.ts';
+import { type Members, type Message, pathOf } from '../body/call-body.ts';
 import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol, startSseReader } from './answer.ts';
 
-export interface Run {
+/** What a run asks. */
+export interface Asked {
+  readonly protocol: Protocol;
   readonly model: string;
+  readonly body: Members;
+  /** The last message of the conversation in it. */
+  readonly message: Message;
+}
+
+export interface Run {
+  readonly asked: Asked;
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly answer: Answer;
   readonly requestId: string | null;
@@ -24,7 +33,7 @@ export type Credential = (refused: string | null) => Promise<string | null>;
 
 interface RunState {
   readonly run: Run | null;
-  readonly begin: (credential: Credential, protocol: Protocol, model: string, body: Members) => void;
+  readonly begin: (credential: Credential, asked: Asked) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -37,7 +46,7 @@ export function useRun(place: string): RunState {
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
 
-  function begin(credential: Credential, protocol: Protocol, model: string, body: Members): void {
+  function begin(credential: Credential, asked: Asked): void {
     abort.current?.abort();
     const control = new AbortController();
     abort.current = control;
@@ -47,7 +56,7 @@ export function useRun(place: string): RunState {
       kept.set(place, next);
       setRun(next);
     };
-    void call(credential, protocol, model, body, control.signal, show);
+    void call(credential, asked, control.signal, show);
   }
   function clear(): void {
     abort.current?.abort();
@@ -60,16 +69,15 @@ export function useRun(place: string): RunState {
 
 async function call(
   credential: Credential,
-  protocol: Protocol,
-  model: string,
-  body: Members,
+  asked: Asked,
   signal: AbortSignal,
   show: (run: Run) => void,
 ): Promise<void> {
   const startMs = performance.now();
-  const text = JSON.stringify(body);
+  const { protocol } = asked;
+  const text = JSON.stringify(asked.body);
   let run: Run = {
-    model,
+    asked,
     state: 'running',
     answer: EMPTY_ANSWER,
     requestId: null,

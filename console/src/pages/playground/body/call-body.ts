@@ -185,7 +185,7 @@ export function callBody(chosen: Protocol, model: string, prompt: Prompt): Membe
   };
 }
 
-type Message = Pick<Prompt, 'user' | 'images'>;
+export type Message = Pick<Prompt, 'user' | 'images'>;
 
 /** The messages of the conversation, and the next one. */
 function turnsOf(protocol: Protocol, { exchanges, user, images }: Prompt): readonly Members[] {
