@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { loadConfig } from '../../../config/load-config.ts';
 import { hasKnownPrice } from '../../../config/resolve-routing.ts';
 import { createNotes, type Note, type Notes } from '../../../migrate/litellm/notes.ts';
-import { planModels, section } from '../../../migrate/litellm/plan-models.ts';
+import { type ModelPlan, planModels, section } from '../../../migrate/litellm/plan-models.ts';
 import { planTenants, type TenantPlan } from '../../../migrate/litellm/plan-tenants.ts';
 import { readLiteLlmConfig, renderConfigFile, variablesIn } from '../../../migrate/litellm/read-config.ts';
 import { ExportError, readExport } from '../../../migrate/litellm/read-export.ts';
@@ -78,7 +78,7 @@ async function migrate(environment: CliEnvironment, flags: Flags): Promise<void>
           nowMs: environment.nowMs(),
           notes,
         });
-  checkFile(text, models.variables, notes);
+  checkFile(text, models, notes);
   const file = writeFile(flags, text);
   const results = tenants === null ? [] : await importTenants(environment, tenants, flags.dryRun === true);
   const served = { providers: models.providers.size, models: models.models.size };
@@ -105,8 +105,22 @@ function proxyBudgetOf(settings: ReturnType<typeof section>): Row | null {
   };
 }
 
+/** Valid values for variables that are not set here, by the member that they are the value of. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  base_url: 'https://placeholder.example',
+  project: 'placeholder-1',
+  location: 'global',
+  region: 'us-east-1',
+  api_version: '2024-10-21',
+  credentials: JSON.stringify({ type: 'authorized_user', client_id: 'x', client_secret: 'x', refresh_token: 'x' }),
+};
+
 /** Checks the new file as the server would, with its variables set, and notes those that are not. */
-function checkFile(text: string, fromTexts: readonly string[], notes: Notes): void {
+function checkFile(text: string, { providers, variables: fromTexts }: ModelPlan, notes: Notes): void {
+  const memberOf = new Map(
+    [...providers.values()].flatMap((provider) => Object.entries(provider).map(([member, value]) => [value, member])),
+  );
+  const placeholder = (name: string) => PLACEHOLDERS[memberOf.get(`\${${name}}`) ?? ''] ?? 'placeholder';
   const named = variablesIn(text);
   const missing = named.filter((name) => !process.env[name]);
   for (const name of missing) {
@@ -120,7 +134,7 @@ function checkFile(text: string, fromTexts: readonly string[], notes: Notes): vo
     writeFileSync(file, text, { mode: 0o600 });
     const environment = {
       ...process.env,
-      ...Object.fromEntries(missing.map((name) => [name, 'https://placeholder.example'])),
+      ...Object.fromEntries(missing.map((name) => [name, placeholder(name)])),
     };
     const { config, problems } = loadConfig({ file, environment, cwd: folder });
     for (const { path, found, expected } of problems) {
