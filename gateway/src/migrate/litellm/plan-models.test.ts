@@ -147,4 +147,26 @@ describe('planModels', () => {
     expect(models.get('a')?.alias).toEqual(['small', 'tiny']);
     expect(accessGroups.get('cheap')).toEqual(['a', 'b']);
   });
+
+  test('nothing is left out in silence: aliases, fallbacks with members of their own, other logins', () => {
+    const { models, notes } = plan(
+      deployment('a', { model: 'openai/one', aws_role_name: 'arn:aws:iam::1:role/x', temperature: 0.2 }),
+      deployment('b', { model: 'openai/two' }),
+      {
+        router_settings: { model_group_alias: { lost: 'gone', both: ['a', 'b'], ok: 'a' } },
+        litellm_settings: { fallbacks: [{ a: [{ model: 'b', max_tokens: 5 }] }] },
+      },
+    );
+    expect(models.get('a')).toEqual({ alias: ['ok'], targets: [{ provider: 'openai', model: 'one' }] });
+    const found = notes.map(({ kind, what, why, names }) => `${kind} ${what}: ${why} (${names})`);
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^dropped litellm_params.aws_role_name: its requests would go out with another login.*\(a\)$/,
+      ),
+      'dropped litellm_params.temperature: clients send it here (a)',
+      'dropped model_group_alias: there is no model "gone" here (lost)',
+      'dropped model_group_alias: an alias is for one model here (both)',
+      'dropped fallbacks: a fallback here is a model, without members of its own (a)',
+    ]);
+  });
 });

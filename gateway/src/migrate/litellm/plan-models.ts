@@ -76,7 +76,7 @@ export function planModels(config: LiteLlmConfig, notes: Notes): ModelPlan {
     const deployment = planDeployment(name, entry, { providers, variables, notes });
     if (deployment !== null) groups.set(name, joinDeployment(name, groups.get(name) ?? [], deployment, notes));
   }
-  const routed = { router, settings, notes, aliases: aliasesOf(router, notes) };
+  const routed = { router, settings, notes, aliases: aliasesOf(router, groups, notes) };
   const models = new Map([...groups].map(([name, own]) => [name, planModel(name, own, groups, routed)]));
   noteSettings(config, notes);
   return { providers, models, variables: [...variables].sort(), accessGroups };
@@ -155,7 +155,11 @@ function planModel(
   groups: ReadonlyMap<string, readonly Deployment[]>,
   { router, settings, notes, aliases }: Routed,
 ): Model {
-  const named = (member: string) => fallbacksOf(name, [...list(router[member]), ...list(settings[member])]);
+  const named = (member: string) =>
+    fallbacksOf(name, [...list(router[member]), ...list(settings[member])]).filter((other): other is string => {
+      if (!isText(other)) notes.add('dropped', member, 'a fallback here is a model, without members of its own', name);
+      return isText(other);
+    });
   const [always, overflow, policy] = [
     named('fallbacks'),
     named('context_window_fallbacks'),
@@ -215,15 +219,26 @@ function isSame(one: Target, other: Target): boolean {
   return one.provider === other.provider && one.model === other.model;
 }
 
-function fallbacksOf(name: string, rows: readonly Params[string][]): readonly string[] {
-  return rows.flatMap((row) => (isMapping(row) ? [...list(row[name]), ...list(row['*'])].filter(isText) : []));
+function fallbacksOf(name: string, rows: readonly Params[string][]): readonly Params[string][] {
+  return rows.flatMap((row) => (isMapping(row) ? [...list(row[name]), ...list(row['*'])] : []));
 }
 
-function aliasesOf(router: Params, notes: Notes): ReadonlyMap<string, readonly string[]> {
+function aliasesOf(
+  router: Params,
+  groups: ReadonlyMap<string, unknown>,
+  notes: Notes,
+): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [alias, group] of Object.entries(section(router, 'model_group_alias'))) {
     const model = isMapping(group) ? group.model : group;
-    if (typeof model !== 'string') continue;
+    if (!isText(model)) {
+      notes.add('dropped', 'model_group_alias', 'an alias is for one model here', alias);
+      continue;
+    }
+    if (!groups.has(model)) {
+      notes.add('dropped', 'model_group_alias', `there is no model ${JSON.stringify(model)} here`, alias);
+      continue;
+    }
     if (isMapping(group) && group.hidden === true) {
       notes.add('changed', 'model_group_alias.hidden', 'aliases are listed here', alias);
     }
@@ -277,6 +292,24 @@ const READ_PARAMS = new Set([
   'max_parallel_requests',
 ]);
 
+/** Members that no client can send. The first row that matches counts. */
+const REASONS: readonly (readonly [member: RegExp, why: string])[] = [
+  [
+    /^aws_|_token_path$|^azure_(ad|scope|username|password)/,
+    'its requests would go out with another login: give the provider that of the role, the profile or the token here',
+  ],
+  [/^litellm_credential_name$/, 'credentials by name are not read; write what it names in each litellm_params'],
+  [/^(extra_)?headers$/, 'the gateway sends headers of its own only; check what the provider needs'],
+  [/^organization$/, 'use an API key of that organization or project'],
+  [/^(max_retries|num_retries)$/, 'set max_extra_attempts of the routing of a model'],
+  [/^model_id$/, 'write it as the model of the target, if requests are to name it'],
+  [/cost|price/, 'set it in the price of the model, if it has a row there'],
+  [
+    /^(tags|max_budget|budget_duration|region_name|mock_response|use_in_pass_through|rpd|tpd)$/,
+    'a target has none here',
+  ],
+];
+
 function noteParams(name: string, params: Params, info: Params, notes: Notes): void {
   for (const member of Object.keys(params)) {
     if (READ_PARAMS.has(member)) continue;
@@ -284,7 +317,8 @@ function noteParams(name: string, params: Params, info: Params, notes: Notes): v
       const why = 'a share of the requests here; limits of providers are learned from their answers';
       notes.add('changed', `litellm_params.${member}`, why, name);
     } else {
-      notes.add('dropped', `litellm_params.${member}`, 'a target has no such member here; clients send it', name);
+      const why = REASONS.find(([pattern]) => pattern.test(member))?.[1] ?? 'clients send it here';
+      notes.add('dropped', `litellm_params.${member}`, why, name);
     }
   }
   for (const member of Object.keys(info)) {
