@@ -73,11 +73,42 @@ describe('planProvider', () => {
         },
       ],
       [
+        { model: 'bedrock/us-west-2/anthropic.claude' },
+        { provider: { kind: 'bedrock', region: 'us-west-2', credentials: 'chain' }, model: 'anthropic.claude' },
+      ],
+      [
+        { model: 'bedrock/converse/us-gov-west-1/anthropic.claude', aws_region_name: 'os.environ/REGION' },
+        { provider: { kind: 'bedrock', region: variable('REGION') }, model: 'anthropic.claude' },
+      ],
+      [
+        { model: 'bedrock/arn:aws:bedrock:us-west-2:1:inference-profile/us.x' },
+        { model: 'arn:aws:bedrock:us-west-2:1:inference-profile/us.x' },
+      ],
+      [
+        { model: 'anthropic/claude-x', api_base: 'https://corp.example/anthropic/v1/messages' },
+        { provider: { kind: 'anthropic', base_url: 'https://corp.example/anthropic' } },
+      ],
+      [
+        {
+          model: 'azure/my-gpt',
+          api_base: 'https://acme.openai.azure.com/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21',
+        },
+        { provider: { kind: 'azure', base_url: 'https://acme.openai.azure.com' }, model: 'my-gpt' },
+      ],
+      [
         { model: 'openai/mine', api_base: 'http://lab:9100/v1', api_key: 'none' },
         { provider: { kind: 'openai-compatible', base_url: 'http://lab:9100/v1' }, model: 'mine' },
       ],
     ] as const) {
       expect(planProvider(params)).toMatchObject(expected);
+    }
+  });
+
+  test("OpenAI's own address is OpenAI's", () => {
+    const provider = { kind: 'openai', api_key: variable('OPENAI_API_KEY') };
+    for (const api_base of ['https://api.openai.com/v1', 'https://api.openai.com/v1/']) {
+      expect(planProvider({ model: 'openai/gpt-4o', api_base })).toMatchObject({ provider });
+      expect(planProvider({ model: 'openai/gpt-4o', api_base })).not.toHaveProperty('provider.base_url');
     }
   });
 

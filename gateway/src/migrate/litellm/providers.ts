@@ -135,7 +135,11 @@ export function planProvider(params: Params): ProviderPlan | { readonly why: str
     };
   }
   let model = before === prefix ? written.slice(slash + 1) : written;
-  if (known.provider.kind === 'bedrock') model = model.replace(/^(converse|invoke|converse_like|mantle)\//, '');
+  let region: string | undefined;
+  if (known.provider.kind === 'bedrock') {
+    model = model.replace(/^(converse|invoke|converse_like|mantle)\//, '');
+    [, region, model = ''] = /^(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.*)$/s.exec(model) ?? [];
+  }
   if (model.includes('*')) return { why: 'a pattern of models; list the models that you serve, each with its target' };
   const variables: string[] = [];
   const provider: Record<string, string> = { ...known.provider };
@@ -144,9 +148,11 @@ export function planProvider(params: Params): ProviderPlan | { readonly why: str
     if (value === null || (member === 'api_version' && provider.kind !== 'azure')) continue;
     provider[ours] = SECRETS.has(member) ? secretOf(value, `${prefix}_${member}`, variables) : plain(value);
   }
+  if (region !== undefined) provider.region ??= region;
   const address = addressOf(provider, base, known.base === 'v1');
   if (address !== null && typeof address === 'object') return address;
-  if (address !== null) {
+  // LiteLLM's documents write OpenAI's own address too.
+  if (address !== null && !(provider.kind === 'openai' && address === 'https://api.openai.com/v1')) {
     // The vendor's own kind talks to the vendor; another address speaks its format.
     if (provider.kind === 'openai') provider.kind = 'openai-compatible';
     provider.base_url = address;
@@ -168,6 +174,12 @@ function guess(model: string): string | null {
   return BY_NAME.find(([name]) => name.test(model))?.[1] ?? null;
 }
 
+/** Paths that LiteLLM accepts in an address, and the kind adds by itself. */
+const PATHS: Readonly<Record<string, readonly RegExp[]>> = {
+  anthropic: [/\/v1\/messages\/*$/],
+  azure: [/\/openai\/deployments\/.*$/s],
+};
+
 /** The address for the file; null: the kind's own. */
 function addressOf(
   provider: Provider,
@@ -179,7 +191,9 @@ function addressOf(
     const lacksHost = provider.kind === 'azure' || provider.kind === 'databricks';
     return needs || lacksHost ? { why: 'it has no api_base, which its kind needs' } : null;
   }
-  const address = plain(base).replace(/\/+$/, '');
+  const address = (PATHS[provider.kind ?? ''] ?? [])
+    .reduce((url, path) => url.replace(path, ''), plain(base))
+    .replace(/\/+$/, '');
   if (/^https?:\/\/[^/]*@/.test(address)) return { why: 'its address has a password in it; write the key as api_key' };
   return addsVersion && !address.startsWith('${') && !/\/v1$/.test(address) ? `${address}/v1` : address;
 }
