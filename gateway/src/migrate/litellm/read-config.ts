@@ -6,6 +6,8 @@ import { ExportError } from './read-export.ts';
 
 const BYTES_MAX = 16_777_216;
 const ALIASES_MAX = 100;
+/** One of these is in every file; LiteLLM may keep all models in its database. */
+const MEMBERS = ['model_list', 'litellm_settings', 'router_settings', 'general_settings'];
 
 /** @throws ExportError */
 export function readLiteLlmConfig(path: string): LiteLlmConfig {
@@ -19,8 +21,8 @@ export function readLiteLlmConfig(path: string): LiteLlmConfig {
   } catch (fault) {
     throw new ExportError(`${path}: ${fault instanceof Error ? fault.message : String(fault)}`);
   }
-  if (typeof content !== 'object' || content === null || Array.isArray(content) || !('model_list' in content)) {
-    throw new ExportError(`${path}: found no model_list, expected the config.yaml of LiteLLM`);
+  if (typeof content !== 'object' || content === null || !MEMBERS.some((member) => member in content)) {
+    throw new ExportError(`${path}: found none of ${MEMBERS.join(', ')}, expected the config.yaml of LiteLLM`);
   }
   return content as LiteLlmConfig;
 }
@@ -29,7 +31,11 @@ const HEADING = '# Made by "tollgate migrate-from litellm". Every member: docs/c
 
 /** The text of our configuration file. */
 export function renderConfigFile({ providers, models }: ModelPlan): string {
-  const content = { providers: Object.fromEntries(providers), models: Object.fromEntries(models) };
+  // An empty mapping is a mistake in the file; without it the gateway begins as without a file.
+  const content = {
+    ...(providers.size === 0 ? {} : { providers: Object.fromEntries(providers) }),
+    ...(models.size === 0 ? {} : { models: Object.fromEntries(models) }),
+  };
   return HEADING + stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 

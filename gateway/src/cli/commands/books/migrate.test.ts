@@ -48,3 +48,15 @@ test('variables that are not set here are no mistakes, and models without a pric
   expect(todo[0]?.names).toContain('NO_CREDENTIALS_HERE');
   expect(todo[1]?.names).toContain('lab (openai/qwen)');
 });
+
+test('a LiteLLM with its models in the database, or with patterns only, leaves a file that can be served', async () => {
+  for (const config of [
+    { general_settings: { master_key: 'sk-1', store_model_in_db: true } },
+    { model_list: [{ model_name: '*', litellm_params: { model: '*' } }] },
+    { model_list: null },
+  ]) {
+    const { todo, text } = await migrate(config);
+    expect(todo.filter(({ what }) => what.startsWith('the new file'))).toEqual([]);
+    expect(text).not.toContain('providers');
+  }
+});
