@@ -53,6 +53,19 @@ describe('tollgate check', () => {
     expect(exitCode).toBe(0);
   });
 
+  test('names a certificate that the server could not read', async () => {
+    const cert = join(folder, 'cert.pem');
+    writeFileSync(cert, 'a certificate');
+    writeFileSync(join(folder, 'tls.yaml'), `server: { tls: { cert: ${cert}, key: ${cert}.key } }\n`);
+    const { out, exitCode } = await runCheck(['tls.yaml']);
+    expect(out).toBe(
+      `${join(folder, 'tls.yaml')}: server.tls.key: found '${cert}.key', a file that cannot be read (ENOENT), expected a file in PEM that the server can read. Correct the path, or run this as the user of the server.\n1 problem.\n`,
+    );
+    expect(exitCode).toBe(1);
+    writeFileSync(join(folder, 'tls.yaml'), `server: { tls: { cert: ${cert}, key: ${cert} } }\n`);
+    expect(await runCheck(['tls.yaml'])).toMatchObject({ exitCode: 0 });
+  });
+
   test('prints OK as one JSON object', async () => {
     writeFileSync(join(folder, 'good.yaml'), GOOD);
     const { out } = await runCheck(['good.yaml', '--json'], { LAB_KEY: 'canary-7391' });

@@ -1,10 +1,11 @@
 /** Defines `tollgate check`: validates a configuration, tries its providers, prints its JSON Schema. Starts no server. */
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
 import { listModelNames } from '../../catalog/catalog.ts';
 import { warnOfRetirements } from '../../catalog/retirements.ts';
 import type { Config } from '../../config/config.ts';
-import { renderConfigProblem } from '../../config/file/config-problem.ts';
+import { type ConfigProblem, quoteText, renderConfigProblem } from '../../config/file/config-problem.ts';
 import { renderConfigSchema } from '../../config/file/file-schema.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
@@ -35,8 +36,9 @@ export function register(
 
 /** Throws CliFailure for a configuration with problems, after printing them. */
 function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironment): Config {
-  const { config, problems } = loadConfig(source);
-  if (config !== null) {
+  const { config, problems: faults } = loadConfig(source);
+  const problems = config === null ? faults : unreadableFiles(config);
+  if (config !== null && problems.length === 0) {
     environment.stdout(
       json ? `${JSON.stringify(summarize(config, environment.nowMs()))}\n` : renderSummary(config, environment.nowMs()),
     );
@@ -48,6 +50,22 @@ function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironm
   }
   if (!json) environment.stdout(`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.\n`);
   throw new CliFailure(1, '');
+}
+
+/** Files that a start would refuse. A reload accepts them: the server goes on with the certificate that it has. */
+function unreadableFiles({ file, server: { tls } }: Config): readonly ConfigProblem[] {
+  return Object.entries(tls ?? {}).flatMap(([member, path]) => {
+    try {
+      readFileSync(path);
+      return [];
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      const found = `${quoteText(path)}, a file that cannot be read (${code})`;
+      const advice = 'Correct the path, or run this as the user of the server.';
+      const place = { source: file ?? '', line: null, column: null, path: `server.tls.${member}` };
+      return [{ ...place, found, expected: 'a file in PEM that the server can read', advice }];
+    }
+  });
 }
 
 /** Tries every credential of every provider, all at once. Throws CliFailure if one of them cannot be used. */
