@@ -162,6 +162,29 @@ describe('backup', () => {
     expect((await runProgram(dataDir, 'verify')).exitCode).toBe(0);
   });
 
+  test('is restored beside the journal although an account was created after it', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const copy = join(newFolder(), 'copy.db');
+    await runProgram(dataDir, 'backup', copy);
+    const { readAccounts, save } = store.policies;
+    const [account] = await readAccounts();
+    if (account === undefined) throw new Error('a new folder has an account');
+    await save(
+      [{ of: 'account', account: { ...account, id: 'acme', name: 'Acme', mode: 'prepaid' }, isNew: true }],
+      [],
+    );
+    await store.ledger.topup({ id: 'm', account: 'acme', amount: 70n, note: null, at_ms: 1 });
+    await store.close();
+    for (const name of readdirSync(dataDir)) if (name.startsWith('tollgate.db')) rmSync(join(dataDir, name));
+    cpSync(copy, join(dataDir, 'tollgate.db'));
+    const problems: string[] = [];
+    const restored = await openStore({ dataDir, onJournalProblem: (problem) => problems.push(problem) });
+    expect(problems).toEqual([expect.stringContaining('of account acme, which the database does not have')]);
+    expect(await restored.ledger.readBalances('acme')).toMatchObject([{ mode: 'prepaid', available: 70n }]);
+    await restored.close();
+    expect((await runProgram(dataDir, 'verify')).exitCode).toBe(0);
+  });
+
   test('is not mixed with the log that a killed server left of the database before it', async () => {
     const { dataDir, store } = await openFilledStore();
     const copy = join(newFolder(), 'copy.db');

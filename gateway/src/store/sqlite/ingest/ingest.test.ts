@@ -7,6 +7,7 @@ import { describe, expect, test } from 'bun:test';
 import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { everyOrAll } from '../../../../test/harness/exhaustive.ts';
+import { requestIdFloor } from '../../../lib/request-id.ts';
 import { openJournal } from '../../journal/journal.ts';
 import type { Frame } from '../../ports/journal.ts';
 import { seededRandom } from '../../testing/random-calls.ts';
@@ -159,11 +160,6 @@ describe('a block that does not fit the tables', () => {
     ],
     ['a movement that is there', [topup, topup], 'UNIQUE'],
     [
-      'an unknown account',
-      [{ ...end, record: { ...record, account: 'unknown' }, hold: { amount: 9n, prepaid: false } }],
-      'unknown',
-    ],
-    [
       'a balance beyond 64 bits',
       [topup, { ...topup, movement: { ...topup.movement, id: 'n', amount: 2n ** 63n - 1n } }],
       'cannot store REAL',
@@ -183,6 +179,48 @@ describe('a block that does not fit the tables', () => {
       expect(rig.database.query("SELECT 1 FROM call_record WHERE request_id = 'req_other_2'").get()).toBeNull();
       expect(rig.database.query("SELECT 1 FROM call_record WHERE request_id = 'req_other_1'").get()).not.toBeNull();
     }
+    rig.close();
+  });
+});
+
+describe('an account that only the journal has', () => {
+  const id = `${requestIdFloor(START_MS)}7000`;
+  const record = sampleRecord(id, { account: 'lost', at_ms: START_MS, cost_nano_usd: '5' });
+  const topup: Frame = {
+    kind: 'movement',
+    of: 'topup',
+    movement: { id: 'm', account: 'lost', amount: 7n, note: null, at_ms: 3 },
+    prepaid: true,
+    audit: null,
+  };
+  const end: Frame = {
+    kind: 'end',
+    record,
+    hold: { amount: 5n, prepaid: false },
+    posted: 5n,
+    released: 0n,
+    writtenOff: 0n,
+    at_ms: record.at_ms,
+  };
+  test.each<[string, readonly Frame[], string, bigint]>([
+    ['topped up', [topup, end], 'prepaid', 2n],
+    ['used first', [end, topup], 'postpaid', 2n],
+  ])('is added with its money and its usage (%s)', (_, frames, mode, available) => {
+    const rig = openRig();
+    rig.append([{ kind: 'refused', record: sampleRecord('req_0') }]);
+    rig.append(frames);
+    expect(rig.database.query("SELECT mode, name FROM account WHERE id = 'lost'").get()).toEqual({
+      mode,
+      name: 'lost',
+    });
+    expect(balancesOf(rig.database).get('lost')).toMatchObject({ available, charged: 5n });
+    rig.rollUp();
+    const [range, limits] = [
+      { fromMs: 0, toMs: START_MS * 2 },
+      { timeZone: 'UTC', timeMsMax: 30_000 },
+    ];
+    const proof = proveUsage(rig.database, { tenant: { account: 'lost', workspaces: null }, ...range, ...limits });
+    expect(proof).toMatchObject({ usage: 5n, records: 5n, ledger: 5n, calls: 1 });
     rig.close();
   });
 });

@@ -6,7 +6,7 @@ import type { Database } from 'bun:sqlite';
 import type { Block } from '../../journal/block.ts';
 import type { BlockCursor } from '../../journal/block-cursor.ts';
 import { decodeFrames } from '../../journal/decode-frames.ts';
-import type { JournalEnd } from '../../ports/journal.ts';
+import type { Frame, JournalEnd } from '../../ports/journal.ts';
 import type { CallRecord } from '../../ports/records.ts';
 import { StoreError, Unavailable } from '../../ports/store-errors.ts';
 import type { StoredBlock } from '../chunks/build-chunks.ts';
@@ -16,6 +16,7 @@ import { openUsageFolder } from '../rollup/fold-usage.ts';
 import { isAboutRequest, nameSqliteFault } from '../sqlite-fault.ts';
 import { openFrameTables } from './frame-tables.ts';
 import { readMark } from './mark.ts';
+import { openMissingAccounts } from './missing-accounts.ts';
 
 export interface Ingested {
   /** The last block that is in the tables. */
@@ -38,6 +39,8 @@ export interface Ingest {
   addEarlierCharges(): boolean;
   /** Call after another write that may have changed an account. */
   forgetAccounts(): void;
+  /** The accounts that only the journal had, and that were added. */
+  addedAccounts(): readonly string[];
   close(): void;
 }
 
@@ -68,6 +71,7 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored, earli
   const moveMark = database.prepare('UPDATE stream SET epoch = ?, seq = ?, head = ?');
   const usage = openUsageFolder(database, earlierMax);
   const tables = openFrameTables(database, usage);
+  const accounts = openMissingAccounts(database);
   let mark: JournalEnd = readMark(database);
   /** What a killed process committed is in the file, but perhaps not on the disk. */
   let released = 0;
@@ -101,8 +105,10 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored, earli
       if (!isDurable) database.run('PRAGMA synchronous = NORMAL');
       stored = inTransaction(database, () => {
         reach('ingest-begun');
+        const decoded = batch.map((block) => ({ block, frames: decodeFrames(block.body, block.frames) }));
+        for (const { frames } of decoded) if (accounts.add(frames)) usage.forgetZones();
         usage.begin(nowMs());
-        const applied = batch.map(applyBlock);
+        const applied = decoded.map(({ block, frames }) => applyBlock(block, frames));
         tables.write();
         reach('ingest-applied');
         usage.finish(last.seq, nowMs(), GATHER_MS);
@@ -113,23 +119,25 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored, earli
     } catch (fault) {
       tables.forget();
       usage.forget();
+      accounts.forget();
       throw fault;
     } finally {
       if (!isDurable) database.run('PRAGMA synchronous = FULL');
     }
+    accounts.commit();
     reach('ingest-committed');
     mark = { epoch: last.epoch, seq: last.seq, head: Uint8Array.from(last.hash) };
     onStored?.(stored);
   }
 
-  function applyBlock(block: Block): StoredBlock {
-    const { seq, epoch, frames, prev, hash, bytes } = block;
+  function applyBlock(block: Block, frames: readonly Frame[]): StoredBlock {
+    const { seq, epoch, prev, hash, bytes } = block;
     const records: CallRecord[] = [];
-    for (const frame of decodeFrames(block.body, frames)) {
+    for (const frame of frames) {
       tables.apply(frame, block);
       if ('record' in frame) records.push(frame.record);
     }
-    insertBlock.run(seq, epoch, frames, prev, hash, bytes);
+    insertBlock.run(seq, epoch, block.frames, prev, hash, bytes);
     return { seq, records };
   }
 
@@ -197,10 +205,12 @@ export function openIngest({ database, openBlocks, nowMs, reach, onStored, earli
       return hasEarlier;
     },
     forgetAccounts: usage.forgetZones,
+    addedAccounts: accounts.added,
     close() {
       cursor?.close();
       for (const statement of [insertBlock, moveMark]) statement.finalize();
       tables.close();
+      accounts.close();
       usage.close();
     },
   };

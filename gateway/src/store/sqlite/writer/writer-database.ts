@@ -79,8 +79,12 @@ function open(database: Database, path: string, reach: ReachFailpoint): WriterDa
     left: readUnendedCalls(database),
     recovered: taken?.recovered ?? { posted: 0, voided: 0 },
     spooled: taken?.spooled ?? 0,
-    problems: [...(taken?.problems ?? []), ...recovered.problems],
+    problems: [...(taken?.problems ?? []), ...recovered.problems, ...parts.ingest.addedAccounts().map(describeAdded)],
   });
+}
+
+function describeAdded(account: string): string {
+  return `The journal has money or requests of account ${account}, which the database does not have: it was created after the backup that was restored. It was added with its balance. Its settings, workspaces and keys are lost: set and create them again.`;
 }
 
 function reopen(database: Database, path: string, expected: Uint8Array, reach: ReachFailpoint): WriterDatabase {
