@@ -1,7 +1,17 @@
 /** Tests `tollgate verify` and `tollgate backup`: next to a server, without one, and with an invalid ledger. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
@@ -70,6 +80,16 @@ describe('verify', () => {
     const wrong = await runProgram(dataDir, 'verify', '--noted', '3');
     expect(wrong.exitCode).toBe(2);
     expect(wrong.stderr).toContain('expected a number, a colon and a hash');
+  });
+
+  test('says what a folder lacks that cannot be written, as on a read-only disk', async () => {
+    const { dataDir, store } = await openFilledStore();
+    await store.close();
+    // In the place of a file that reading needs beside the database.
+    mkdirSync(join(dataDir, 'tollgate.db-wal'));
+    const { exitCode, stderr } = await runProgram(dataDir, 'verify');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('also to read it, its folder must be writable for this user');
   });
 
   test('reports a missing database', async () => {

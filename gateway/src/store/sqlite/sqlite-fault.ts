@@ -59,5 +59,11 @@ export function nameSqliteFault(fault: unknown, otherwise: 'failed' | 'unknown' 
       `The file is not a valid database (${message}). Restore it from a backup, or choose another data folder.`,
     );
   }
+  if (code.startsWith('SQLITE_CANTOPEN')) {
+    return createStoreError(
+      otherwise,
+      `The database cannot be opened (${message}): also to read it, its folder must be writable for this user. Where the disk is read-only, copy the folder to another one.`,
+    );
+  }
   return createStoreError(otherwise, `The database cannot be used (${message}${code === '' ? '' : `, ${code}`}).`);
 }
