@@ -50,6 +50,10 @@ test('a master key that is lost for good is replaced by a command, and keys with
   expect([offline.status, offline.stderr]).toEqual([1, expect.stringContaining('master.key is missing')]);
   const replaced = await first.run('replace-master-key', '--lost');
   expect([replaced.status, replaced.stdout]).toEqual([0, expect.stringContaining('1 API key does not work')]);
+  // All that is sealed with the key is named: a hook that cannot be opened refuses requests.
+  for (const sealed of ['API key', 'Credentials of providers', 'guardrail hooks', 'alert webhooks', 'Second factors']) {
+    expect(replaced.stdout).toContain(sealed);
+  }
   const rotated = await first.run('keys', 'rotate', id, '--grace', '0s', '--json');
   const { key } = JSON.parse(rotated.stdout) as { readonly key: string };
   const again = await startGateway({ dataDir });

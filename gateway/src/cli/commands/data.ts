@@ -184,8 +184,10 @@ function renderReplaced({ movedTo, keys }: ReplacedMasterKey): string {
   return `${kept}The data folder has a new master key. What the lost one protected cannot be read again:
 - ${keys} API ${keys === 1 ? 'key does' : 'keys do'} not work. Give each a new secret: tollgate keys rotate ID --grace 0s
 - Credentials of providers that were entered in the console: enter them again.
+- Addresses and signing secrets of guardrail hooks, whose rules then refuse requests, unless they fail open: tollgate guardrails set ID --url URL
+- Those of alert webhooks: enter the address again in the console, or create the alert again.
 - Second factors and sessions of the console: tollgate reset-password EMAIL --without-second-factor
-- Kept prompts and responses, and stored answers of idempotency keys, are lost.
+- Kept prompts and responses, stored and cached answers, are lost.
 The ledger, the records and all limits are unchanged. Keep a copy of master.key apart from your backups.
 `;
 }
