@@ -40,6 +40,8 @@ export interface WriterDatabase {
 
 /** Pages per checkpoint: 16 MiB of log. Four times SQLite's default, since each checkpoint waits for the disk. */
 const CHECKPOINT_PAGES = 4_000;
+/** What a long read, such as a backup, keeps the log from losing is given back to the disk beyond this. */
+export const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 /** Larger than what a batch of records usually adds. */
 const PROBE_BYTES = 65_536;
 
@@ -57,6 +59,7 @@ export function openWriterDatabase(
   try {
     migrate(database, Date.now());
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    database.run(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
     if (databaseBytesMax !== null) boundSize(database, databaseBytesMax);
     return stream === null ? open(database, path, reach) : reopen(database, path, stream, reach);
   } catch (fault) {

@@ -1,5 +1,6 @@
 /** Tests what the writer thread answers: writes that come together, blocks of the journal, and requests after the end. */
 import { afterEach, expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
 import { openJournal } from '../../journal/journal.ts';
 import type { Frame } from '../../ports/journal.ts';
 import type { StoreError } from '../../ports/store-errors.ts';
@@ -7,7 +8,7 @@ import { sampleRecord } from '../../testing/sample-record.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
 import { startWriter, type Writer } from './writer.ts';
-import { journalFolder } from './writer-database.ts';
+import { journalFolder, LOG_BYTES_KEPT } from './writer-database.ts';
 
 const newFolder = temporaryFolders();
 const PROGRAM = new URL('./writer-worker.ts', import.meta.url);
@@ -93,4 +94,21 @@ test('closing keeps what was written before, and later requests are refused', as
   expect(reading.query("SELECT 1 AS found FROM account WHERE id = 'one'").get()).toEqual({ found: 1 });
   await expect(writer.write([account('two')])).rejects.toMatchObject({ kind: 'closed' });
   await expect(writer.ingest(1)).rejects.toMatchObject({ kind: 'closed' });
+});
+
+test('the log gives space back that it took while a long read kept it from being emptied', async () => {
+  const { path, writer, reading } = await start();
+  const fill = (bytes: number) => ({
+    sql: "INSERT OR REPLACE INTO meta (name, value) VALUES ('fill', zeroblob(?))",
+    parameters: [bytes],
+    changes: null,
+  });
+  reading.run('BEGIN');
+  reading.query('SELECT count(*) FROM meta').get();
+  await writer.write([fill(LOG_BYTES_KEPT + 8_000_000)]);
+  reading.run('COMMIT');
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(LOG_BYTES_KEPT);
+  // The first empties the log, the second begins at its start again.
+  for (let write = 0; write < 2; write++) await writer.write([fill(1)]);
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(LOG_BYTES_KEPT);
 });
