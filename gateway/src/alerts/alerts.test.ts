@@ -304,6 +304,49 @@ test('deliveries repeated after a lost result have the same id; a dead receiver 
   await store.close();
 });
 
+test('a delivery whose result cannot be stored is not made again while the process runs', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  let hits = 0;
+  let status = 204;
+  const address = receive(() => {
+    hits += 1;
+    return new Response(null, { status });
+  });
+  await store.alerts.createRule(sampleRule('one'), []);
+  let isFull = true;
+  const saveAttempt: Store['alerts']['saveAttempt'] = (delivery) =>
+    isFull ? Promise.reject(new Error('the disk is full')) : store.alerts.saveAttempt(delivery);
+  let nowMs = Date.now();
+  const deliver = deliveringTo(
+    { ...store, alerts: { ...store.alerts, saveAttempt } },
+    { one: address },
+    () => 0,
+    () => nowMs,
+  );
+  const deliverLater = () => {
+    nowMs += 5_000;
+    return deliver();
+  };
+  await evaluateAlerts(sourcesOf(store, [budgetOf('a')], 80n), nowMs);
+  for (let round = 0; round < 3; round += 1) await expect(deliverLater()).rejects.toThrow('the disk is full');
+  expect(hits).toBe(1);
+  isFull = false;
+  await deliverLater();
+  expect(hits).toBe(1);
+  expect(await store.alerts.readDeliveries('one', 1)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  // A refused one is due again by its own time.
+  [isFull, status] = [true, 503];
+  await evaluateAlerts(sourcesOf(store, [budgetOf('b')], 80n), nowMs);
+  for (let round = 0; round < 3; round += 1) await expect(deliverLater()).rejects.toThrow('the disk is full');
+  expect(hits).toBe(2);
+  [isFull, status] = [false, 204];
+  await deliverLater();
+  await deliverLater();
+  expect(hits).toBe(3);
+  expect(await store.alerts.readDeliveries('one', 1)).toMatchObject([{ status: 'delivered', attempts: 2 }]);
+  await store.close();
+});
+
 test('failed attempts back off up to an hour, and end after a day and ten attempts', async () => {
   const fresh = {
     id: 'a',

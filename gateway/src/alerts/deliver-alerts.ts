@@ -37,6 +37,7 @@ export interface AlertSender {
 /** Returns a function that starts to send what is due, and resolves when each rule that it started has paused. */
 export function createDelivering(sender: AlertSender): () => Promise<void> {
   const sending = new Set<string>();
+  const unsaved = new Map<string, AlertDelivery>();
   return async () => {
     const nowMs = sender.nowMs();
     const idle = (await sender.alerts.readRules()).filter(
@@ -46,7 +47,7 @@ export function createDelivering(sender: AlertSender): () => Promise<void> {
       idle.map(async (rule) => {
         sending.add(rule.id);
         try {
-          await sendDue(sender, rule);
+          await sendDue(sender, rule, unsaved);
         } finally {
           sending.delete(rule.id);
         }
@@ -62,17 +63,26 @@ function isQuiet(sender: AlertSender, rule: AlertRule): boolean {
   return quietFrom < quietTo ? quietFrom <= minute && minute < quietTo : quietFrom <= minute || minute < quietTo;
 }
 
-async function sendDue(sender: AlertSender, rule: AlertRule): Promise<void> {
+/** `unsaved`: deliveries after an attempt that the store did not take, such as while the disk is full. */
+async function sendDue(sender: AlertSender, rule: AlertRule, unsaved: Map<string, AlertDelivery>): Promise<void> {
   for (;;) {
     const due = await sender.alerts.readDue(rule.id, sender.nowMs(), BATCH);
     for (const delivery of due) {
-      const { isSent, problem } = await (rule.channel === 'email' ? mail : post)(sender, rule, delivery);
-      const after = afterAttempt(delivery, isSent ? null : (problem ?? ''), sender.nowMs(), quietMsOf(rule));
-      await sender.alerts.saveAttempt(isSent ? { ...after, error: problem } : after);
-      if (!isSent) return;
+      const after = unsaved.get(delivery.id) ?? (await send(sender, rule, delivery));
+      unsaved.set(delivery.id, after);
+      await sender.alerts.saveAttempt(after);
+      unsaved.delete(delivery.id);
+      if (after.status !== 'delivered') return;
     }
     if (due.length < BATCH) return;
   }
+}
+
+/** The delivery after an attempt. */
+async function send(sender: AlertSender, rule: AlertRule, delivery: AlertDelivery): Promise<AlertDelivery> {
+  const { isSent, problem } = await (rule.channel === 'email' ? mail : post)(sender, rule, delivery);
+  const after = afterAttempt(delivery, isSent ? null : (problem ?? ''), sender.nowMs(), quietMsOf(rule));
+  return isSent ? { ...after, error: problem } : after;
 }
 
 /** The delivery after an attempt; `error` null: it succeeded. `quietMs`: the time in a day in which nothing is sent. */
