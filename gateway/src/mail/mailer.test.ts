@@ -114,6 +114,23 @@ test('a recipient refused for good keeps no other from the message; one refused 
   expect(await refused.send(MAIL)).toMatchObject({ isSent: false, problem: expect.stringContaining('554 spam') });
 });
 
+test('a message that is sent again goes to those only who do not have it yet', async () => {
+  let reply: string | null = '451 later';
+  const { send, received } = await rig({ recipient: (address) => (address.startsWith('bob') ? reply : null) });
+  const other = { ...MAIL, id: 'dlv_2' };
+  for (let round = 0; round < 2; round += 1) expect((await send(MAIL)).isSent).toBe(false);
+  expect((await send(other)).isSent).toBe(false);
+  expect(received.map(({ to }) => to)).toEqual([['ada@example.com'], ['ada@example.com']]);
+  reply = null;
+  expect(await send(MAIL)).toEqual({ isSent: true, problem: null });
+  expect(received.at(-1)?.to).toEqual(['bob@example.com']);
+  expect(received.at(-1)?.data).toContain('To: ada@example.com, bob@example.com\r\n');
+  // No recipient is left who could get it.
+  reply = '550 no such user';
+  expect(await send(other)).toEqual({ isSent: true, problem: expect.stringContaining('550 no such user') });
+  expect(received).toHaveLength(3);
+});
+
 test('no text adds a header, a recipient, a command or markup', async () => {
   const evil = 'x\r\nBcc: eve@evil.test\r\n\r\n.\r\nRCPT TO:<eve@evil.test>\r\n<script>alert(1)</script>"\'';
   const { send, received, lines } = await rig({});

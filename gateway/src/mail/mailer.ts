@@ -7,6 +7,8 @@ import type { ServerConfig, SmtpConfig } from '../config/config.ts';
 const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
 const PROBLEM_CHARACTERS_MAX = 200;
+/** Messages that only some of their recipients have. */
+const INCOMPLETE_MAX = 1_000;
 
 /** A message of plain text; everything in it may be from strangers. */
 export interface Mail {
@@ -42,6 +44,8 @@ export function createMailer(
   server: () => Pick<ServerConfig, 'smtp' | 'publicUrl'>,
   { ca, timeoutMs = TIMEOUT_MS }: { readonly ca?: string; readonly timeoutMs?: number } = {},
 ): SendMail {
+  /** The recipients who were refused for now, by the id of a message that others have. */
+  const left = new Map<string, readonly string[]>();
   return async (mail) => {
     const { smtp: config, publicUrl } = server();
     if (config === null) return { isSent: false, problem: NOT_CONFIGURED };
@@ -71,7 +75,7 @@ export function createMailer(
       const [, domain] = config.from.split('@');
       const { text, html } = renderMail(mail);
       const { rejectedErrors = [] } = await transport.sendMail({
-        envelope: { from: config.from, to: [...mail.to] },
+        envelope: { from: config.from, to: [...(left.get(mail.id) ?? mail.to)] },
         from: { name: 'Tollgate', address: config.from },
         to: mail.to.map((address) => ({ name: '', address })),
         subject: mail.subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
@@ -83,15 +87,26 @@ export function createMailer(
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const isForNow = rejectedErrors.some(({ responseCode }) => responseCode === undefined || responseCode < 500);
+      const deferred = rejectedErrors.filter((refusal) => !isForGood(refusal));
+      const again = deferred.flatMap(({ recipient }) => recipient ?? []);
+      if (left.size >= INCOMPLETE_MAX) left.clear();
+      if (again.length === 0) left.delete(mail.id);
+      else left.set(mail.id, again);
       const refusals = rejectedErrors.map((one) => one.message).join('; ');
-      return { isSent: !isForNow, problem: refusals === '' ? null : shown(config, refusals) };
+      return { isSent: deferred.length === 0, problem: refusals === '' ? null : shown(config, refusals) };
     } catch (cause) {
-      return { isSent: false, problem: shown(config, cause instanceof Error ? cause.message : String(cause)) };
+      // Every recipient who is left was refused.
+      const isOver = cause instanceof Error && 'rejectedErrors' in cause && isForGood(cause) && left.delete(mail.id);
+      return { isSent: isOver, problem: shown(config, cause instanceof Error ? cause.message : String(cause)) };
     } finally {
       transport.close();
     }
   };
+}
+
+/** Of all recipients together, the reply is one for now if there is any. */
+function isForGood(refusal: Error): boolean {
+  return 'responseCode' in refusal && typeof refusal.responseCode === 'number' && refusal.responseCode >= 500;
 }
 
 /** A server may repeat what it was sent, also as base64 (RFC 4954, 4 and RFC 4616). */
