@@ -174,13 +174,19 @@ export function clientAddress(
   trustedProxies: readonly IpRange[],
 ): string | null {
   if (trustedProxies.length === 0 || forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer;
-  const hops = forwardedFor.split(',').map((hop) => hop.trim());
+  const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()));
   for (let index = hops.length - 1; index >= 0; index--) {
     const hop = hops[index] ?? '';
     if (parseIpAddress(hop) === null) return null;
     if (index === 0 || !isTrusted(hop, trustedProxies)) return hop;
   }
   return peer;
+}
+
+/** Some proxies add the port of the client: `192.0.2.7:50123`, `[2001:db8::7]:50123`. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([\da-fA-F:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? [];
+  return v6 ?? v4 ?? hop;
 }
 
 /**

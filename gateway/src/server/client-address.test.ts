@@ -1,7 +1,7 @@
-/** Tests whose headers are trusted about https. The contract's tests cover trust in addresses. */
+/** Tests whose headers are trusted about https, and addresses with ports. The contract's tests cover trust in addresses. */
 import { expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { isForwardedHttps } from './answer-request.ts';
+import { clientAddress, isForwardedHttps } from './answer-request.ts';
 
 const proxies = [parseIpRange('10.0.0.0/8')];
 
@@ -18,4 +18,19 @@ test.each([
 
 test('without trusted proxies no header is trusted', () => {
   expect(isForwardedHttps('10.1.2.3', 'https', [])).toBe(false);
+});
+
+// As Azure Application Gateway writes them; other load balancers on request.
+test.each([
+  ['192.0.2.7:50123', '192.0.2.7'],
+  ['[2001:db8::7]:50123', '2001:db8::7'],
+  ['[2001:db8::7]', '2001:db8::7'],
+  ['198.51.100.1, 192.0.2.7:50123, 10.9.9.9:443', '192.0.2.7'],
+  ['2001:db8::7', '2001:db8::7'],
+  ['192.0.2.7:', null],
+  ['192.0.2.7:1:2', null],
+  ['192.0.2.7:x', null],
+  ['[2001:db8::7', null],
+] as const)('of x-forwarded-for %j the address is %j', (forwardedFor, expected) => {
+  expect(clientAddress('10.1.2.3', forwardedFor, proxies)).toBe(expected);
 });
