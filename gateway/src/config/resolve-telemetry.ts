@@ -94,6 +94,9 @@ function resolveSampling(shape: OtlpShape, variables: StandardVariables): TraceS
   };
 }
 
+/** A timer takes no more than 24 days, and a longer one would fire at once. */
+const DAY_MS = 86_400_000;
+
 const SAMPLERS = [
   'parentbased_traceidratio',
   'parentbased_always_on',
@@ -129,8 +132,8 @@ class StandardVariables {
   milliseconds(variable: string): number | undefined {
     return this.#number(
       variable,
-      'a whole number of milliseconds from 1',
-      (value) => Number.isInteger(value) && value > 0,
+      `a whole number of milliseconds from 1 to ${DAY_MS}`,
+      (value) => Number.isInteger(value) && value > 0 && value <= DAY_MS,
     );
   }
 
