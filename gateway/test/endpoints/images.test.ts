@@ -199,6 +199,18 @@ test.each([
 });
 
 test.each([
+  ['one finished image', [{ size: '1024x1024', quality: 'medium', usage: USAGE }], 'partial', String(COST)],
+  ['no finished image', [], 'void', '0'],
+])('a stream that fails after %s costs what is finished', async (_, finished, source, cost) => {
+  const events = finished.map((facts) => ({ type: 'image_generation.completed', b64_json: 'AAAA', ...facts }));
+  const partial = { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 };
+  const body = sse(partial, ...events, { type: 'error', error: { code: 'server_error', message: 'sorry' } });
+  rig.upstream.answer('gpt-image-2', { ...EVENTS, body });
+  const record = await rig.recordOf(await draw({ stream: true, n: 2 }));
+  expect([record?.error, record?.usage_source, record?.cost_nano_usd]).toEqual(['upstream_failed', source, cost]);
+});
+
+test.each([
   ['no prompt', { prompt: undefined }, 400, 'prompt'],
   ['no model, for which a provider would take its own', { model: undefined }, 400, 'model'],
   ['more images than any provider makes', { n: 11 }, 400, 'n'],

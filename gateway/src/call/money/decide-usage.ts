@@ -30,7 +30,8 @@ export function decideUsage(call: Arrived, outcome: EndedAnswer): Charge {
   const ended = {
     endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
-    produced: facts !== null && facts.outputBytes > 0,
+    // The bytes of images say nothing of tokens, and are not counted.
+    produced: facts !== null && (facts.outputBytes > 0 || (facts.counted?.extras?.images ?? 0) > 0),
     usage,
     usageSoFar,
     countedWhenReported,
