@@ -43,6 +43,27 @@ test.each([
   expect(stored).toEqual([{ path, kind: 'address', id: 'gs://bucket/file' }]);
 });
 
+test.each([
+  ['a tool', { ...HELLO, tools: [[{ googleSearch: {} }]] }, 'tools.0'],
+  [
+    'a part of the instruction',
+    { ...HELLO, systemInstruction: { parts: [[{ text: 'hi' }]] } },
+    'systemInstruction.parts.0',
+  ],
+])('a list in place of %s is refused', (_, body, path) => {
+  expect(refusal(body)).toBe(path);
+});
+
+test('a result that is a list reaches a model of another format as it came', () => {
+  const response = [{ output: 'one' }];
+  const contents = [
+    { role: 'model', parts: [{ functionCall: { name: 'f' } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'f', response } }] },
+  ];
+  const { turns } = parseRequest(outlineOf({ contents }), startTranslationNotes(false), PATH);
+  expect(turns[1]?.parts).toMatchObject([{ kind: 'tool_result', parts: [{ text: JSON.stringify(response) }] }]);
+});
+
 test('100,000 calls and their results are parsed in one pass', () => {
   const parts = (make: (at: number) => object) =>
     Array.from({ length: 100 }, (_, place) => Array.from({ length: 500 }, (_, at) => make(place * 500 + at)));

@@ -54,6 +54,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const media = checkContents(given(root, 'contents'), context, found);
   checkInstruction(given(root, 'systemInstruction'), media, found);
   const tools = given(root, 'tools');
+  const kinds = kindsIn(tools);
   noteStores(tools, found);
   const config = checkConfig(given(root, 'generationConfig'));
   const limit = config === undefined ? undefined : numberOf(config, 'maxOutputTokens');
@@ -70,8 +71,8 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     otherLimit: null,
     mayChangeLimit: false,
     answers: (config === undefined ? undefined : numberOf(config, 'candidateCount')) ?? 1,
-    extras: findExtras(tools, config, media.parts),
-    priced: findPriced(root, tools, config),
+    extras: findExtras(kinds, config, media.parts),
+    priced: findPriced(root, kinds, config),
     stored: referencesOf(found),
   };
 }
@@ -149,6 +150,7 @@ function checkContents(contents: JsonNode | undefined, { limits }: CheckContext,
 function checkInstruction(node: JsonNode | undefined, media: MediaTally, found: StoredReference[]): void {
   const parts = node === undefined ? undefined : given(node, 'parts');
   for (const [index, part] of (parts === undefined ? [] : listOf(parts)).entries()) {
+    checkKind(part, `systemInstruction.parts.${index}`, ['object'], 'a part (an object)');
     checkPart(part, `systemInstruction.parts.${index}`, media, found);
   }
 }
@@ -196,7 +198,7 @@ const FREE_TOOLS: ReadonlySet<string> = new Set([
   'mcpServers',
 ]);
 
-/** The kinds of the tools, by their path. */
+/** The kinds of the tools, by their path. Throws CallFailure for what is no tool. */
 function kindsIn(tools: JsonNode | undefined): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>();
   for (const [index, tool] of tools === undefined ? [] : listOf(tools).entries()) {
@@ -209,13 +211,13 @@ function kindsIn(tools: JsonNode | undefined): ReadonlyMap<string, string> {
 
 /** Undefined for a request of text without searches. */
 function findExtras(
-  tools: JsonNode | undefined,
+  kinds: ReadonlyMap<string, string>,
   config: JsonNode | undefined,
   mediaParts: number,
 ): RequestExtras | undefined {
   const modalities = config === undefined ? undefined : given(config, 'responseModalities');
   const mediaOutput = modalities !== undefined && listOf(modalities).some((word) => stringValue(word) !== 'TEXT');
-  const searches = [...kindsIn(tools).values()].some((kind) => SEARCHES.has(kind));
+  const searches = [...kinds.values()].some((kind) => SEARCHES.has(kind));
   if (mediaParts === 0 && !mediaOutput && !searches) return undefined;
   const toolRequests = new Map(searches ? [['web_search', SEARCHES_ASSUMED] as const] : []);
   return { mediaInput: mediaParts > 0, mediaOutput, toolRequests };
@@ -257,15 +259,13 @@ function findOthers(config: JsonNode | undefined): Pick<PricedMembers, 'models' 
 /** Undefined: nothing changes the price. */
 function findPriced(
   root: JsonNode,
-  tools: JsonNode | undefined,
+  kinds: ReadonlyMap<string, string>,
   config: JsonNode | undefined,
 ): PricedMembers | undefined {
   const node = given(root, 'serviceTier');
   const word = node === undefined ? undefined : readTier(node);
   const tier: TierWords = word === undefined || STANDARD_TIERS.has(word) ? {} : { service_tier: word };
-  const unpriced = [...kindsIn(tools)].flatMap(([path, kind]) =>
-    FREE_TOOLS.has(kind) || SEARCHES.has(kind) ? [] : [path],
-  );
+  const unpriced = [...kinds].flatMap(([path, kind]) => (FREE_TOOLS.has(kind) || SEARCHES.has(kind) ? [] : [path]));
   const others = findOthers(config);
   const isOne = others.models.length === 0 && others.anyModel === null;
   if (isOne && unpriced.length === 0 && tier.service_tier === undefined) return undefined;

@@ -215,7 +215,7 @@ function readResponse(response: JsonNode | undefined): {
   readonly is_error: boolean;
 } {
   if (response === undefined) return { parts: [], is_error: false };
-  const [only, ...others] = children(response);
+  const [only, ...others] = response.kind === 'object' ? children(response) : [];
   const name = only === undefined || others.length > 0 ? '' : nameOf(only);
   const text = only === undefined ? undefined : stringValue(only);
   const isError = name === 'error';
