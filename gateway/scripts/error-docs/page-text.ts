@@ -204,10 +204,18 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
     example: 'all providers of the model limit the rate of calls; try again later',
   },
   upstream_overloaded: {
-    cause: 'The provider is overloaded, or every target of the model has as many requests as it may take.',
+    cause: 'The provider is overloaded.',
     retry: SAFE,
     remedy:
       'Wait a little. For the operator: a [second target](fallback.md) at another provider takes over in such moments.',
+    example: 'the model provider is overloaded',
+  },
+  targets_full: {
+    cause:
+      'No target of the model had a place for the request within two seconds: each has as many requests as its `max_concurrency` allows.',
+    retry: SHORTLY,
+    remedy:
+      'For the operator: raise `max_concurrency` if the provider can take more, or add a [second target](fallback.md).',
     example: 'no target of the model can take the call now; try again shortly',
   },
   upstream_timeout: {

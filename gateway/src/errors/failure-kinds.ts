@@ -46,6 +46,8 @@ export const FAILURE_KINDS = {
   output_over_context: CALLER,
   upstream_rate_limited: UPSTREAM,
   upstream_overloaded: UPSTREAM,
+  /** No attempt was made: each target of the model has as many requests as the operator allows it. */
+  targets_full: UPSTREAM,
   upstream_timeout: UPSTREAM,
   upstream_failed: UPSTREAM,
   upstream_credential: UPSTREAM,

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Scenario } from '../fake-upstream/scenario.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { ask, endsInError, hasTerminal, PROTOCOLS, type ProtocolName, recordsById } from './calls.ts';
@@ -101,6 +102,12 @@ beforeAll(async () => {
           price,
           targets: ['limited-one', 'limited-two'].map((model) => ({ provider: 'second-chat', model })),
         },
+        'paused-alone': { price, targets: [{ provider: 'second-chat', model: 'paused' }] },
+        'paused-first': {
+          price,
+          targets: ['paused', 'asked'].map((model) => ({ provider: 'second-chat', model })),
+        },
+        crowded: { price, targets: [{ provider: 'second-chat', model: 'crowded', max_concurrency: 1 }] },
         broken: { price, targets: ['broken-one', 'broken-two'].map((model) => ({ provider: 'second-chat', model })) },
         ...Object.fromEntries(
           [undefined, 0].map((uncertain_retry) => [
@@ -228,6 +235,51 @@ test('where all targets limit the rate, the client hears the earliest pause', as
   }
   const answer = await ask(pair.gateway, { protocol: 'chat', model: 'limited', stream: false });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '10']);
+});
+
+test('a target that was not asked, because it pauses, may be back before the one that was', async () => {
+  for (const [model, seconds] of [
+    ['paused', 12],
+    ['asked', 50],
+  ] as const) {
+    pair.fake.script(model, { status: 429, headers: { 'retry-after': `${seconds}` }, errorBodyBytes: 90 });
+  }
+  await ask(pair.gateway, { protocol: 'chat', model: 'paused-alone', stream: false });
+  const answer = await ask(pair.gateway, { protocol: 'chat', model: 'paused-first', stream: false });
+  expect(answer.status).toBe(429);
+  expect(pair.fake.served('asked')).toHaveLength(1);
+  // A pause is up to a tenth longer than the provider says.
+  expect(Number(answer.headers.get('retry-after'))).toBeWithin(10, 15);
+});
+
+test('where the only target has no place, the refusal says when to come back', async () => {
+  pair.fake.script('crowded', { answer: 'long:40', holdAfterEvent: 5 });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const first = ask(pair.gateway, { protocol: 'chat', model: 'crowded', stream: true, signal }).catch(() => null);
+  await eventually('the first request', () => pair.fake.served('crowded').length > 0 || null);
+  const post = (path: string, body: object) =>
+    fetch(pair.gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'crowded', ...body }),
+    });
+  const messages = [{ role: 'user', content: 'Count the carts.' }];
+  const answers = await Promise.all([
+    post('/v1/chat/completions', { messages }),
+    post('/v1/messages', { messages, max_tokens: 9 }),
+    post('/v1/responses', { input: 'Count the carts.' }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 500]);
+  const records = await recordsById(pair.gateway);
+  for (const { headers } of answers) {
+    expect(headers.get('retry-after')).toBe('1');
+    const record = records.get(headers.get('x-request-id') ?? '');
+    expect(record).toMatchObject({ error: 'targets_full', cost_nano_usd: '0', reason: { kind: 'no_target' } });
+    expect(record?.attempts).toEqual([]);
+  }
+  leaving.abort();
+  await first;
 });
 
 test('the time of a request holds for all attempts together', async () => {

@@ -338,6 +338,7 @@ const ELSEWHERE = [
   'guardrail_unavailable',
   'gateway_fault',
   'draining',
+  'targets_full',
   'store_unavailable',
 ];
 /** In `records.test.ts`. */

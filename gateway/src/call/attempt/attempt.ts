@@ -18,7 +18,7 @@ import { type LostRequest, loseRequest, riskOfWaiting } from './lost-request.ts'
 import { type NotAnswered, notAnswered, type ReadAnswer, type Reply, readFolded } from './read-answer.ts';
 import { RequestForms } from './request-forms.ts';
 import { type AttemptListener, RunningAttempt } from './running-attempt.ts';
-import { failureOf, withRetryAfter } from './upstream-outcome.ts';
+import { failureOf, retryWithin, withRetryAfter } from './upstream-outcome.ts';
 
 /** How the attempts ended: with a stream to the client, which goes on, or with a reply in one piece. */
 export type AttemptOutcome =
@@ -104,18 +104,19 @@ class Attempts implements AttemptListener, StreamedCall, Interruptible, EventLis
   }
 
   /** Ends the call with the failure of the attempt that says most; none was made: with the reason. */
-  #endWithout({ best, refusal }: NoTarget<LostRequest>): void {
+  #endWithout({ best, refusal, retryAfterSeconds }: NoTarget<LostRequest>): void {
     if (best === null) {
       this.#finish(notAnswered(refusal ?? new CallFailure('gateway_fault', 'the gateway failed'), null));
       return;
     }
+    const lost = { ...best.lost, failure: retryWithin(best.lost.failure, retryAfterSeconds) };
     if (best === this.#lost) {
-      this.#finish(best.lost);
+      this.#finish(lost);
       return;
     }
     this.#priceLost();
     setTarget(this.#call, best.target);
-    this.#finish({ ...best.lost, facts: null });
+    this.#finish({ ...lost, facts: null });
   }
 
   /** The attempt before is not the call's last. */

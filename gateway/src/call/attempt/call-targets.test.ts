@@ -118,6 +118,33 @@ describe('the next request', () => {
   });
 });
 
+describe('where nothing is left to try, the client is to come back when the first target is', () => {
+  test('a target that pauses was not asked, and comes back before the one that was', async () => {
+    const { call, targets, name } = await open([{ name: 'a' }, { name: 'b' }]);
+    const earlier = new CallTargets<AttemptFailure>(call, planCall(call));
+    await name(earlier.begin());
+    await name(earlier.failed(failureOf('rate', 20_000)));
+    earlier.abandoned();
+    expect(await name(targets.begin())).toBe('b');
+    const end = await targets.failed(failureOf('rate', 50_000));
+    expect(end).toMatchObject({ kind: 'no_target', best: { pauseMs: 50_000 }, retryAfterSeconds: 20 });
+  });
+
+  test('a target that is full has a place before the one that pauses', async () => {
+    const plans = [{ name: 'a', maxConcurrency: 1 }, { name: 'b' }];
+    const one = await open(plans);
+    const pausing = new CallTargets<AttemptFailure>(one.call, planCall(one.call), [...one.call.candidates].reverse());
+    await one.name(pausing.begin());
+    const waiting = pausing.failed(failureOf('rate', 40_000));
+    expect(await one.name(waiting)).toBe('a');
+    void one.targets.begin();
+    const three = new CallTargets<AttemptFailure>(one.call, planCall(one.call));
+    const { kind, refusal } = (await three.begin()) as { readonly kind: string; readonly refusal: CallFailure };
+    expect([kind, refusal.kind, refusal.details.retryAfterSeconds]).toEqual(['no_target', 'targets_full', 1]);
+    one.targets.abandoned();
+  });
+});
+
 describe('a target that cannot express the request', () => {
   // The body has no messages, which only a translation needs.
   const PLANS = [

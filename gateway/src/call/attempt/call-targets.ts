@@ -27,6 +27,8 @@ export interface NoTarget<Failure> {
   readonly best: Failure | null;
   /** Without an attempt: the failure to tell. */
   readonly refusal: CallFailure | null;
+  /** When the first target that only pauses takes calls again; null: none is known to pause. */
+  readonly retryAfterSeconds: number | null;
 }
 
 /** The request to send to `call.target`, or the end. */
@@ -87,6 +89,8 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   #onPlace: ((isIn: boolean) => void) | null = null;
   /** Why a target could not serve this request; told if no attempt is made. */
   #skipped: CallFailure | null = null;
+  /** A target had no place for the call. */
+  #wasFull = false;
   #isOver = false;
 
   /** `first`: the request as planned for `call.target`; null: it is not planned yet. */
@@ -207,7 +211,10 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   /** Takes a place at the target and moves the call's money there. */
   async #moveTo(target: Target, isSame: boolean): Promise<NextRequest<Failure>> {
     if (target.maxConcurrency !== null) {
-      if (!(await this.#enter(target))) return this.#skip(null);
+      if (!(await this.#enter(target))) {
+        this.#wasFull = true;
+        return this.#skip(null);
+      }
       this.#plan.sent(performance.now());
     }
     if (!isSame) {
@@ -294,8 +301,12 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
   #end(): NoTarget<Failure> {
     const { best, refusal, retryAfterMs } = this.#plan;
     this.#call.unavailable = unavailableTargets(this.#call, best === null);
-    if (best !== null) return { kind: 'no_target', best, refusal: null };
-    return { kind: 'no_target', best: null, refusal: this.#skipped ?? refusalOf(refusal, retryAfterMs) };
+    const inMs = this.#wasFull ? FULL_MS : retryAfterMs;
+    const retryAfterSeconds = inMs === null ? null : Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(inMs / 1_000)));
+    if (best !== null) return { kind: 'no_target', best, refusal: null, retryAfterSeconds };
+    const why = this.#wasFull ? null : refusal;
+    const told = this.#skipped ?? refusalOf(why, retryAfterSeconds);
+    return { kind: 'no_target', best: null, refusal: told, retryAfterSeconds };
   }
 }
 
@@ -328,13 +339,13 @@ const REFUSALS: { readonly [refusal in FailureClass]?: readonly [FailureKind, st
   config: ['upstream_misconfigured', 'no provider of the model knows it as configured'],
   timeout: ['upstream_timeout', 'the time of the call was over before it could be sent'],
 };
-const FULL = ['upstream_overloaded', 'no target of the model can take the call now; try again shortly'] as const;
+const FULL = ['targets_full', 'no target of the model can take the call now; try again shortly'] as const;
+const FULL_MS = 1_000;
 const RETRY_SECONDS_MAX = 60;
 
-function refusalOf(refusal: FailureClass | null, retryAfterMs: number | null): CallFailure {
+function refusalOf(refusal: FailureClass | null, retryAfterSeconds: number | null): CallFailure {
   const [kind, message] = (refusal === null ? undefined : REFUSALS[refusal]) ?? FULL;
-  const seconds = Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)));
-  const details =
-    kind === 'upstream_rate_limited' || kind === 'upstream_overloaded' ? { retryAfterSeconds: seconds } : {};
+  const isPause = kind === 'upstream_rate_limited' || kind === 'targets_full';
+  const details = isPause ? { retryAfterSeconds: retryAfterSeconds ?? FULL_MS / 1_000 } : {};
   return new AttemptFailure(kind, refusal ?? 'overloaded', message, details);
 }

@@ -49,6 +49,13 @@ export function withRetryAfter(failure: CallFailure): CallFailure {
   return new CallFailure(kind, message, { ...details, retryAfterSeconds: DEAD_ROUTE_SECONDS });
 }
 
+/** Another target of the route may take calls before the one that the failure is of; null: none is known to. */
+export function retryWithin(failure: CallFailure, seconds: number | null): CallFailure {
+  const { kind, message, details } = failure;
+  if (seconds === null || (details.retryAfterSeconds ?? 0) <= seconds) return failure;
+  return new CallFailure(kind, message, { ...details, retryAfterSeconds: seconds });
+}
+
 /** An error other than a CallFailure is a fault of the gateway. */
 export function failureOf(error: unknown): CallFailure {
   return error instanceof CallFailure

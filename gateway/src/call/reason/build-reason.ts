@@ -42,6 +42,7 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   output_over_context: 'invalid_request',
   upstream_rate_limited: 'provider_error',
   upstream_overloaded: 'provider_error',
+  targets_full: 'provider_error',
   upstream_timeout: 'provider_error',
   upstream_failed: 'provider_error',
   upstream_credential: 'provider_credential',

@@ -39,6 +39,7 @@ export const ERROR_WORDS: { readonly [kind in FailureKind]: ErrorWords } = {
   output_over_context: OVER_CONTEXT,
   upstream_rate_limited: RATE_LIMITED,
   upstream_overloaded: FAULT,
+  targets_full: UNAVAILABLE,
   upstream_timeout: FAULT,
   upstream_failed: FAULT,
   upstream_credential: FAULT,

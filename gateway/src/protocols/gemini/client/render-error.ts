@@ -41,6 +41,7 @@ const WORDS: { readonly [kind in FailureKind]: Words } = {
   output_over_context: [400, INVALID],
   upstream_rate_limited: EXHAUSTED,
   upstream_overloaded: UNAVAILABLE,
+  targets_full: UNAVAILABLE,
   upstream_timeout: [504, 'DEADLINE_EXCEEDED'],
   upstream_failed: FAULT,
   upstream_credential: FAULT,

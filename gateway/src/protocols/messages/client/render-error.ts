@@ -39,6 +39,7 @@ const WORDS: { readonly [kind in FailureKind]: Words } = {
   output_over_context: [400, INVALID],
   upstream_rate_limited: RATE_LIMITED,
   upstream_overloaded: [529, 'overloaded_error'],
+  targets_full: UNAVAILABLE,
   upstream_timeout: [504, 'timeout_error'],
   upstream_failed: FAULT,
   upstream_credential: FAULT,

@@ -20,6 +20,8 @@ const OWN_WORDS: { readonly [kind in FailureKind]?: ErrorWords } = {
   model_wrong_protocol: NO_MODEL,
   not_found: [404, INVALID, 'not_found'],
   quota_exceeded: [429, 'insufficient_quota', 'insufficient_quota'],
+  // No target is left: contract, 10.11.
+  targets_full: ERROR_WORDS.upstream_overloaded,
 };
 
 function wordsOf({ kind, details }: CallFailure): ErrorWords {
