@@ -21,7 +21,8 @@ test.each(DETECTORS.map(({ name, sample }) => [name, sample]))(
   (name, sample) => {
     // Of the address of a database, what its password is in.
     const whole = name === 'database_password' ? sample.slice(0, sample.indexOf('@') + 1) : sample;
-    for (const text of [sample, `see ${sample}, ok`, `x:"${sample}"\n`, `(${sample}).`]) {
+    const escaped = [`{"log":"a\\n${sample}\\n"}`, `\\u003e${sample}\\u003c`];
+    for (const text of [sample, `see ${sample}, ok`, `x:"${sample}"\n`, `(${sample}).`, ...escaped]) {
       expect(find(text)).toContain(`${name}: ${whole}`);
     }
   },
@@ -48,6 +49,10 @@ test('terms are whole words in any case, with any one space', () => {
     'Project Falcon: PROJECT\tfalcon',
     'C++: c++',
     'ÄRGER: ärger',
+  ]);
+  expect(find('{"a":"x\\nproject falcon"} C:\\falcon wing', terms)).toEqual([
+    'Project Falcon: project falcon',
+    'falcon wing: falcon wing',
   ]);
 });
 

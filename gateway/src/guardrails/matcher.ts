@@ -30,7 +30,26 @@ export interface Matcher {
 }
 
 /** How much of the text before a place decides whether a match may begin there. */
-export const CONTEXT_LENGTH = 4;
+export const CONTEXT_LENGTH = 6;
+
+/** Escapes of white space and of characters, as in JSON and code within a text. */
+const ESCAPE = /\\(?:[bfnrt]|u[0-9A-Fa-f]{4})/;
+const ESCAPED = charClass(/[bfnrt]/);
+const HEX = charClass(/[0-9A-Fa-f]/);
+const BACKSLASH = 0x5c;
+
+/** What follows an escape is no part of the word that the letters of the escape would make with it. */
+export function isAfterEscape(text: string, at: number): boolean {
+  if (text.charCodeAt(at - 2) === BACKSLASH && isIn(ESCAPED, text.charCodeAt(at - 1))) return true;
+  return (
+    at >= 6 && text.charCodeAt(at - 6) === BACKSLASH && text[at - 5] === 'u' && runEnd(text, at - 4, HEX, 4) === at
+  );
+}
+
+/** The source of a pattern that matches where no character of the class comes before, unless it ends an escape. */
+export function notAfter({ source }: RegExp): string {
+  return `(?<!${source}(?<!${ESCAPE.source}))`;
+}
 
 /** Whether an ASCII character is of a class; others are not. */
 export type CharClass = Uint8Array;

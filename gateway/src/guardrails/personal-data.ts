@@ -4,13 +4,14 @@
  */
 import { isIPv6 } from 'node:net';
 import { type DetectorName, labelOf } from './detectors.ts';
-import { charClass, isIn, type Match, type Matcher, runEnd, tailRun } from './matcher.ts';
+import { charClass, isAfterEscape, isIn, type Match, type Matcher, notAfter, runEnd, tailRun } from './matcher.ts';
 
 interface Pattern {
   readonly detector: DetectorName;
-  /** With the flag g. */
+  /** The characters that do not come before a match, unless they end an escape. */
+  readonly notAfter: RegExp;
   readonly pattern: RegExp;
-  /** With the flag g: what every match begins with, perhaps cut by the end of the text. */
+  /** What every match begins with, perhaps cut by the end of the text. */
   readonly begin: RegExp;
   /** All characters of a match, and those that decide whether it ends. */
   readonly of: RegExp;
@@ -23,63 +24,71 @@ const PATTERNS: readonly Pattern[] = [
   // https://www.itu.int/rec/T-REC-E.164 (2026-11-28): at most 15 digits
   {
     detector: 'phone',
-    pattern: /(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/g,
-    begin: /(?<![\w+])\+/g,
+    notAfter: /[\w+]/,
+    pattern: /\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/,
+    begin: /\+/,
     of: /[+\d ().-]/,
     lengthMax: 48,
   },
   // https://www.nanpa.com/numbering (2026-11-28)
   {
     detector: 'phone',
-    pattern: /(?<![\w.+-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}(?![\w-])/g,
-    begin: /(?<![\w.+-])[(2-9]/g,
+    notAfter: /[\w.+-]/,
+    pattern: /(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}(?![\w-])/,
+    begin: /[(2-9]/,
     of: /[\w ().-]/,
     lengthMax: 16,
   },
   {
     detector: 'credit_card',
-    pattern: /(?<!\d)\d{13,19}(?!\d)/g,
-    begin: /(?<!\d)\d/g,
+    notAfter: /\d/,
+    pattern: /\d{13,19}(?!\d)/,
+    begin: /\d/,
     of: /\d/,
     lengthMax: 20,
     accept: acceptCard,
   },
   {
     detector: 'credit_card',
-    pattern: /(?<!\d)\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?!\d)/g,
-    begin: /(?<!\d)\d/g,
+    notAfter: /\d/,
+    pattern: /\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?!\d)/,
+    begin: /\d/,
     of: /[\d -]/,
     lengthMax: 24,
     accept: acceptCard,
   },
   {
     detector: 'credit_card',
-    pattern: /(?<!\d)3\d{3}([ -])\d{6}\1\d{4,5}(?!\d)/g,
-    begin: /(?<!\d)\d/g,
+    notAfter: /\d/,
+    pattern: /3\d{3}([ -])\d{6}\1\d{4,5}(?!\d)/,
+    begin: /\d/,
     of: /[\d -]/,
     lengthMax: 24,
     accept: acceptCard,
   },
   {
     detector: 'iban',
-    pattern: /(?<![A-Za-z0-9])[A-Z]{2}\d{2} ?[A-Z0-9]{4}/g,
-    begin: /(?<![A-Za-z0-9])[A-Z](?:$|[A-Z](?:$|\d(?:$|\d)))/g,
+    notAfter: /[A-Za-z0-9]/,
+    pattern: /[A-Z]{2}\d{2} ?[A-Z0-9]{4}/,
+    begin: /[A-Z](?:$|[A-Z](?:$|\d(?:$|\d)))/,
     of: /[A-Za-z0-9 ]/,
     lengthMax: 48,
     accept: acceptIban,
   },
   {
     detector: 'ip_address',
-    pattern: /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)/g,
-    begin: /(?<![\w.])\d/g,
+    notAfter: /[\w.]/,
+    pattern: /(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)/,
+    begin: /\d/,
     of: /[\w.]/,
     lengthMax: 20,
     accept: acceptIp4,
   },
   {
     detector: 'ip_address',
-    pattern: /(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
-    begin: /(?<![\w:.])[0-9A-Fa-f:]/g,
+    notAfter: /[\w:.]/,
+    pattern: /(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(?![\w:])/,
+    begin: /[0-9A-Fa-f:]/,
     of: /[\w:]/,
     lengthMax: 48,
     accept: acceptIp6,
@@ -87,8 +96,9 @@ const PATTERNS: readonly Pattern[] = [
   // https://www.ssa.gov/employer/randomization.html (2026-11-28)
   {
     detector: 'us_ssn',
-    pattern: /(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/g,
-    begin: /(?<![\w-])\d/g,
+    notAfter: /[\w-]/,
+    pattern: /(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/,
+    begin: /\d/,
     of: /[\w-]/,
     lengthMax: 16,
   },
@@ -102,16 +112,22 @@ export function personalDataMatchers(detectors: ReadonlySet<DetectorName>): Matc
 }
 
 class PatternMatcher implements Matcher {
-  readonly #pattern: Pattern;
+  readonly #parts: Pattern;
+  readonly #pattern: RegExp;
+  readonly #begin: RegExp;
   readonly #of: Uint8Array;
 
-  constructor(pattern: Pattern) {
-    this.#pattern = pattern;
-    this.#of = charClass(pattern.of);
+  constructor(parts: Pattern) {
+    const before = notAfter(parts.notAfter);
+    this.#parts = parts;
+    this.#pattern = new RegExp(before + parts.pattern.source, 'g');
+    this.#begin = new RegExp(before + parts.begin.source, 'g');
+    this.#of = charClass(parts.of);
   }
 
   find(text: string, from: number, found: Match[]): void {
-    const { detector: name, pattern, accept } = this.#pattern;
+    const { detector: name, accept } = this.#parts;
+    const pattern = this.#pattern;
     pattern.lastIndex = from;
     for (let at = pattern.exec(text); at !== null; at = pattern.exec(text)) {
       const start = at.index;
@@ -123,8 +139,8 @@ class PatternMatcher implements Matcher {
   }
 
   openFrom(text: string, from: number): number {
-    const { begin, lengthMax } = this.#pattern;
-    begin.lastIndex = tailRun(text, from, this.#of, lengthMax);
+    const begin = this.#begin;
+    begin.lastIndex = tailRun(text, from, this.#of, this.#parts.lengthMax);
     return begin.exec(text)?.index ?? text.length;
   }
 }
@@ -143,7 +159,7 @@ class EmailMatcher implements Matcher {
     for (let at = text.indexOf('@', from); at !== -1; at = text.indexOf('@', at + 1)) {
       let start = at;
       const first = Math.max(least, at - LOCAL_LENGTH_MAX);
-      while (start > first && isIn(LOCAL, text.charCodeAt(start - 1))) start -= 1;
+      while (start > first && isIn(LOCAL, text.charCodeAt(start - 1)) && !isAfterEscape(text, start)) start -= 1;
       if (start === at) continue;
       const run = text.slice(at + 1, runEnd(text, at + 1, DOMAIN, DOMAIN_LENGTH_MAX));
       const domain = DOMAIN_NAME.exec(run);

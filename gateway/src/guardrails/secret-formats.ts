@@ -3,7 +3,16 @@
  * because what finds secrets in files elsewhere cannot tell where a match may still begin (decision 0052).
  */
 import { type DetectorName, labelOf } from './detectors.ts';
-import { charClass, isIn, MATCH_LENGTH_MAX, type Match, type Matcher, runEnd } from './matcher.ts';
+import {
+  charClass,
+  isAfterEscape,
+  isIn,
+  MATCH_LENGTH_MAX,
+  type Match,
+  type Matcher,
+  notAfter,
+  runEnd,
+} from './matcher.ts';
 
 interface SecretFormat {
   readonly detector: DetectorName;
@@ -15,7 +24,7 @@ interface SecretFormat {
   readonly max?: number;
   /** It does not begin within a longer run of its body's characters, where every prefix would be tried. Absent: it may. */
   readonly isWhole?: true;
-  /** What the text from the prefix on must look like; sticky, and bounded. */
+  /** How the prefix and the run after it begin; bounded. */
   readonly shape?: RegExp;
   /** The characters at the end of the run that do not belong to it. */
   readonly trim?: RegExp;
@@ -88,7 +97,7 @@ const FORMATS: readonly SecretFormat[] = [
     min: 60,
     max: 80,
     isWhole: true,
-    shape: /SG\.[\w-]{16,32}\.[\w-]{32,64}/y,
+    shape: /^SG\.[\w-]{16,32}\.[\w-]{32,64}/,
     trim: /\.+$/,
   },
   // https://www.rfc-editor.org/rfc/rfc7519
@@ -98,7 +107,7 @@ const FORMATS: readonly SecretFormat[] = [
     body: /[A-Za-z0-9_.-]/,
     min: 30,
     isWhole: true,
-    shape: /eyJ[\w-]{5,512}\.eyJ[\w-]{5,4096}/y,
+    shape: /^eyJ[\w-]{5,512}\.eyJ[\w-]{5,4096}/,
     trim: /\.+$/,
   },
   // https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1
@@ -108,7 +117,7 @@ const FORMATS: readonly SecretFormat[] = [
     body: /[!-~](?<!["'<>`\\/])/,
     min: 4,
     max: 512,
-    shape: /[a-z+]{5,12}:\/\/[^:@/\s]{0,256}:[^@/\s]{1,512}@/y,
+    shape: /^[a-z+]{5,12}:\/\/[^:@/\s]{0,256}:[^@/\s]{1,512}@/,
     trim: /(?<=@)[^@]*$/,
   },
 ];
@@ -153,7 +162,7 @@ export class SecretMatcher implements Matcher {
     this.#prefixLengthMax = Math.max(...this.#prefixes.map(({ length }) => length));
     // A longer prefix comes before one that it begins with.
     const ordered = this.#prefixes.toSorted((a, b) => b.length - a.length).map((one) => RegExp.escape(one));
-    this.#search = new RegExp(`(?<![A-Za-z0-9])(?:${ordered.join('|')})`, 'g');
+    this.#search = new RegExp(`${notAfter(/[A-Za-z0-9]/)}(?:${ordered.join('|')})`, 'g');
   }
 
   find(text: string, from: number, found: Match[]): void {
@@ -176,7 +185,7 @@ export class SecretMatcher implements Matcher {
   #openPrefix(text: string, from: number): number {
     const { length } = text;
     for (let start = Math.max(from, length - this.#prefixLengthMax + 1); start < length; start++) {
-      if (start > 0 && isIn(WORD, text.charCodeAt(start - 1))) continue;
+      if (start > 0 && isIn(WORD, text.charCodeAt(start - 1)) && !isAfterEscape(text, start)) continue;
       const tail = text.slice(start);
       if (this.#prefixes.some((prefix) => prefix.startsWith(tail))) return start;
     }
@@ -204,17 +213,14 @@ export class SecretMatcher implements Matcher {
 
 function tryFormat(text: string, start: number, bodyStart: number, format: CompiledFormat): Tried {
   const { body, min, max, isWhole, shape, trim } = format;
-  if (isWhole && start > 0 && isIn(body, text.charCodeAt(start - 1))) return NO_SECRET;
+  if (isWhole && start > 0 && isIn(body, text.charCodeAt(start - 1)) && !isAfterEscape(text, start)) return NO_SECRET;
   const most = max ?? MATCH_LENGTH_MAX - (bodyStart - start);
   const end = runEnd(text, bodyStart, body, most + 1);
   const length = end - bodyStart;
   const isOpen = end === text.length && length <= most;
   const refused = isOpen ? OPEN : NO_SECRET;
   if (length < min || (length > most && max !== undefined)) return refused;
-  if (shape !== undefined) {
-    shape.lastIndex = start;
-    if (!shape.test(text)) return refused;
-  }
+  if (shape !== undefined && !shape.test(text.slice(start, end))) return refused;
   if (length > most) return { end, isTooLong: true, isOpen: false };
   const run = text.slice(bodyStart, end);
   const kept = trim === undefined ? run : run.replace(trim, '');

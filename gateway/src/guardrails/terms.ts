@@ -1,5 +1,5 @@
 /** Finds the words and phrases of a rule, whatever their case, where they are not a part of a longer word. */
-import type { Match, Matcher } from './matcher.ts';
+import { isAfterEscape, type Match, type Matcher } from './matcher.ts';
 
 interface Node {
   /** By folded UTF-16 unit. */
@@ -78,7 +78,8 @@ const NOT_FOUND: Walk = { end: -1, name: '', reachesEnd: false };
 
 /** Whether the characters around a place are of the same word. */
 function isInWord(text: string, at: number): boolean {
-  return at > 0 && at < text.length && isOfWord(text.charCodeAt(at - 1)) && isOfWord(text.charCodeAt(at));
+  if (at === 0 || at >= text.length || isAfterEscape(text, at)) return false;
+  return isOfWord(text.charCodeAt(at - 1)) && isOfWord(text.charCodeAt(at));
 }
 
 const WORD = /[\p{L}\p{N}_]/u;
