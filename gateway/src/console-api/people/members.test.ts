@@ -2,7 +2,7 @@
  * Tests who may change whose membership: invitations, roles, the last owner, and that rights end at once with the
  * membership.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { authenticate } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
@@ -54,6 +54,38 @@ test('rights that end while the body of a request arrives are gone for that requ
   expect(answered.status).toBe(401);
   const { invitations } = (await owner.ask('GET /accounts/default/members')).json;
   expect(invitations).toEqual([]);
+});
+
+test('rights that end while a request is carried out are not used any more', async () => {
+  const target = await inviteMember(rig, owner, { email: 'target@example.com', role: 'viewer', workspaces: ['lab'] });
+  const requests: readonly (readonly [string, object?])[] = [
+    ['POST /accounts/default/invitations', { email: 'friend@example.com', role: 'admin', workspaces: null }],
+    [`PATCH /accounts/default/members/${target.person}`, { role: 'admin', workspaces: null }],
+    [`DELETE /accounts/default/members/${target.person}`],
+    [`POST /accounts/default/members/${target.person}/reset-link`, {}],
+  ];
+  const before = (await owner.ask('GET /accounts/default/members')).json;
+  for (const [at, [route, body]] of requests.entries()) {
+    const admin = await inviteMember(rig, owner, { email: `late${at}@example.com`, role: 'admin' });
+    const find = rig.store.people.find.bind(rig.store.people);
+    let isRemoved = false;
+    // The handler reads others before it writes: the request was allowed by then.
+    const reads = spyOn(rig.store.people, 'find').mockImplementation(async (table, selection) => {
+      const found = await find(table, selection);
+      const isOwn = selection.where.some(([, , value]) => value === admin.person);
+      if (!isRemoved && table === 'membership' && !isOwn) {
+        isRemoved = true;
+        const where = [['person', 'is', admin.person]] as const;
+        await rig.store.people.save([{ of: 'membership', remove: where, rows: 1 }]);
+      }
+      return found;
+    });
+    const answered = await admin.ask(route, { body });
+    reads.mockRestore();
+    expect([route, isRemoved, answered.status]).toEqual([route, true, 409]);
+  }
+  expect((await owner.ask('GET /accounts/default/members')).json).toEqual(before);
+  expect(await rig.store.people.find('reset_link', { where: [] })).toEqual([]);
 });
 
 test('invitations of an operator to other accounts end with their membership, or their role, in the operator’s', async () => {

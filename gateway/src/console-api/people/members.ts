@@ -93,9 +93,9 @@ function giverOf({
 }: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Granter {
   if (actor.kind !== 'person')
     throw new ConsoleFailure('forbidden', 'this needs a signed-in user; an API key cannot do it');
-  const { id, name } = actor;
+  const { id, name, grants: memberships } = actor;
   const { account, workspaces } = tenancy;
-  return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
+  return { id, name, address, account, workspaces, memberships, may: (permission) => tenancy.may(permission) };
 }
 
 /** A name must not become the message. */

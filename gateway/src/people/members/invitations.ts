@@ -10,7 +10,7 @@ import { requireEmail } from '../email-address.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/passwords.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
-import { checkGrant, createPersonNames, type Granter, holds, type MembersParts, shares } from './members.ts';
+import { checkGrant, createPersonNames, type Granter, holds, type MembersParts, saveAs, shares } from './members.ts';
 import { createToken, hashToken, makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
@@ -155,7 +155,7 @@ export function createInvitations(parts: MembersParts): Invitations {
           { member: 'email', page: '/app/members' },
         );
       }
-      await people.save([
+      await saveAs(granter, people, [
         { of: 'invitation', remove: replaced, rows: null },
         { of: 'invitation', insert: row },
       ]);

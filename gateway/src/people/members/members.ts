@@ -25,6 +25,8 @@ export interface Granter {
   readonly account: string;
   /** Null: every workspace of the account. */
   readonly workspaces: readonly string[] | null;
+  /** In all accounts, as their rights were decided. */
+  readonly memberships: readonly (MemberRights & { readonly account: string })[];
   may(permission: Permission): boolean;
 }
 
@@ -96,6 +98,34 @@ export function holds(all: readonly string[] | null, some: readonly string[] | n
  */
 export function shares(mine: readonly string[] | null, theirs: readonly string[] | null): boolean {
   return mine === null || theirs === null || theirs.some((workspace) => mine.includes(workspace));
+}
+
+/**
+ * Applies all changes, if the memberships that give the granter the right to them are still the same. Throws `conflict` if
+ * not, or if a change matched another number of rows than required.
+ */
+export async function saveAs(
+  { id, memberships }: Granter,
+  people: Pick<PeopleStore, 'save'>,
+  changes: readonly PeopleChange[],
+): Promise<void> {
+  const unchanged = memberships.map(({ account, role, workspaces }): PeopleChange => {
+    const where = [
+      ['person', 'is', id],
+      ['account', 'is', account],
+      ['role', 'is', role],
+      ['workspaces', 'is', renderWorkspaces(workspaces)],
+    ] as const;
+    return { of: 'membership', update: { role }, where, rows: 1 };
+  });
+  if (await people.save([...unchanged, ...changes])) return;
+  throw new ConsoleFailure(
+    'conflict',
+    'your rights or the members changed in the meantime; look at them, and try again',
+    {
+      page: '/app/members',
+    },
+  );
 }
 
 export function createMembers(parts: MembersParts): Members {
@@ -179,7 +209,10 @@ export function createMembers(parts: MembersParts): Members {
         };
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
-        await people.save([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
+        await saveAs(granter, people, [
+          { of: 'membership', update, where: conditionsOf(before), rows: 1 },
+          withdrawnWith(before),
+        ]);
         await note({
           act: 'member.change',
           before: { role: before.role, workspaces: before.workspaces },
@@ -192,7 +225,7 @@ export function createMembers(parts: MembersParts): Members {
       inTurn(async () => {
         const before = await findChangeable(granter, person, false);
         const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
-        await people.save([
+        await saveAs(granter, people, [
           { of: 'membership', remove: conditionsOf(before), rows: 1 },
           withdrawnWith(before),
           ...(others.length === 1 ? [endedWith(before)] : []),

@@ -9,7 +9,7 @@ import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../s
 import { readEmail } from '../email-address.ts';
 import { membershipOf } from '../roles.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
-import { type Granter, holds, type MembersParts, shares } from './members.ts';
+import { type Granter, holds, type MembersParts, saveAs, shares } from './members.ts';
 import { createToken, hashToken } from './set-up.ts';
 
 /** The person who creates a link, and their rights in any account; null: none. */
@@ -104,7 +104,7 @@ export function createPasswordResets({ people, note, nowMs, links }: ResetParts)
   return {
     async makeLink(granter, person) {
       await checkMayReset(granter, person);
-      const link = await links.makeFor(person, granter.id);
+      const link = await links.makeFor(person, granter);
       // Checked again: a change of rights deletes stored links, and may have happened just before this one was stored.
       await checkMayReset(granter, person);
       const { id, name, account, address } = granter;
@@ -184,8 +184,8 @@ export interface ResetLinks {
    * `endsSecondFactor`: using the link turns the second factor off.
    */
   makeByEmail(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
-  /** A new link for a person, requested by another one; the second factor stays. */
-  makeFor(person: string, madeBy: string): Promise<ResetLink>;
+  /** A new link for a person, requested by another one; the second factor stays. @throws ConsoleFailure as `saveAs` */
+  makeFor(person: string, granter: Granter): Promise<ResetLink>;
   /** Null: the link is invalid. */
   find(token: string): Promise<ResetLinkRow | null>;
 }
@@ -194,10 +194,13 @@ const LINK_MS = 3_600_000;
 
 /** `nowMs`: unix ms. */
 export function createResetLinks(people: PeopleStore, nowMs: () => number): ResetLinks {
-  async function make(row: Pick<ResetLinkRow, 'person' | 'made_by' | 'ends_second_factor'>): Promise<ResetLink> {
+  async function make(
+    row: Pick<ResetLinkRow, 'person' | 'made_by' | 'ends_second_factor'>,
+    save: (changes: readonly PeopleChange[]) => Promise<unknown>,
+  ): Promise<ResetLink> {
     const { token, hash } = createToken();
     const expiresAtMs = nowMs() + LINK_MS;
-    await people.save([
+    await save([
       { of: 'reset_link', remove: [['person', 'is', row.person]], rows: null },
       { of: 'reset_link', insert: { ...row, token_hash: hash, expires_at_ms: expiresAtMs } },
     ]);
@@ -220,9 +223,10 @@ export function createResetLinks(people: PeopleStore, nowMs: () => number): Rese
       if (person === undefined) return { kind: 'unknown' };
       if (other !== undefined) return { kind: 'several', accounts: [...new Set(meant.flatMap(accountsOf))].sort() };
       const row = { person: person.id, made_by: null, ends_second_factor: endsSecondFactor ? 1 : 0 } as const;
-      return { kind: 'made', link: await make(row) };
+      return { kind: 'made', link: await make(row, people.save) };
     },
-    makeFor: (person, madeBy) => make({ person, made_by: madeBy, ends_second_factor: 0 }),
+    makeFor: (person, granter) =>
+      make({ person, made_by: granter.id, ends_second_factor: 0 }, (changes) => saveAs(granter, people, changes)),
     async find(token) {
       const [row] = await people.find('reset_link', {
         where: [
