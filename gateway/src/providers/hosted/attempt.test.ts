@@ -25,12 +25,14 @@ const UNKNOWN = (...betas: readonly string[]): Played => ({
 /** Runs one attempt whose exchanges get the answers in order. */
 function run(
   answers: readonly Played[],
-  given: { betas?: string; protocol?: 'chat'; renews?: boolean; memory?: BetaMemory },
+  given: { betas?: string; protocol?: 'chat'; renews?: boolean; memory?: BetaMemory; body?: object },
 ) {
   const sent: Array<string | null> = [];
+  const bodies: unknown[] = [];
   const left = [...answers];
   const open = (request: UpstreamRequest): OpenExchange => {
     sent.push(request.headers.find(([name]) => name === 'anthropic-beta')?.[1] ?? null);
+    if (given.body !== undefined) bodies.push(JSON.parse(Buffer.from(request.body).toString()));
     return (listener) => {
       const { status, body } = left.shift() ?? { status: 599, body: {} };
       const head: ResponseHead = { status, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false };
@@ -42,7 +44,8 @@ function run(
   };
   const told: { status: number; body: unknown } = { status: 0, body: null };
   const headers = given.betas === undefined ? [] : [['anthropic-beta', given.betas] as const];
-  const request = { protocol: given.protocol ?? 'messages', headers } as unknown as UpstreamRequest;
+  const body = Buffer.from(JSON.stringify(given.body ?? {}));
+  const request = { protocol: given.protocol ?? 'messages', headers, body } as unknown as UpstreamRequest;
   const { renews = false, memory = new BetaMemory() } = given;
   const chain = openHostedAttempt(
     { request, key: 'k', open, renew: ({ head }) => head.status === 401 && renews, memory },
@@ -57,7 +60,7 @@ function run(
       onFailure: () => undefined,
     },
   );
-  return { ...told, sent, dropped: chain.dropped };
+  return { ...told, sent, dropped: chain.dropped, ...(given.body !== undefined && { bodies }) };
 }
 
 describe('an attempt at a host', () => {
@@ -85,6 +88,37 @@ describe('an attempt at a host', () => {
       status: 400,
       sent: ['a,d', 'd'],
     });
+  });
+
+  test.each([
+    ['its beta', UNKNOWN('prompt-caching-scope-2026-01-05')],
+    [
+      'it',
+      {
+        status: 400,
+        body: {
+          type: 'error',
+          error: {
+            type: 'invalid_request_error',
+            message: 'system.0.cache_control.ephemeral.scope: Extra inputs are not permitted',
+          },
+        },
+      },
+    ],
+  ])('leaves the scope of cache marks out where the host refuses %s', (_refused, refusal) => {
+    const memory = new BetaMemory();
+    const betas = 'a,prompt-caching-scope-2026-01-05';
+    const text = (mark: object) => ({ type: 'text', text: 'hi', cache_control: mark });
+    const body = { system: [text({ type: 'ephemeral', scope: 'global', ttl: '1h' })] };
+    const left = { system: [text({ type: 'ephemeral', ttl: '1h' })] };
+    const dropped = ['anthropic-beta.prompt-caching-scope-2026-01-05', 'cache_control.scope'];
+    expect(run([refusal, OK], { betas, body, memory })).toMatchObject({
+      status: 200,
+      sent: [betas, 'a'],
+      bodies: [body, left],
+      dropped,
+    });
+    expect(run([OK], { betas, body, memory })).toMatchObject({ sent: ['a'], bodies: [left], dropped });
   });
 
   test('does not go out again for another refusal', () => {

@@ -9,6 +9,7 @@ import { type Ending, type OpenExchange, openResending, type Refusal } from '../
 import type { UpstreamRequest } from '../provider.ts';
 import { asAnthropic } from './anthropic-error.ts';
 import { dropMembers, memberOf, readBetas, withBetas } from './betas-header.ts';
+import { CACHE_SCOPE, isScopeBeta, refusesScope, withoutCacheScopes } from './cache-scope.ts';
 
 export interface HostedAttempt {
   readonly request: UpstreamRequest;
@@ -60,11 +61,12 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
   let isRenewed = false;
   let isTrimmed = false;
   let tap: { dropped: readonly string[] } | null = null;
-  let dropped = droppedOf(request, asked, sent);
+  let body = bodyFor(request, asked, sent);
+  let dropped = droppedOf(request, body, asked, sent);
 
   function open(): OpenExchange {
     if (sent.length === asked.length) return attempt.open(request);
-    return attempt.open({ ...request, headers: withBetas(request.headers, sent) });
+    return attempt.open({ ...request, headers: withBetas(request.headers, sent), body });
   }
 
   function after(ending: Ending): OpenExchange | Ending {
@@ -80,7 +82,8 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
     isTrimmed = true;
     memory.note(key, refused, performance.now());
     sent = sent.filter((beta) => !refused.includes(beta));
-    dropped = droppedOf(request, asked, sent);
+    body = bodyFor(request, asked, sent);
+    dropped = droppedOf(request, body, asked, sent);
     if (tap !== null) tap.dropped = dropped;
     return open();
   }
@@ -91,14 +94,26 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
   return chain;
 }
 
-function droppedOf({ strict }: UpstreamRequest, asked: readonly string[], sent: readonly string[]): readonly string[] {
-  return dropMembers(asked.filter((beta) => !sent.includes(beta)).map(memberOf), strict);
+/** The body for a host that gets only the betas `sent`. */
+function bodyFor({ body }: UpstreamRequest, asked: readonly string[], sent: readonly string[]): Uint8Array {
+  return asked.some((beta) => isScopeBeta(beta) && !sent.includes(beta)) ? withoutCacheScopes(body) : body;
+}
+
+function droppedOf(
+  request: UpstreamRequest,
+  body: Uint8Array,
+  asked: readonly string[],
+  sent: readonly string[],
+): readonly string[] {
+  const betas = asked.filter((beta) => !sent.includes(beta)).map(memberOf);
+  return dropMembers(body === request.body ? betas : [...betas, CACHE_SCOPE], request.strict);
 }
 
 /** Vertex names the betas that it does not know: anthropics/claude-code#12429 (2025-11-26). */
 const UNKNOWN_BETAS = /unexpected value\(s\) (.{1,2000}?) for the `anthropic-beta` header/i;
 
 function findRefusedBetas(body: Buffer, sent: readonly string[]): readonly string[] {
+  if (refusesScope(body)) return sent.filter(isScopeBeta);
   const [, named = ''] = UNKNOWN_BETAS.exec(body.toString('utf8')) ?? [];
   return sent.filter((beta) => named.includes(`\`${beta}\``));
 }

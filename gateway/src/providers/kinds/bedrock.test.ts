@@ -215,6 +215,19 @@ describe('vector 29: betas', () => {
     expect(dropped).toEqual(['anthropic-beta.oauth-2025-04-20']);
   });
 
+  test('for the scope of cache marks take the scopes with them, at both services', async () => {
+    const headers = [['anthropic-beta', 'prompt-caching-scope-2026-01-05']] as const;
+    for (const model of [CLAUDE, BARE]) {
+      const mark = { type: 'ephemeral', scope: 'global' };
+      const body = Buffer.from(JSON.stringify({ model, system: [{ type: 'text', text: 'hi', cache_control: mark }] }));
+      const { dropped } = await make().send(model, { headers, body });
+      expect(bodyAt(arrived.length - 1).system).toEqual([
+        { type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } },
+      ]);
+      expect(dropped).toEqual(['anthropic-beta.prompt-caching-scope-2026-01-05', 'cache_control.scope']);
+    }
+  });
+
   test('that a model refuses are left out once, and for an hour', async () => {
     const { send, surroundings } = make();
     play = ({ body }) =>

@@ -15,6 +15,7 @@ import {
   type Refusal,
 } from '../../exchanges/chained-exchange.ts';
 import { dropMembers, memberOf, readBetas, withBetas } from '../../hosted/betas-header.ts';
+import { CACHE_SCOPE, isScopeBeta, withoutCacheScopes } from '../../hosted/cache-scope.ts';
 import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../../provider.ts';
 import { chooseBetas } from './betas.ts';
 import { CountReader, NO_COUNT, refusesToCount } from './count-tokens.ts';
@@ -122,8 +123,11 @@ class BedrockAttempt {
         ...(tools?.betas.get(beta) ?? []),
       ]);
       this.#betas = betas;
-      this.#dropped = dropMembers([...(tools?.changed ?? []), ...named], request.strict);
-      sent = { ...request, headers: withBetas(request.headers, betas), body: tools?.body ?? request.body };
+      const given = tools?.body ?? request.body;
+      const body = dropped.some(isScopeBeta) ? withoutCacheScopes(given) : given;
+      const scopes = body === given ? [] : [CACHE_SCOPE];
+      this.#dropped = dropMembers([...(tools?.changed ?? []), ...named, ...scopes], request.strict);
+      sent = { ...request, headers: withBetas(request.headers, betas), body };
     }
     this.#describe();
     const door = doors[this.#door];

@@ -1,0 +1,51 @@
+/**
+ * Removes the scopes of cache marks from messages requests to hosts that do not take their beta: Claude Code sets them in
+ * each request, and such a host refuses the whole of it ("cache_control.ephemeral.scope: Extra inputs are not permitted").
+ * The marks stay. https://github.com/BerriAI/litellm/pull/22867, read 2026-11-28.
+ */
+import { children, elements, type JsonNode, jsonText, member, memberName } from '../../wire/json-node.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import { type JsonPatch, patchJson } from '../../wire/json-splice.ts';
+
+/** The name for what is dropped. */
+export const CACHE_SCOPE = 'cache_control.scope';
+const BETA = 'prompt-caching-scope-';
+const REFUSED = /cache_control\.\w+\.scope\b.{0,20}extra inputs/i;
+
+const MANY = 1_000_000;
+/** Deep enough for the marks of blocks in the results of tools. */
+const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 8, outlineNodesMax: MANY };
+
+export function isScopeBeta(beta: string): boolean {
+  return beta.startsWith(BETA);
+}
+
+export function refusesScope(body: Buffer): boolean {
+  return REFUSED.test(body.toString('latin1'));
+}
+
+/** The same bytes if no mark has a scope. */
+export function withoutCacheScopes(body: Uint8Array): Uint8Array {
+  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('"scope"')) return body;
+  const outline = scanJson(body, SCAN_LIMITS);
+  if (!outline.ok) return body;
+  const { root } = outline;
+  const messages = listIn(root, 'messages').flatMap((message) => listIn(message, 'content'));
+  const holders = [root, ...listIn(root, 'system'), ...listIn(root, 'tools'), ...messages];
+  for (const block of messages) holders.push(...listIn(block, 'content'));
+  const patches = holders.flatMap(patchMark);
+  return patches.length === 0 ? body : patchJson(body, patches);
+}
+
+function listIn(node: JsonNode, name: string): readonly JsonNode[] {
+  const found = member(node, name);
+  return found?.kind === 'array' ? elements(found) : [];
+}
+
+function patchMark(holder: JsonNode): readonly JsonPatch[] {
+  const mark = member(holder, 'cache_control');
+  if (mark === undefined || member(mark, 'scope') === undefined) return [];
+  const kept = children(mark).filter((one) => memberName(one) !== 'scope');
+  const json = `{${kept.map((one) => `${JSON.stringify(memberName(one))}:${jsonText(one)}`).join(',')}}`;
+  return [{ start: mark.start, end: mark.end, text: Buffer.from(json) }];
+}
