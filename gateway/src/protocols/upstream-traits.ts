@@ -53,6 +53,8 @@ export interface ChatTraits {
   readonly cacheMarks: boolean;
   /** The member for earlier reasoning in the history; null: it is not sent back. */
   readonly reasoningInHistory: 'reasoning_content' | 'reasoning' | null;
+  /** The earlier answers without reasoning that a model which reasons refuses: none, those with calls, or all. */
+  readonly unreasonedRefused: 'none' | 'calls' | 'all';
   /** Accepts `content: null` with tool calls; else an empty string is sent. */
   readonly nullContent: boolean;
   /**

@@ -22,6 +22,7 @@ export const CAPABLE: UpstreamTraits = {
     prefill: 'plain',
     cacheMarks: true,
     reasoningInHistory: 'reasoning_content',
+    unreasonedRefused: 'none',
     nullContent: true,
     openaiMembers: true,
     parallelToolCalls: true,

@@ -25,6 +25,7 @@ export const COMPATIBLE: ChatTraits = {
   prefill: 'plain',
   cacheMarks: false,
   reasoningInHistory: null,
+  unreasonedRefused: 'none',
   nullContent: true,
   openaiMembers: false,
   parallelToolCalls: true,

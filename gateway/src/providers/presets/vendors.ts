@@ -87,8 +87,12 @@ export const VENDORS: readonly Preset[] = [
     source: 'https://api-docs.deepseek.com (2026-11-22)',
     catalogProvider: 'deepseek',
     provenLimits: OLDER_LIMIT,
-    // 400 without its reasoning: https://github.com/earendil-works/pi/issues/3636 (2026-04-24)
-    quirks: chatQuirks({ ...REASONING_BACK, thinkingSwitch: 'type', top_k: false }, HAS_RESPONSES),
+    // 400 without its reasoning: https://github.com/earendil-works/pi/issues/3636 (2026-04-24); also of answers without
+    // calls: https://github.com/MoonshotAI/kimi-cli/issues/2141 (2026-05-01)
+    quirks: chatQuirks(
+      { ...REASONING_BACK, unreasonedRefused: 'all', thinkingSwitch: 'type', top_k: false },
+      HAS_RESPONSES,
+    ),
   }),
   messagesHost('DEEPSEEK_API_KEY', {
     name: 'deepseek-messages',
@@ -130,8 +134,11 @@ export const VENDORS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     // K3 always thinks, by its effort; the others have a switch. Schemas: its error "not a valid moonshot flavored json
     // schema", https://github.com/MoonshotAI/kimi-code/issues/2661 (2026-08-05).
+    // "reasoning_content is missing in assistant tool call message": https://github.com/NousResearch/hermes-agent/pull/15770
+    // (2026-04-25)
     quirks: chatQuirks({
       ...REASONING_BACK,
+      unreasonedRefused: 'calls',
       plainSchemas: true,
       prefill: 'partial',
       top_k: false,

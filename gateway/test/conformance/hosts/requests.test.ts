@@ -77,6 +77,18 @@ const prefilled = (member: string): Case => [
   true,
 ];
 const REASONING_BACK: Case = [{ turns: CALLED }, ({ body }) => body.messages[1].reasoning_content, 'A tide.'];
+const UNREASONED = [
+  ASKED,
+  assistantTurn(textPart('Now.')),
+  ASKED,
+  assistantTurn(callOf('call_0123456789')),
+  userTurn(resultOf('call_0123456789')),
+];
+const filled = (...expected: readonly unknown[]): Case => [
+  { turns: UNREASONED },
+  ({ body }) => [body.messages[1].reasoning_content, body.messages[3].reasoning_content],
+  expected,
+];
 const WITHOUT_USAGE: Case = [{ stream: true }, ({ body }) => [body.stream, body.stream_options], [true, undefined]];
 const TAGS: Case = [{}, ({ thinkTags }) => thinkTags, true];
 const STOP_SEARCHED: Case = [{ stop: ['END'] }, ({ body, stopTexts }) => [body.stop, stopTexts], [undefined, ['END']]];
@@ -98,12 +110,14 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['mistral', 'usageOption', 'tide-1', WITHOUT_USAGE],
   ['mistral', 'top_k', 'tide-1', WITHOUT_TOP_K],
   ['deepseek', 'reasoningInHistory', 'tide-1', REASONING_BACK],
+  ['deepseek', 'unreasonedRefused', 'tide-1', filled(' ', ' ')],
   ['deepseek', 'thinkingSwitch', 'tide-1', switched('off', 'disabled')],
   ['deepseek', 'top_k', 'tide-1', WITHOUT_TOP_K],
   ['xai', 'stopMax', 'grok-4', STOP_SEARCHED],
   ['xai', 'effortsOf', 'grok-4.1', effort('high', undefined)],
   ['xai', 'effortsOf', 'grok-4.3-multi-agent', effort('max', 'xhigh')],
   ['moonshot', 'reasoningInHistory', 'tide-1', REASONING_BACK],
+  ['moonshot', 'unreasonedRefused', 'tide-1', filled(undefined, ' ')],
   [
     'moonshot',
     'plainSchemas',

@@ -99,3 +99,27 @@ test('keeps the text of a free-text tool call', () => {
     { id: 'c1', type: 'custom', custom: { name: 'math', input: '1+1' } },
   ]);
 });
+
+describe('a model that refuses earlier answers without reasoning', () => {
+  const traits = withChatTraits({ unreasonedRefused: 'all' });
+
+  test('gets a stand-in for what is missing, and none for what is there', () => {
+    expect(renderMessage([textPart('a')], traits).reasoning_content).toBe(' ');
+    expect(renderMessage([callOf('c1')], traits).reasoning_content).toBe(' ');
+    expect(renderMessage([thought('hm'), textPart('a')], traits).reasoning_content).toBe('hm');
+    expect(renderMessage([textPart('a')]).reasoning_content).toBeUndefined();
+  });
+
+  test('gets none if it is kept from reasoning, and none with the beginning of its answer', () => {
+    const off = { mode: 'off', budgetTokens: null, effort: null, display: null } as const;
+    const turns = [ask, assistantTurn(textPart('a')), ask, assistantTurn(textPart('b'))];
+    const messages = (reasoning: typeof off | null) => render(requestOf({ turns, reasoning }), traits).body.messages;
+    expect(messages(null).map(({ reasoning_content }: { reasoning_content?: string }) => reasoning_content)).toEqual([
+      undefined,
+      ' ',
+      undefined,
+      undefined,
+    ]);
+    expect(messages(off)[1].reasoning_content).toBeUndefined();
+  });
+});

@@ -196,9 +196,22 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
   const message: Draft = { role: 'assistant', content: isSilent && chat.nullContent ? null : joinTexts(spoken, '') };
   if (turn.name !== null) message.name = turn.name;
   if (refusals.length > 0) message.refusal = refusals.join('');
+  if (thoughts.length === 0 && needsFiller(turn, calls.length > 0, context)) thoughts.push(NO_REASONING);
   if (chat.reasoningInHistory !== null && thoughts.length > 0) message[chat.reasoningInHistory] = thoughts.join('\n\n');
   if (calls.length > 0) message.tool_calls = calls;
   return { ...message, ...data };
+}
+
+/** Stands for the reasoning of an answer that had none, as another model's; an empty text does not count everywhere. */
+const NO_REASONING = ' ';
+
+/** Whether the model would refuse the turn without reasoning. The beginning of an answer has none yet. */
+function needsFiller(turn: Turn, calls: boolean, { request, traits }: RenderContext): boolean {
+  const { unreasonedRefused } = traits.chat;
+  const reasons = traits.takes.reasoning !== false && request.reasoning?.mode !== 'off';
+  return (
+    reasons && (calls ? unreasonedRefused !== 'none' : unreasonedRefused === 'all' && turn !== request.turns.at(-1))
+  );
 }
 
 /** Arguments are sent verbatim; a call without any gets an empty object (vector 2). */
