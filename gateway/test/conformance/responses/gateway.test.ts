@@ -203,6 +203,14 @@ describe.each(['c', 'm', 'g', 'k'])('Codex, upstream %s', (side) => {
   });
 });
 
+test('arguments that are no JSON are named by their item, upstream m', async () => {
+  const call = (call_id: string, text: string) => ({ type: 'function_call', call_id, name: 'f', arguments: text });
+  const output = (call_id: string) => ({ type: 'function_call_output', call_id, output: 'done' });
+  const input = [{ role: 'user', content: 'hi' }, call('c1', '{}'), call('c2', '{"a'), output('c1'), output('c2')];
+  const answer = await respond('m-ok', { input });
+  expect([answer.status, JSON.parse(answer.text).error.param]).toEqual([400, 'input.2']);
+});
+
 // Vectors 6 and 7.
 test.each(['c', 'm', 'g', 'k'])(
   'calls of a namespace and searches for tools come back as such, upstream %s',

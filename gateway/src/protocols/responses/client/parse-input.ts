@@ -210,7 +210,7 @@ function parseReasoning(item: JsonNode, path: string, reading: RequestReading): 
   return [];
 }
 
-function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom_tool_call'): ToolCallPart {
+function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom_tool_call'): Part {
   const member = type === 'function_call' ? 'arguments' : 'input';
   const written = given(item, member);
   return {
@@ -223,6 +223,7 @@ function parseCall(item: JsonNode, path: string, type: 'function_call' | 'custom
     tool: type === 'function_call' ? 'function' : 'custom',
     arguments: written === undefined ? '' : readText(written, `${path}.${member}`, 'a string'),
     cache_mark: null,
+    path,
   };
 }
 
