@@ -20,7 +20,7 @@ const text = { type: 'string' };
 test('a schema that fits stays as it was written', () => {
   const written =
     '{ "type": "object", "properties": {"n": {"const": 9007199254740993, "title": "N"}}, "required": ["n"], "additionalProperties": false }';
-  expect(fitSchema(written)).toEqual({ schema: written, unenforced: [] });
+  expect(fitSchema(written)).toEqual({ schema: written, unenforced: [], losesMembers: false, isBare: false });
 });
 
 test('objects are closed at every depth, without a word where their properties are named', () => {
@@ -55,6 +55,19 @@ test('reports objects that were open on purpose or can now only be empty', () =>
     'additionalProperties',
   ]);
   expect(fit({ type: 'object' })[1]).toEqual(['additionalProperties']);
+});
+
+test.each([
+  ['a map', { type: 'object', additionalProperties: text }, [true, false]],
+  ['a map below', { type: 'object', properties: { a: { type: 'object', additionalProperties: text } } }, [true, false]],
+  ['a map with names', { type: 'object', properties: { a: text }, additionalProperties: text }, [true, false]],
+  ['any object below', { type: 'object', properties: { a: { type: ['object', 'null'] } } }, [true, false]],
+  ['anything but a name', { type: 'object', properties: {}, additionalProperties: true }, [true, false]],
+  ['any object', { type: 'object' }, [false, true]],
+  ['no members', { type: 'object', properties: {} }, [false, false]],
+  ['more than its names', { type: 'object', properties: { a: text }, additionalProperties: true }, [false, false]],
+])('tells whether %s keeps its members when it is closed', (_case, schema, [losesMembers, isBare]) => {
+  expect(fitSchema(JSON.stringify(schema))).toMatchObject({ losesMembers, isBare });
 });
 
 test('refused keywords become words after the existing description', () => {

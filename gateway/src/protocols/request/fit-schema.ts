@@ -13,6 +13,10 @@ import type { TranslationNotes } from './translation-notes.ts';
 export interface FittedSchema {
   readonly schema: JsonText;
   readonly unenforced: readonly string[];
+  /** Closing its objects leaves out members that the schema describes, as of a map from names to numbers. */
+  readonly losesMembers: boolean;
+  /** Its root describes no members: arguments without members, or an answer with any. */
+  readonly isBare: boolean;
 }
 
 /** Keywords that are sent with their value unchanged. */
@@ -38,10 +42,11 @@ class Draft {
 /** Fits the schema. A text that is not a JSON object, or has duplicate members, is left to upstream to judge. */
 export function fitSchema(schema: JsonText): FittedSchema {
   const root = scanSchema(schema);
-  if (root === null) return { schema, unenforced: [] };
-  const fitting = new Fitting();
+  if (root === null) return { schema, unenforced: [], losesMembers: false, isBare: false };
+  const fitting = new Fitting(root);
   const fitted = fitting.fit(root);
-  return { schema: fitting.changed ? fitted : schema, unenforced: [...fitting.unenforced] };
+  const { changed, unenforced, losesMembers, isBare } = fitting;
+  return { schema: changed ? fitted : schema, unenforced: [...unenforced], losesMembers, isBare };
 }
 
 /**
@@ -58,7 +63,14 @@ export function renderSchema(written: JsonText, path: string, notes: Translation
 
 class Fitting {
   changed = false;
+  losesMembers = false;
+  isBare = false;
   readonly unenforced = new Set<string>();
+  readonly #root: JsonNode;
+
+  constructor(root: JsonNode) {
+    this.#root = root;
+  }
 
   /** A schema as text. A value that is not an object (such as `true`) stays unchanged. */
   fit(node: JsonNode): JsonText {
@@ -105,6 +117,7 @@ class Fitting {
   #keepClosed(node: JsonNode, draft: Draft): void {
     if (node.kind === 'false') draft.keywords.set('additionalProperties', 'false');
     else this.#lose('additionalProperties');
+    this.losesMembers ||= children(node).length > 0;
   }
 
   /**
@@ -148,7 +161,7 @@ class Fitting {
     words.length = 0;
   }
 
-  #close(node: JsonNode, { keywords }: Draft): void {
+  #close(node: JsonNode, { keywords, properties }: Draft): void {
     const isLiteral = keywords.has('enum') || keywords.has('const');
     if (isLiteral && keywords.get('type')?.startsWith('[')) {
       keywords.delete('type');
@@ -160,10 +173,14 @@ class Fitting {
     }
     if (!names(keywords.get('type'), 'object')) return;
     // Closed without a property, the object could only be empty, which the client may not intend.
-    if (!keywords.has('properties') && member(node, 'additionalProperties')?.kind !== 'false')
-      this.#lose('additionalProperties');
+    const others = member(node, 'additionalProperties');
+    const isOpen = others?.kind !== 'false';
+    if (isOpen && !keywords.has('properties')) this.#lose('additionalProperties');
+    const isBare = others === undefined && !keywords.has('properties');
+    if (isBare && node === this.#root) this.isBare = true;
+    else if (isBare || others !== undefined) this.losesMembers ||= isOpen && properties.size === 0;
     if (!keywords.has('properties')) keywords.set('properties', '{}');
-    if (member(node, 'additionalProperties')?.kind !== 'false') this.changed = true;
+    if (isOpen) this.changed = true;
     keywords.set('additionalProperties', 'false');
   }
 }

@@ -6,6 +6,7 @@ import type { JsonText } from '../../generation/part.ts';
 import { forcesTool, type GenerationRequest } from '../../generation/request.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import { JSON_INSTRUCTION, nameOutputTool } from './emulated-tools.ts';
+import { fitSchema } from './fit-schema.ts';
 import { refuseMember } from './translation-notes.ts';
 
 /** How the answer gets its form. */
@@ -34,7 +35,8 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
     );
   }
   if (format.kind === 'json') return { ...PLAIN, instruction: JSON_INSTRUCTION, extractsJson: true };
-  if (traits.takes.structured_output !== false) return { ...PLAIN, schema: format.schema };
+  if (traits.takes.structured_output !== false && (traits.takes.tools === false || isClosable(format.schema)))
+    return { ...PLAIN, schema: format.schema };
   if (traits.takes.tools === false) {
     const member = request.named.output_format ?? 'output_format';
     throw refuseMember(
@@ -49,4 +51,10 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
     ? null
     : `Give your final answer only by calling the tool "${name}", and write no text beside it.`;
   return { ...PLAIN, tool: { name, schema: format.schema, description: format.description }, instruction };
+}
+
+/** The arguments of a tool need not be closed, so that they can be a map from names to numbers, or any object. */
+function isClosable(schema: JsonText): boolean {
+  const { losesMembers, isBare } = fitSchema(schema);
+  return !losesMembers && !isBare;
 }

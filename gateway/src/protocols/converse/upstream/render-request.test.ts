@@ -436,7 +436,7 @@ describe('an output format', () => {
     kind: 'json_schema',
     name: 'City',
     description: 'd',
-    schema: '{"type":"object"}',
+    schema: '{"type":"object","properties":{"name":{"type":"string"}}}',
     strict: null,
   } as const;
 
@@ -447,6 +447,13 @@ describe('an output format', () => {
       structure: { jsonSchema: { name: 'City', description: 'd' } },
     });
     expect(JSON.parse(textFormat.structure.jsonSchema.schema)).toMatchObject({ type: 'object' });
+  });
+
+  test('of a map goes through a tool, whose arguments need not be closed', () => {
+    const schema = '{"type":"object","additionalProperties":{"type":"number"}}';
+    const { body, outputTool } = render({ output_format: { ...format, schema } });
+    expect([body.outputConfig, outputTool]).toEqual([undefined, 'json_output']);
+    expect(body.toolConfig.tools[0].toolSpec.inputSchema.json).toEqual(JSON.parse(schema));
   });
 
   test('goes through a tool where it does not', () => {

@@ -2,11 +2,12 @@
  * Renders the tools of a request and the tool choice. Converse has no choice `none`, and refuses a history with calls
  * without tools. Source: provider reference C.3.
  */
+import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
-import { renderSchema } from '../../request/fit-schema.ts';
+import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type Block, type PartContext, renderCachePoint, renderToolName } from './render-part.ts';
@@ -79,7 +80,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
     throw refuseMember(path, 'Bedrock cannot hold a text to a grammar; leave the grammar out');
   }
   const schema = objectSchema(tool.parameters, path);
-  const strict = renderStrict(tool.strict, path, context);
+  const strict = renderStrict(tool.strict, schema, path, context);
   const json = strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema;
   const spec = { toolSpec: { name, description, inputSchema: { json: new RawJson(json) }, strict } };
   if (tool.cache_mark !== null && context.vendor.caches?.tools === false) {
@@ -90,11 +91,17 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
   return point === null ? [spec] : [spec, point];
 }
 
-/** If the model does not enforce schemas, `strict` is dropped. */
-function renderStrict(strict: boolean | null, path: string, { traits, vendor, notes }: PartContext): true | undefined {
+/** If the model does not enforce schemas, or not this one without losing members, `strict` is dropped. */
+function renderStrict(
+  strict: boolean | null,
+  schema: JsonText,
+  path: string,
+  { traits, vendor, notes }: PartContext,
+): true | undefined {
   if (strict !== true) return undefined;
-  if (traits.takes.structured_output ?? vendor.schemas) return true;
-  notes.drop(`${path}.strict`, `${traits.model} holds arguments to no schema`);
+  const isHeld = traits.takes.structured_output ?? vendor.schemas;
+  if (isHeld && !fitSchema(schema).losesMembers) return true;
+  notes.drop(`${path}.strict`, `${traits.model} holds arguments to ${isHeld ? 'closed objects only' : 'no schema'}`);
   return undefined;
 }
 

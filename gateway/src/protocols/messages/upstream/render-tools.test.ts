@@ -72,6 +72,13 @@ describe('tools', () => {
     expect(refusal(() => toolsOf(tool('a'), tool('t', { parameters })))?.param).toBe('tools.1');
   });
 
+  test('a strict tool that takes a map is sent without strict, because a closed one could only be empty', () => {
+    const map = '{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}}}';
+    const { body, dropped } = toolsOf(tool('t', { parameters: map, strict: true }));
+    expect([body.tools[0].input_schema, body.tools[0].strict]).toEqual([JSON.parse(map), undefined]);
+    expect(dropped).toEqual(['tools.0.strict']);
+  });
+
   test('vector 46: a name that is too long or odd gets an alias, the same in the history and the choice', () => {
     const long = `mcp__${'x'.repeat(150)}`;
     const turns = [
@@ -218,6 +225,15 @@ describe('the form of the answer', () => {
     const { json, outputTool, dropped } = ask({ output_format: { ...format, schema: closed } }, CAPABLE);
     expect(json).toContain(`"output_config":{"format":{"type":"json_schema","schema":${closed}}}`);
     expect([outputTool, dropped]).toEqual([null, []]);
+  });
+
+  test.each([
+    '{"type":"object","properties":{"counts":{"type":"object","additionalProperties":{"type":"integer"}}}}',
+    '{"type":"object"}',
+  ])('the schema %s, which would be empty if closed, goes through a tool', (open) => {
+    const { body, outputTool, dropped } = ask({ output_format: { ...format, schema: open } }, CAPABLE);
+    expect([body.output_config, body.tools[0].input_schema]).toEqual([undefined, JSON.parse(open)]);
+    expect([outputTool, dropped]).toEqual(['json_output', []]);
   });
 
   test('another schema is closed, and losses are reported, or refused for a strict key', () => {

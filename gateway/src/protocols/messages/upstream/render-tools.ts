@@ -1,9 +1,10 @@
 /** Renders the tools of a request and the tool choice. Source: wire reference B.4 and C.1. */
+import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
-import { renderSchema } from '../../request/fit-schema.ts';
+import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -57,7 +58,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
     );
   }
   const schema = objectSchema(tool.parameters, path);
-  const strict = renderStrict(tool.strict, path, context);
+  const strict = renderStrict(tool.strict, schema, path, context);
   return {
     ...named,
     input_schema: new RawJson(strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema),
@@ -66,10 +67,17 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
   };
 }
 
-/** If the model does not enforce schemas, `strict` is dropped. */
-function renderStrict(strict: boolean | null, path: string, { traits, notes }: PartContext): boolean | undefined {
-  if (strict !== true || traits.takes.structured_output !== false) return strict ?? undefined;
-  notes.drop(`${path}.strict`, `${traits.model} holds arguments to no schema`);
+/** If the model does not enforce schemas, or not this one without losing members, `strict` is dropped. */
+function renderStrict(
+  strict: boolean | null,
+  schema: JsonText,
+  path: string,
+  { traits, notes }: PartContext,
+): boolean | undefined {
+  if (strict !== true) return strict ?? undefined;
+  const isHeld = traits.takes.structured_output !== false;
+  if (isHeld && !fitSchema(schema).losesMembers) return true;
+  notes.drop(`${path}.strict`, `${traits.model} holds arguments to ${isHeld ? 'closed objects only' : 'no schema'}`);
   return undefined;
 }
 
