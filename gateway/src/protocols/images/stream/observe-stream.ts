@@ -56,6 +56,7 @@ export class ImageStreamObserver implements StreamObserver {
     const error = asObject(event.error);
     if (event.type === 'error' || error !== null) {
       const type = asText(error?.code) ?? asText(error?.type) ?? asText(event.code) ?? 'error';
+      if (this.#images === 0) this.#facts = NOTHING_DRAWN;
       this.failure = { type, message: asText(error?.message) ?? asText(event.message) ?? '', status: null };
       return 'error';
     }
