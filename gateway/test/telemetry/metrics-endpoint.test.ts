@@ -146,9 +146,9 @@ test('the headroom is what the provider states, also of a single credential; abs
   await (await ask('unstated', false)).text();
   await (await ask('held', true)).body?.getReader().read();
   const text = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+  leaving.abort();
+  await pair.stop();
   expect(text).toContain('tollgate_open_streams 1\n');
   const lines = text.split('\n').filter((line) => line.startsWith('tollgate_headroom{'));
   expect(lines).toEqual(['tollgate_headroom{provider="single",credential="default",model="stated"} 0.03']);
-  leaving.abort();
-  await pair.stop();
 }, 30_000);

@@ -82,8 +82,8 @@ interface Answered {
 export class Headroom {
   /** By upstream, then by the owner of the limits. */
   readonly #meters = new Map<string, Map<string, Meter>>();
-  /** The last answers of upstreams with one credential: nothing is chosen, so they are read only for people. */
-  readonly #unread = new Map<string, Answered>();
+  /** By upstream with one credential, where no call is noted: nothing is chosen, so the answer is read only for people. */
+  readonly lastAnswers = new Map<string, Answered>();
 
   /** Notes a call of about `tokens` tokens that goes out with `pool.credentials[credential]`. */
   send(pool: Pool, credential: number, tokens: number): SentCall {
@@ -97,11 +97,6 @@ export class Headroom {
   /** Learns from the head of its answer, whatever its status. `unixMs` is the time of `nowMs`. */
   learn(call: SentCall, headers: readonly HeaderLine[], nowMs: number, unixMs: number): void {
     call.meter.learn(call, readAllowances(headers, nowMs, unixMs));
-  }
-
-  /** Keeps an answer of a pool of one credential, where no call is noted. */
-  keep({ key }: Pool, answered: Answered): void {
-    this.#unread.set(key, answered);
   }
 
   /** The call is over; to be called once. */
@@ -125,7 +120,7 @@ export class Headroom {
   /** As `shareOf`, for people; null: the provider stated no limit. */
   statedShareOf(pool: Pool, credential: number, nowMs: number): number | null {
     if (pool.credentials.length > 1) return this.#find(pool, credential)?.shareOf(nowMs) ?? null;
-    const answered = this.#unread.get(pool.key);
+    const answered = this.lastAnswers.get(pool.key);
     if (answered === undefined) return null;
     const meter = new Meter();
     meter.learn(new SentCall(meter), readAllowances(answered.head.headers, answered.nowMs, answered.unixMs));
