@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { listModels } from '../../catalog/catalog.ts';
+import { setEgressProxy } from '../../upstream/dial.ts';
+import { startConnectProxy } from '../../upstream/testing/connect-proxy.ts';
 import { CliFailure } from '../environment.ts';
 import { register } from './check.ts';
 
@@ -211,6 +213,24 @@ describe('tollgate check --live', () => {
     expect(lines.join('\n')).toContain(words);
     expect(lines.join('\n')).not.toContain('wrong-1234');
     expect(exitCode).toBe(status);
+  });
+
+  test('goes through the proxy of the file or the environment, as the gateway does', async () => {
+    const proxy = await startConnectProxy(host.port ?? 0, () => 'HTTP/1.1 403 No\r\n\r\n');
+    const address = `http://127.0.0.1:${proxy.port}`;
+    const lab = 'providers:\n  lab: { kind: openai-compatible, base_url: "https://upstream.invalid/v1", api_key: k }\n';
+    writeFileSync(join(folder, 'live.yaml'), `${lab}server: { egress_proxy: { url: "${address}" } }\n`);
+    writeFileSync(join(folder, 'plain.yaml'), lab);
+    const outs = [
+      await runCheck(['live.yaml', '--live']),
+      await runCheck(['plain.yaml', '--live'], { HTTPS_PROXY: address }),
+    ];
+    setEgressProxy(null);
+    proxy.stop();
+    for (const { out } of outs) expect(out).toContain('the proxy refuses (it answered 403)');
+    expect(proxy.asked.map((head) => head.split('\r\n')[0])).toEqual(
+      Array(2).fill('CONNECT upstream.invalid:443 HTTP/1.1'),
+    );
   });
 
   test('tries each credential, and says which; a host without a list is asked what it must refuse', async () => {

@@ -9,6 +9,7 @@ import { type ConfigProblem, quoteText, renderConfigProblem } from '../../config
 import { renderConfigSchema } from '../../config/file/file-schema.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
+import { setEgressProxy } from '../../upstream/dial.ts';
 import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine } from '../environment.ts';
 
 /** Adds the command. `source` provides the file and the variables. */
@@ -69,7 +70,8 @@ function unreadableFiles({ file, server: { tls } }: Config): readonly ConfigProb
 }
 
 /** Tries every credential of every provider, all at once. Throws CliFailure if one of them cannot be used. */
-async function tryProviders({ providers }: Config, json: boolean, environment: CliEnvironment): Promise<void> {
+async function tryProviders({ providers, server }: Config, json: boolean, environment: CliEnvironment): Promise<void> {
+  setEgressProxy(server.egressProxy);
   const tried = await Promise.all(
     [...providers.values()].flatMap((provider) =>
       provider.baseUrl === null

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatNanoUsd } from '../../../billing/money.ts';
+import { type ConfigSource, loadConfig } from '../../../config/load-config.ts';
 import { Secret } from '../../../lib/secret.ts';
 import { type Comparison, compareInvoice } from '../../../reconcile/compare.ts';
 import { APIS, fetchInvoice, type Get } from '../../../reconcile/fetch-invoice.ts';
@@ -15,6 +16,7 @@ import {
   renderFindingsCsv,
 } from '../../../reconcile/render-findings.ts';
 import type { Finding, ProviderCallReader, ReconciledDay } from '../../../store/ports/books/reconciliation.ts';
+import { setEgressProxy } from '../../../upstream/dial.ts';
 import { createGuardedFetch } from '../../../upstream/guarded-fetch.ts';
 import { administer, withReading } from '../../administer.ts';
 import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
@@ -41,12 +43,15 @@ interface FetchFlags extends ImportFlags {
   readonly to: string;
 }
 
-/** Adds `reconcile` and its commands to the program. `get`, `variables`: where it fetches, and the environment. */
+/**
+ * Adds `reconcile` and its commands to the program. `get`: for the APIs, whose addresses are constants. `source`: of the
+ * secret and of the proxy.
+ */
 export function register(
   program: Command,
   environment: CliEnvironment,
-  get: Get = createGuardedFetch(() => false),
-  variables: Readonly<Record<string, string | undefined>> = process.env,
+  get: Get = createGuardedFetch(() => true),
+  source: Omit<ConfigSource, 'file'> = { environment: process.env, cwd: process.cwd() },
 ): void {
   const reconcile = program.command('reconcile').description('compare what providers bill with the records');
   addImportFlags(
@@ -66,7 +71,9 @@ export function register(
   ).action((api: string, flags: FetchFlags) =>
     reporting(async () => {
       const { from: firstDay, to: lastDay } = flags;
-      const invoice = await fetchInvoice(api, { firstDay, lastDay, secret: secretIn(flags.secret, variables), get });
+      const secret = secretIn(flags.secret, source.environment);
+      setEgressProxy(loadConfig(source).config?.server.egressProxy ?? null);
+      const invoice = await fetchInvoice(api, { firstDay, lastDay, secret, get });
       await compareAndKeep(environment, invoice, `${api}, ${firstDay} to ${lastDay}`, flags);
     }),
   );
