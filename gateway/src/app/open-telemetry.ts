@@ -111,11 +111,14 @@ export function readGatewayState(deps: CallDeps, store: StoreHealth): GatewaySta
 function readRouting({ settings, routing, choice }: CallDeps, nowMs: number): RoutingView {
   const { targets, limping, credentials: seen } = routing.snapshot(nowMs);
   const states = new Map(targets.map((target) => [target.key, target]));
-  const byName = new Map<string, Target>();
+  const byLabels = new Map<string, Target>();
   for (const route of settings.routes.values()) {
-    for (const target of route.targets) byName.set(`${target.upstream.provider}\u0000${target.name}`, target);
+    for (const target of route.targets) {
+      const { provider, model } = target.upstream;
+      byLabels.set([provider, target.name, model].join('\u0000'), target);
+    }
   }
-  const served = [...byName.values()];
+  const served = [...byLabels.values()];
   const credentials = new Map<string, { provider: string; credential: string; key: string }>();
   const headroom = new Map<string, RoutingView['headroom'][number]>();
   for (const { upstream } of served) {
@@ -146,5 +149,6 @@ function readRouting({ settings, routing, choice }: CallDeps, nowMs: number): Ro
 /** A target that was never called is closed. */
 function viewTarget({ name, upstream }: Target, found: TargetSnapshot | undefined, waiting: number) {
   const { state = 'closed', open = 0, overdue = 0, retriesLeft = null } = found ?? {};
-  return { provider: upstream.provider, target: name, state, open, overdue, retriesLeft, waiting };
+  const { provider, model } = upstream;
+  return { provider, target: name, model, state, open, overdue, retriesLeft, waiting };
 }

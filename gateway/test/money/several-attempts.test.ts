@@ -94,7 +94,9 @@ test('a client that leaves while no attempt runs pays nothing', async () => {
   // The pause begins as the refused attempt ends.
   await eventually('the end of the attempt', async () => {
     const metrics = await (await fetch(`${pair.gateway.url}/metrics`)).text();
-    return /^tollgate_target_open\{provider="first",target="[^"]*first-alone"\} 0$/m.test(metrics) || null;
+    return (
+      /^tollgate_target_open\{provider="first",target="[^"]*first-alone",model="[^"]*"\} 0$/m.test(metrics) || null
+    );
   });
   leaving.abort();
   await sent;

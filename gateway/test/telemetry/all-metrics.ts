@@ -25,7 +25,18 @@ const IDLE: GatewayState = {
     ingestLagBlocks: 0,
   },
   routing: {
-    targets: [{ provider: 'lab', target: 'main', state: 'open', open: 1, overdue: 0, retriesLeft: 10, waiting: 0 }],
+    targets: [
+      {
+        provider: 'lab',
+        target: 'main',
+        model: 'big',
+        state: 'open',
+        open: 1,
+        overdue: 0,
+        retriesLeft: 10,
+        waiting: 0,
+      },
+    ],
     credentials: [{ provider: 'lab', credential: 'default', state: 'usable' }],
     headroom: [{ provider: 'lab', credential: 'default', model: 'big', share: 0.5 }],
     limping: ['m'],

@@ -152,3 +152,31 @@ test('the headroom is what the provider states, also of a single credential; abs
   const lines = text.split('\n').filter((line) => line.startsWith('tollgate_headroom{'));
   expect(lines).toEqual(['tollgate_headroom{provider="single",credential="default",model="stated"} 0.03']);
 }, 30_000);
+
+test('targets of the same name in two models have a state each', async () => {
+  const price = { input: 1, output: 1 };
+  const targets = (model: string) => [{ provider: 'lab', name: 'primary', model }];
+  const pair = await startPair((url) => ({
+    providers: { lab: { kind: 'openai-compatible', base_url: `${url}/v1`, api_key: 'key' } },
+    models: { one: { targets: targets('gone'), price }, two: { targets: targets('good'), price } },
+  }));
+  pair.fake.script('gone', {
+    status: 404,
+    json: { error: { message: 'The model does not exist', code: 'model_not_found' } },
+  });
+  pair.fake.script('good', { answer: 'ok' });
+  for (const model of ['one', 'two']) {
+    await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+  }
+  const text = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+  await pair.stop();
+  const states = text.match(/^tollgate_target_state\{.*state="(?:closed|benched)"\} 1$/gm);
+  expect(states).toEqual([
+    'tollgate_target_state{provider="lab",target="primary",model="gone",state="benched"} 1',
+    'tollgate_target_state{provider="lab",target="primary",model="good",state="closed"} 1',
+  ]);
+}, 30_000);

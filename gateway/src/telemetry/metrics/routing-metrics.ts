@@ -7,7 +7,10 @@ const CREDENTIAL_STATES = ['usable', 'benched', 'out'] as const;
 
 interface TargetView {
   readonly provider: string;
+  /** Two models may each have a target of this name. */
   readonly target: string;
+  /** The model at the provider. */
+  readonly model: string;
   readonly state: string;
   readonly open: number;
   readonly overdue: number;
@@ -30,7 +33,7 @@ interface HeadroomView {
   readonly share: number;
 }
 
-/** Every target and credential of the configuration that runs, each name once. */
+/** Every target and credential of the configuration that runs, each once. */
 export interface RoutingView {
   readonly targets: readonly TargetView[];
   readonly credentials: readonly CredentialView[];
@@ -44,7 +47,7 @@ export interface RoutingView {
 
 type Read = (routing: RoutingView, add: AddSample) => void;
 
-const AT_TARGET = ['provider', 'target'];
+const AT_TARGET = ['provider', 'target', 'model'];
 const AT_CREDENTIAL = ['provider', 'credential'];
 
 function current(name: string, help: string, labels: readonly string[], read: Read): readonly [MetricSpec, Read] {
@@ -53,22 +56,22 @@ function current(name: string, help: string, labels: readonly string[], read: Re
 
 export const ROUTING_METRICS: readonly (readonly [MetricSpec, Read])[] = [
   current('tollgate.target_state', '1 for the state of the target.', [...AT_TARGET, 'state'], (routing, add) => {
-    for (const { provider, target, state } of routing.targets) {
-      for (const one of TARGET_STATES) add(Number(one === state), provider, target, one);
+    for (const { provider, target, model, state } of routing.targets) {
+      for (const one of TARGET_STATES) add(Number(one === state), provider, target, model, one);
     }
   }),
   current('tollgate.target_open', 'Attempts in progress at the target.', AT_TARGET, (routing, add) => {
-    for (const { provider, target, open } of routing.targets) add(open, provider, target);
+    for (const { provider, target, model, open } of routing.targets) add(open, provider, target, model);
   }),
   current('tollgate.overdue', 'Attempts in progress without the first byte in time.', AT_TARGET, (routing, add) => {
-    for (const { provider, target, overdue } of routing.targets) add(overdue, provider, target);
+    for (const { provider, target, model, overdue } of routing.targets) add(overdue, provider, target, model);
   }),
   current('tollgate.queue', 'Requests that wait for a place at the target.', AT_TARGET, (routing, add) => {
-    for (const { provider, target, waiting } of routing.targets) add(waiting, provider, target);
+    for (const { provider, target, model, waiting } of routing.targets) add(waiting, provider, target, model);
   }),
   current('tollgate.retry_budget_left', 'Retries that the target may get now.', AT_TARGET, (routing, add) => {
-    for (const { provider, target, retriesLeft } of routing.targets) {
-      if (retriesLeft !== null) add(retriesLeft, provider, target);
+    for (const { provider, target, model, retriesLeft } of routing.targets) {
+      if (retriesLeft !== null) add(retriesLeft, provider, target, model);
     }
   }),
   current(
