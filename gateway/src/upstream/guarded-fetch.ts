@@ -22,9 +22,10 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 
 /**
  * `isTrusted`: the operator wrote this origin down, so that it may be private or http. All others must be https and have
- * public addresses only. Rejects with TypeError, as `fetch` does; a redirect is the response.
+ * public addresses only. `part`: `head` where only the status matters; then the response has no body, and is there before
+ * its end. Rejects with TypeError, as `fetch` does; a redirect is the response.
  */
-export function createGuardedFetch(isTrusted: (origin: string) => boolean): Fetch {
+export function createGuardedFetch(isTrusted: (origin: string) => boolean, part: 'whole' | 'head' = 'whole'): Fetch {
   return async (input, init) => {
     // The types have an overload for each; at run time it takes all three.
     const request = new Request(input as string, init);
@@ -39,7 +40,7 @@ export function createGuardedFetch(isTrusted: (origin: string) => boolean): Fetc
     let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${origin.authority}\r\naccept-encoding: identity\r\n`;
     for (const [name, value] of request.headers) if (!OURS.has(name)) head += `${name}: ${value}\r\n`;
     head += `content-length: ${body.length}\r\n\r\n`;
-    return answerOf(isOurs ? origin : { ...origin, publicOnly: true }, head, body, request.signal);
+    return answerOf(isOurs ? origin : { ...origin, publicOnly: true }, head, body, request.signal, part);
   };
 }
 
@@ -48,6 +49,7 @@ function answerOf(
   head: string,
   body: Uint8Array,
   signal: AbortSignal,
+  part: 'whole' | 'head',
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     let answer: ResponseHead | null = null;
@@ -57,16 +59,20 @@ function answerOf(
       exchange.abort();
       reject(signal.reason);
     };
+    const end = () => {
+      signal.removeEventListener('abort', leave);
+      if (answer === null || answer.status > 599) reject(new TypeError(`${origin.key} gave no usable answer`));
+      else resolve(render(answer, spans));
+    };
     const exchange = new Exchange(origin, head, body, LIMITS, {
       onHead(given) {
         answer = given;
+        if (part === 'whole') return;
+        exchange.abort();
+        end();
       },
       onBody: (span) => void spans.push(span),
-      onEnd() {
-        signal.removeEventListener('abort', leave);
-        if (answer === null || answer.status > 599) reject(new TypeError(`${origin.key} gave no usable answer`));
-        else resolve(render(answer, spans));
-      },
+      onEnd: end,
       onFailure({ message }: UpstreamFailure) {
         signal.removeEventListener('abort', leave);
         reject(new TypeError(message));
