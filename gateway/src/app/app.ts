@@ -33,6 +33,7 @@ import { createTurns } from '../lib/turns.ts';
 import { createLinkMakers, createVerifyEmail } from '../people/members/operator-tools.ts';
 import { createSetUp } from '../people/members/set-up.ts';
 import { createMakerReader, OPERATOR_ACCOUNT } from '../people/roles.ts';
+import { sweepSessions } from '../people/sign-in/sessions.ts';
 import { type ClientProtocolName, DEFAULT_PROTOCOL } from '../protocols/names.ts';
 import { CLIENT_PROTOCOLS, UPSTREAM_PROTOCOLS } from '../protocols/registry.ts';
 import { setCredentialWarnings } from '../providers/credentials/surroundings.ts';
@@ -120,6 +121,9 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
     closers.push(() => store.close());
     const warnOfSweep = (cause: unknown) => log.warn({ cause: String(cause) }, 'stored responses could not be deleted');
     closers.push(startSweeping([store.idempotency, store.storedState], warnOfSweep));
+    const warnOfSessions = (cause: unknown) =>
+      log.warn({ cause: String(cause) }, 'ended sessions could not be deleted');
+    closers.push(startSweeping([{ sweep: (nowMs) => sweepSessions(store.people, nowMs) }], warnOfSessions));
     const readMakers = createMakerReader(store.people);
     const directory = await loadKeyDirectory(store.policies, masterKey.key, readMakers);
     changes.subscribe(followKeys(directory, store.policies, readMakers));

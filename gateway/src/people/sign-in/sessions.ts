@@ -51,6 +51,24 @@ const KNOWN_MAX = 10_000;
 /** The resolution of the last-seen time. */
 const SEEN_GRAIN_MS = 60_000;
 
+/**
+ * Deletes sessions that have ended by themselves: each has an address and a browser. Returns how many. Their browsers
+ * rarely come back to be told so.
+ */
+export async function sweepSessions(people: PeopleStore, nowMs: number): Promise<number> {
+  let deleted = 0;
+  for (const ended of [
+    ['expires_at_ms', '<=', nowMs],
+    ['seen_at_ms', '<=', nowMs - SILENCE_MS_MAX],
+  ] as const) {
+    const rows = await people.find('person_session', { where: [ended] });
+    if (rows.length === 0) continue;
+    await people.save([{ of: 'person_session', remove: [ended], rows: null }]);
+    deleted += rows.length;
+  }
+  return deleted;
+}
+
 export function createSessions({ people, secret, nowMs, onFault }: SessionParts): Sessions {
   /** Counts how often the cache was cleared: a lookup that started before is not cached after. */
   let era = 0;
