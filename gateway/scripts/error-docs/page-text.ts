@@ -46,7 +46,7 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
   },
   unauthorized: {
     cause:
-      'The API key is missing, malformed, unknown, expired, disabled or revoked, or its creator has left the account. The message says which.',
+      'The API key is missing, malformed, unknown, expired, replaced by a rotation, disabled or revoked, or its creator has left the account. The message says which.',
     retry: NO,
     remedy:
       'Send a key as `authorization: Bearer tg_…` or `x-api-key: tg_…`. Check its state on the Keys page or with `bin/tollgate keys list`; rotate or enable it, or create another. A provider’s own key (`sk-…`) is not a key of the gateway.',

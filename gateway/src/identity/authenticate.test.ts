@@ -132,7 +132,7 @@ describe('authenticate', () => {
     const directory = directoryOf(storedKey(before));
     putKey(directory, storedKey(after, { previousHash: hashKey(before), previousExpiresAtMs: 500 }));
     expect(authenticate(directory, before, 499)).toMatchObject({ keyId: 'key_1' });
-    expect(authenticate(directory, before, 500)).toBe('expired');
+    expect(authenticate(directory, before, 500)).toBe('replaced');
     expect(authenticate(directory, after, 500)).toMatchObject({ keyId: 'key_1' });
   });
 
@@ -156,6 +156,7 @@ describe('authenticate', () => {
     const [before, after] = [generateKeyText(), generateKeyText()];
     const grace = { previousHash: hashKey(before), previousExpiresAtMs: 500, expiresAtMs: 300 };
     expect(authenticate(directoryOf(storedKey(after, grace)), before, 300)).toBe('expired');
+    expect(authenticate(directoryOf(storedKey(after, { ...grace, expiresAtMs: 900 })), before, 900)).toBe('expired');
   });
 
   test('a rotation without grace, and a second rotation, put out the older secrets', () => {
@@ -204,7 +205,7 @@ describe('an imported key', () => {
     const directory = directoryOf(imported());
     putKey(directory, storedKey(second, { previousHash: imported().hash, previousExpiresAtMs: 500 }));
     expect(authenticate(directory, text, 499)).toMatchObject({ keyId: 'key_1' });
-    expect(authenticate(directory, text, 500)).toBe('expired');
+    expect(authenticate(directory, text, 500)).toBe('replaced');
     putKey(directory, storedKey(third));
     expect(authenticate(directory, text, 1)).toBe('malformed');
   });

@@ -79,7 +79,7 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);
   const status = key.status === 'active' && principal.scopes.length === 0 ? 'ownerless' : key.status;
-  directory.byHash.set(key.hash, { principal, use, status, endsAtMs });
+  directory.byHash.set(key.hash, { principal, use, status, endsAtMs, keyEndsAtMs: endsAtMs });
   if (key.previousHash !== null && previousUse !== null) {
     const graceEndsAtMs = Math.min(endsAtMs, key.previousExpiresAtMs ?? Number.NEGATIVE_INFINITY);
     directory.byHash.set(key.previousHash, {
@@ -87,6 +87,7 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
       use: previousUse,
       status,
       endsAtMs: graceEndsAtMs,
+      keyEndsAtMs: endsAtMs,
     });
   }
 }

@@ -166,6 +166,8 @@ export interface KeyEntry {
   readonly use: KeyUse;
   /** Unix ms from which the secret no longer works; infinite if it does not end. */
   readonly endsAtMs: number;
+  /** The same of its key, which outlives a secret that a rotation replaced. */
+  readonly keyEndsAtMs: number;
 }
 
 /** Finds the entry of a secret by its keyed hash. */
@@ -178,7 +180,7 @@ export interface KeyLookup {
   readonly found: Map<string, KeyEntry>;
 }
 
-type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked' | 'ownerless';
+type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'replaced' | 'disabled' | 'revoked' | 'ownerless';
 type Authentication = Principal | AuthenticationRefusal;
 
 /** With more keys in use than this, the directory forgets those that it found, and finds them again. */
@@ -201,7 +203,8 @@ export function authenticate(directory: KeyLookup, keyText: string, nowMs: numbe
     if (found.size >= FOUND_MAX) found.clear();
     found.set(keyText, entry);
   }
-  return openEntry(entry, nowMs);
+  const opened = openEntry(entry, nowMs);
+  return opened === 'expired' && nowMs < entry.keyEndsAtMs ? 'replaced' : opened;
 }
 
 /** Null: the text has the form of no key. Imported keys cost two hashes, and are only looked for where there are any. */
@@ -211,7 +214,10 @@ function hashOf({ hashKey, imported }: KeyLookup, keyText: string): string | nul
 }
 
 /** The principal of a directory entry at this time, or why the entry is not valid. */
-export function openEntry(entry: KeyEntry, nowMs: number): Exclude<Authentication, 'malformed' | 'unknown'> {
+export function openEntry(
+  entry: KeyEntry,
+  nowMs: number,
+): Exclude<Authentication, 'malformed' | 'unknown' | 'replaced'> {
   if (entry.status !== 'active') return entry.status;
   return nowMs < entry.endsAtMs ? entry.principal : 'expired';
 }

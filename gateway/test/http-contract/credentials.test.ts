@@ -13,21 +13,23 @@ import { expectRefusal, expectRefusalBody, type Refusal } from './expect-refusal
 import { control, createKey, type MadeKey } from './make-key.ts';
 
 let pair: SharedPair;
-let keys: Record<'other' | 'expired' | 'disabled' | 'revoked' | 'usageOnly', MadeKey>;
+let keys: Record<'other' | 'expired' | 'rotated' | 'disabled' | 'revoked' | 'usageOnly', MadeKey>;
 
 beforeAll(async () => {
   pair = await shareContractPair();
   const { gateway } = pair;
-  const [other, expired, disabled, revoked, usageOnly] = await Promise.all([
+  const [other, expired, rotated, disabled, revoked, usageOnly] = await Promise.all([
     createKey(gateway),
     createKey(gateway, { expires_in_ms: 1 }),
     createKey(gateway),
     createKey(gateway),
+    createKey(gateway),
     createKey(gateway, { scopes: ['usage'] }),
   ]);
+  await control(gateway, 'keys.rotate', { id: rotated.id, grace_ms: 1 });
   await control(gateway, 'keys.disable', { id: disabled.id });
   await control(gateway, 'keys.revoke', { id: revoked.id });
-  keys = { other, expired, disabled, revoked, usageOnly };
+  keys = { other, expired, rotated, disabled, revoked, usageOnly };
 });
 
 const SIDES: readonly Side[] = ['chat', 'messages'];
@@ -157,14 +159,16 @@ describe('an unknown or expired key', () => {
       await expectRefusal(response, side, unauthorized('revoked'));
     });
 
-    test(`${side}: malformed, unknown, expired, disabled, revoked`, async () => {
+    test(`${side}: malformed, unknown, expired, rotated, disabled, revoked`, async () => {
       const { key } = pair.gateway;
       const last = key.at(-1) === 'x' ? 'y' : 'x';
       const malformed = ['tg_', 'sk-abc', `${key.slice(0, -1)}${last}`, key.slice(0, -1), `${key}0`, key.toUpperCase()];
       malformed.push('x'.repeat(8_000), "tg_'OR/**/1=1--", `${key.slice(0, 10)}é${key.slice(11)}`);
-      for (const text of malformed) await expectUnauthorized(side, { authorization: `Bearer ${text}` }, 'key');
+      for (const text of malformed) await expectUnauthorized(side, { authorization: `Bearer ${text}` }, 'incomplete');
       await expectUnauthorized(side, { authorization: `Bearer ${generateKeyText()}` }, 'not valid');
       await expectUnauthorized(side, { authorization: `Bearer ${keys.expired.key}` }, 'expired');
+      // Its owner has a secret that works: to rotate again would end that one.
+      await expectUnauthorized(side, { authorization: `Bearer ${keys.rotated.key}` }, 'Use the new one');
       await expectUnauthorized(side, { authorization: `Bearer ${keys.disabled.key}` }, 'disabled');
       await expectUnauthorized(side, { authorization: `Bearer ${keys.revoked.key}` }, 'revoked');
     });

@@ -32,11 +32,12 @@ import type { ReadCall } from './read-body.ts';
 /** Messages for refused keys: enough for the owner, nothing useful for a stranger. */
 const REFUSALS = {
   malformed:
-    'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
+    'the API key is not valid: it is incomplete or mistyped, or it is not of this gateway, whose keys begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
   unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
   ownerless:
     'the API key no longer works: its creator has left the account or may not create keys there. Ask an admin of the account for a key',
   expired: 'the API key has expired. Rotate it or make a new one',
+  replaced: 'the API key was rotated, and this secret has ended. Use the new one',
   disabled: 'the API key is disabled. Its owner can enable it again',
   revoked: 'the API key was revoked. Make a new one',
 } as const;
