@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { type OpenedStore, openStore } from '../../store/sqlite/open-store.ts';
@@ -240,6 +240,11 @@ describe('backup', () => {
     const refused = await runProgram(dataDir, 'backup', taken);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(refused.stderr).toContain('exists already');
+    const lost = await runProgram(dataDir, 'backup', join(dirname(taken), 'none', 'copy.db'));
+    expect(lost).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`There is no folder ${dirname(taken)}/none.`),
+    });
     spoil(join(dataDir, 'tollgate.db'));
     const folder = newFolder();
     const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));

@@ -14,12 +14,17 @@ import { refuseForeignLog } from './foreign-log.ts';
  * copy that is flushed to the disk gets its final name: a killed backup leaves a file `….partial`, which the next one
  * removes.
  *
- * @throws StoreError where `from` is not a database of ours, or `to` exists already; also whatever `complete` throws.
+ * @throws StoreError where `from` is not a database of ours, `to` exists already or has no folder; also whatever
+ * `complete` throws.
  */
 export function backupDatabase(from: string, to: string, complete: (copy: string) => void, schema?: Schema): number {
   if (!existsSync(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
   refuseForeignLog(from);
   refuseExisting(to);
+  const folder = dirname(to);
+  if (!existsSync(folder)) {
+    throw new ConstraintViolation('invalid', `There is no folder ${folder}. Create it, or name another file.`);
+  }
   const partial = `${to}.partial`;
   removeDatabase(partial);
   try {
@@ -27,7 +32,7 @@ export function backupDatabase(from: string, to: string, complete: (copy: string
     complete(partial);
     syncToDisk(partial);
     giveName(partial, to);
-    syncToDisk(dirname(to));
+    syncToDisk(folder);
     return statSync(to).size;
   } finally {
     removeDatabase(partial);
