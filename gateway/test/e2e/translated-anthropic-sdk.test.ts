@@ -76,7 +76,8 @@ function conversationFor(host: Host): object[] {
     result(3, PHOTO_WORDS),
     result(4, 'sunny in Rome'),
     photoOf(3),
-    { role: 'assistant', content: 'One more.', tool_calls: [call(5, 'get_weather', 'Bern')] },
+    // The stand-in for reasoning that it refuses to miss.
+    { role: 'assistant', content: 'One more.', ...thought(' '), tool_calls: [call(5, 'get_weather', 'Bern')] },
     result(5, 'sunny in Bern'),
     {
       role: 'assistant',
@@ -240,7 +241,7 @@ describe('reasoning goes back to its issuer', () => {
       pair.fake.script('thinker', say);
       await client.messages.create(body('thinker', history(content)));
       const [, assistant] = sentBodies(pair, 'thinker')[0]?.messages ?? [];
-      expect(assistant).toEqual({ role: 'assistant', content: 'Well.' });
+      expect(assistant).toEqual({ role: 'assistant', content: 'Well.', reasoning_content: ' ' });
       pair.fake.reset();
     }
   });
@@ -252,7 +253,7 @@ describe('reasoning goes back to its issuer', () => {
       await client.messages.create(body('thinker', history(changed)));
     }
     for (const { messages } of sentBodies(pair, 'thinker')) {
-      expect(messages[1]).toEqual({ role: 'assistant', content: 'Well.' });
+      expect(messages[1]).toEqual({ role: 'assistant', content: 'Well.', reasoning_content: ' ' });
     }
   });
 
