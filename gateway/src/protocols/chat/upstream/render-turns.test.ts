@@ -219,3 +219,16 @@ describe('an assistant’s turn at the end', () => {
     });
   });
 });
+
+test('bug: SambaNova and NVIDIA, "Expected one of: [str], got list": texts of the user are one, but for OpenAI', () => {
+  const turns = [userTurn(textPart('a'), textPart('b')), assistantTurn(textPart('c')), userTurn(textPart('d'), PNG)];
+  const compatible = withChatTraits({ openaiMembers: false });
+  const contents = (traits = withChatTraits({})) =>
+    messagesOf(turns, traits).map(({ content }: { content: unknown }) => content);
+  const media = [{ type: 'text', text: 'd' }, PNG_PART];
+  expect(contents(compatible)).toEqual(['a\n\nb', 'c', media]);
+  expect(contents()[0]).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ]);
+});

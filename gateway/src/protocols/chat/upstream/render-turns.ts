@@ -31,6 +31,8 @@ interface HeldMessage {
 
 interface Thread {
   readonly messages: Draft[];
+  /** Texts of the user are sent as one: many hosts and chat templates take no list of texts. OpenAI keeps their borders. */
+  readonly joinsTexts: boolean;
   /** Calls without a result yet, by id. */
   readonly open: Map<string, OpenCall>;
   media: Draft[];
@@ -39,7 +41,8 @@ interface Thread {
 
 /** Throws CallFailure that names the invalid turn. */
 export function renderTurns(context: RenderContext): Draft[] {
-  const thread: Thread = { messages: [], open: new Map(), media: [], held: [] };
+  const joinsTexts = !context.traits.chat.openaiMembers;
+  const thread: Thread = { messages: [], joinsTexts, open: new Map(), media: [], held: [] };
   for (const turn of joinCalls(context.request.turns)) renderTurn(turn, thread, context);
   closeRun(thread);
   markPrefill(context.request.turns.at(-1), thread.messages.at(-1), context);
@@ -111,7 +114,8 @@ function closeRun(thread: Thread): void {
     thread.held = [{ name: first?.name ?? null, parts }, ...thread.held.slice(1)];
   }
   for (const { name, parts } of thread.held) {
-    thread.messages.push({ role: 'user', content: renderContent(parts), name: name ?? undefined });
+    const content = thread.joinsTexts ? joinTexts(parts, '\n\n') : renderContent(parts);
+    thread.messages.push({ role: 'user', content, name: name ?? undefined });
   }
   thread.media = [];
   thread.held = [];
