@@ -139,7 +139,7 @@ describe('calls and results that do not fit together are refused by their path',
   test.each([
     ['a call at the end', [ask, call], 'messages.1'],
     ['a call before a user’s text', [ask, call, user], 'messages.1'],
-    ['a call before instructions', [ask, call, turn('system', [textPart('x')], 2), result], 'messages.1'],
+    ['a call before instructions', [ask, call, turn('system', [textPart('x')], 2), user], 'messages.1'],
     ['a result without a call', [ask, turn('user', [resultOf('c9')], 2)], 'messages.2'],
     ['a second result', [ask, call, result, turn('user', [resultOf('c1')], 3)], 'messages.3'],
     ['two calls with one id', [ask, turn('assistant', [callOf('c1'), callOf('c1')], 1), result], 'messages.1'],
@@ -231,4 +231,19 @@ test('bug: SambaNova and NVIDIA, "Expected one of: [str], got list": texts of th
     { type: 'text', text: 'a' },
     { type: 'text', text: 'b' },
   ]);
+});
+
+test('instructions between a call and its result come after the results and their media', () => {
+  const turns = [
+    ask,
+    assistantTurn(callOf('c1'), callOf('c2')),
+    userTurn(resultOf('c1', textPart('one'))),
+    turn('developer', [textPart('note')]),
+    userTurn(resultOf('c2', textPart('two'), PNG)),
+    userTurn(textPart('now')),
+  ];
+  const sent = messagesOf(turns, SEPARATE).slice(2);
+  expect(sent.map(({ role }: { role: string }) => role)).toEqual(['tool', 'tool', 'user', 'system', 'user']);
+  expect(sent[2].content[1]).toEqual(PNG_PART);
+  expect([sent[3].content, sent[4].content]).toEqual(['note', 'now']);
 });

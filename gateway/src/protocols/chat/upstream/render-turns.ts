@@ -23,10 +23,11 @@ interface OpenCall {
   readonly path: string;
 }
 
-/** User content held back until all results have come. */
+/** Content of the user, or instructions, held back until all results have come. */
 interface HeldMessage {
   readonly name: string | null;
   readonly parts: Draft[];
+  readonly instructions?: Draft;
 }
 
 interface Thread {
@@ -54,14 +55,20 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
     renderUser(turn, thread, context);
     return;
   }
-  closeRun(thread);
   if (turn.role === 'assistant') {
+    closeRun(thread);
     thread.messages.push(renderAssistant(turn, context));
     for (const part of turn.parts) if (part.kind === 'tool_call') openCall(part, part.path ?? turn.path, thread);
     return;
   }
   const instructions = renderInstructions(turn, context);
-  if (instructions !== null) thread.messages.push(instructions);
+  if (instructions === null) return;
+  // Nothing may come between calls and their results.
+  if (thread.open.size > 0) thread.held = [...thread.held, { name: null, parts: [], instructions }];
+  else {
+    closeRun(thread);
+    thread.messages.push(instructions);
+  }
 }
 
 /** Null: no content remains. */
@@ -108,12 +115,17 @@ function closeRun(thread: Thread): void {
       `calls the tool ${JSON.stringify(name)} with the id ${JSON.stringify(id)}, but no result follows; send it in the next turn`,
     );
   }
-  const [first] = thread.held;
+  const [first, ...others] = thread.held;
   if (thread.media.length > 0) {
-    const parts = [...thread.media, ...(first?.parts ?? [])];
-    thread.held = [{ name: first?.name ?? null, parts }, ...thread.held.slice(1)];
+    const isUsers = first !== undefined && first.instructions === undefined;
+    const parts = [...thread.media, ...(isUsers ? first.parts : [])];
+    thread.held = [{ name: isUsers ? first.name : null, parts }, ...(isUsers ? others : thread.held)];
   }
-  for (const { name, parts } of thread.held) {
+  for (const { name, parts, instructions } of thread.held) {
+    if (instructions !== undefined) {
+      thread.messages.push(instructions);
+      continue;
+    }
     const content = thread.joinsTexts ? joinTexts(parts, '\n\n') : renderContent(parts);
     thread.messages.push({ role: 'user', content, name: name ?? undefined });
   }
