@@ -1,7 +1,7 @@
 /** Parses and renders `annotations`, the chat-completions form of citations. Offsets count UTF-16 units. */
 import type { Citation } from '../../../generation/part.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import { asArray, asObject, asText } from '../../json.ts';
+import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
 
 /** Citations in `annotations` of a message or delta, with offsets into the whole content. Skips kinds without a URL. */
 export function parseAnnotations(annotations: unknown): Citation[] {
@@ -20,6 +20,21 @@ export function parseAnnotations(annotations: unknown): Citation[] {
         native: null,
       },
     ];
+  });
+}
+
+/**
+ * The pages behind an answer that Perplexity and xAI name beside it, without offsets: `search_results`, else the addresses in
+ * `citations` (recorded traffic, 2026). Null: the chunk or answer names none.
+ */
+export function parseSources({ search_results, citations }: JsonObject): Citation[] | null {
+  const pages = asArray(search_results).length > 0 ? asArray(search_results) : asArray(citations);
+  if (pages.length === 0) return null;
+  return pages.flatMap((page): Citation[] => {
+    const found = asObject(page);
+    const url = asText(page) ?? asText(found?.url);
+    if (url === null) return [];
+    return [{ kind: 'url', url, title: asText(found?.title), quote: null, start: null, end: null, native: null }];
   });
 }
 

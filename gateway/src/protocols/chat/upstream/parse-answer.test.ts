@@ -127,3 +127,24 @@ describe('malformed answers', () => {
     expect(parse(body)).toEqual([{ kind: 'malformed', message }]);
   });
 });
+
+test('pages named beside the answer are cited by its text, unless it cites pages itself', () => {
+  const urls = ['https://a.example', 'https://b.example'];
+  const search_results = [{ title: 'A', url: urls[0], snippet: 's' }, { title: 'no page' }, 5];
+  const citationsIn = (members: object, message: object = {}) => {
+    const choice = { index: 0, message: { role: 'assistant', content: 'Yes [1].', ...message }, finish_reason: 'stop' };
+    const events = parseAnswer(Buffer.from(JSON.stringify({ id: 'c', choices: [choice], ...members })));
+    return events.flatMap((event) =>
+      event.kind === 'citation' && event.citation.kind === 'url' ? [event.citation] : [],
+    );
+  };
+  expect(citationsIn({ search_results, citations: urls })).toMatchObject([
+    { url: urls[0], title: 'A', start: null, end: null },
+  ]);
+  expect(citationsIn({ citations: urls })).toMatchObject([{ url: urls[0], title: null }, { url: urls[1] }]);
+  const annotations = [
+    { type: 'url_citation', url_citation: { url: urls[1], title: 'B', start_index: 0, end_index: 3 } },
+  ];
+  expect(citationsIn({ citations: urls }, { annotations })).toMatchObject([{ url: urls[1], start: 0, end: 3 }]);
+  expect(citationsIn({ citations: urls }, { content: '' })).toEqual([]);
+});

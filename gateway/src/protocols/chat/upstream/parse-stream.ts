@@ -5,7 +5,7 @@ import type { Citation, JsonText } from '../../../generation/part.ts';
 import { valueText } from '../../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
-import { parseAnnotations, withinPart } from '../shared/annotations.ts';
+import { parseAnnotations, parseSources, withinPart } from '../shared/annotations.ts';
 import { readFinishWord } from '../shared/finish-words.ts';
 import { parseLogprobs } from '../shared/logprobs.ts';
 import { MessageData } from '../shared/message-data.ts';
@@ -81,6 +81,9 @@ export class AnswerReader {
   #contentChars = 0;
   /** Citations received before any text. */
   readonly #early: Citation[] = [];
+  /** Pages named beside the answer, for an answer whose text cites none. */
+  #sources: readonly Citation[] = [];
+  #cites = false;
   #refused = false;
   #reported: string | null = null;
   #stopText: string | null = null;
@@ -97,6 +100,7 @@ export class AnswerReader {
     const reported = readReportedUsage(chunk);
     if (!this.#started && (choice !== null || reported !== null || asText(chunk.id) !== null)) this.#start(chunk);
     if (reported !== null) this.queue.add(usageEvent(reported));
+    this.#sources = parseSources(chunk) ?? this.#sources;
     if (choice === null) {
       this.isUsageFinal ||= reported !== null;
       return;
@@ -138,6 +142,7 @@ export class AnswerReader {
       this.queue.add({ kind: 'error', type: 'error', message, status: null });
       return;
     }
+    this.#citeSources();
     this.#endText();
     this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal');
     const finish_reason = this.#finishReason(word);
@@ -206,7 +211,14 @@ export class AnswerReader {
 
   #cite(part: number, citation: Citation): void {
     const own = withinPart(citation, this.#contentStart);
-    if (own !== null) this.queue.add({ kind: 'citation', part, citation: own });
+    if (own === null) return;
+    this.#cites = true;
+    this.queue.add({ kind: 'citation', part, citation: own });
+  }
+
+  #citeSources(): void {
+    if (this.#open?.kind !== 'text' || this.#cites) return;
+    for (const source of this.#sources) this.#cite(this.#open.part, source);
   }
 
   #readFinish(choice: JsonObject): void {
