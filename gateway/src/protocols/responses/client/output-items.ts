@@ -8,6 +8,8 @@ import { CLIENT_TOOLS, type ClientTool, isClientTool } from '../shared/client-to
 import { OWN_ID } from '../shared/response-object.ts';
 import type { EventWriter } from '../stream/event-writer.ts';
 
+type UrlCitation = Extract<Citation, { kind: 'url' }>;
+
 /** An item of one text: a message of one part, reasoning with one summary, or a call. */
 interface OpenItem {
   readonly form: ItemForm;
@@ -15,6 +17,8 @@ interface OpenItem {
   /** The members that its start and its end share. */
   readonly members: JsonObject;
   readonly annotations: JsonObject[];
+  /** Written at the end of the text: one without a place is for all of it, and Anthropic sends them before it. */
+  readonly citations: UrlCitation[];
   text: string;
   /** Its part has begun. */
   hasPart: boolean;
@@ -153,11 +157,15 @@ export class OutputItems {
     if (citation.kind !== 'url' || this.#opening.kind !== 'text') return '';
     const started = this.#open === null ? this.#start() : '';
     const open = this.#open;
-    if (open === null) return started;
-    const { url, title, start, end } = citation;
-    const annotation = { type: 'url_citation', url, title: title ?? '', start_index: start ?? 0, end_index: end ?? 0 };
+    open?.citations.push(citation);
+    return started;
+  }
+
+  #annotate(open: OpenItem, { url, title, start, end }: UrlCitation): string {
+    const [start_index, end_index] = [start ?? 0, end ?? open.text.length];
+    const annotation = { type: 'url_citation', url, title: title ?? '', start_index, end_index };
     const annotation_index = open.annotations.push(annotation) - 1;
-    return started + this.#event(open, 'response.output_text.annotation.added', { annotation_index, annotation });
+    return this.#event(open, 'response.output_text.annotation.added', { annotation_index, annotation });
   }
 
   /** Reasoning that its issuer does not show has a signature alone. */
@@ -185,7 +193,7 @@ export class OutputItems {
     const isWhole = !isCut && (!takesJson || parseObject(text) !== null);
     const { part, events } = open.form;
     const whole = { [open.form.member]: text, ...logprobsOf(open) };
-    let records = started;
+    let records = started + open.citations.map((citation) => this.#annotate(open, citation)).join('');
     if (events !== null && (part === null || open.hasPart)) records += this.#event(open, `${events}.done`, whole);
     if (part !== null && open.hasPart)
       records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });
@@ -240,6 +248,7 @@ export class OutputItems {
       id: this.#idOf(form.prefix),
       members: opening.kind === 'tool_call' ? this.#called(opening) : {},
       annotations: [],
+      citations: [],
       text: '',
       hasPart: false,
       reasoning: opening.kind === 'reasoning' ? opening : null,

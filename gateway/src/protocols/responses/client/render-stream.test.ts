@@ -279,6 +279,18 @@ describe('a stream', () => {
     ]);
   });
 
+  test('with a citation without a place, before the text as Anthropic sends it, cites the whole text', () => {
+    const citation = { kind: 'url', url: 'https://a.example', title: null, quote: null, native: null } as const;
+    const cited: GenerationEvent = { kind: 'citation', part: 0, citation: { ...citation, start: null, end: null } };
+    const [begin, ...rest] = part(0, SAYS, 'He', 'llo') as GenerationEvent[];
+    const { text, response } = render([START, begin, cited, ...rest, finish('stop'), ...END] as GenerationEvent[]);
+    expect(violationOf(text)).toBeNull();
+    expect(response.output).toMatchObject([
+      { content: [{ text: 'Hello', annotations: [{ start_index: 0, end_index: 5, title: '' }] }] },
+    ]);
+    expect(text.split('response.output_text.annotation.added')).toHaveLength(3);
+  });
+
   test('without counters gets estimated ones', () => {
     const { text, response } = render([START, ...part(0, SAYS, 'eight ch'), finish('stop'), { kind: 'end' }]);
     expect(violationOf(text)).toBeNull();
