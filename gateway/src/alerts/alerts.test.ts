@@ -75,6 +75,7 @@ function sourcesOf(
         ? null
         : budgetOf(binding.subject.id, binding.caps.budget?.amount, binding.windowStartMs / DAY_MS - 1),
     readSpends: async (group) => new Map(group.map((binding) => [binding.subject.id, spentIn(binding)])),
+    readBudgetChanges: async () => [],
     readBalances: async (account) => [{ account, mode: 'prepaid', available, ...amounts }],
     nameOf: ({ id }) => id,
     keysOf: () => [],
@@ -167,6 +168,38 @@ test('a budget that passed in a window that ended is found, once, and not one fr
     'Daily budget of key a reached 85%: $0.000000085 of $0.0000001. Its window ended 1970-01-04 00:00 UTC.',
     'Daily budget of key a reached 99%: $0.000000099 of $0.0000001. Its window ended 1970-01-05 00:00 UTC.',
   ]);
+  await store.close();
+});
+
+test('a window that ended is judged by the budget that it had', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  await store.alerts.createRule(sampleRule('one'), []);
+  const spends = [90n, 0n];
+  const nowMs = DAY_MS + HOUR_MS / 2;
+  const keys = ['raised', 'lowered', 'new', 'same', 'lowered-twice'];
+  const change = (id: string, before: bigint | null, atMs = DAY_MS + 1_000) => ({
+    subject: { kind: 'key', id } as const,
+    atMs,
+    before,
+  });
+  const sources = sourcesOf(
+    store,
+    keys.map((id) => budgetOf(id, id === 'raised' ? 200n : 100n, 1)),
+    spends,
+  );
+  const changes = [
+    change('raised', 100n),
+    change('lowered', 120n),
+    change('new', null),
+    change('lowered-twice', 900n),
+    change('lowered-twice', 150n, DAY_MS + 2_000),
+  ];
+  const own = { kind: 'key', id: 'same', layer: 'account' } as const;
+  const read = async (_: string, sinceMs: number) =>
+    [...changes, { subject: own, atMs: DAY_MS + 1_000, before: null }].filter(({ atMs }) => atMs >= sinceMs);
+  await evaluateAlerts({ ...sources, readBudgetChanges: read }, nowMs);
+  const texts = (await store.alerts.readDeliveries('one', 10)).map(({ text }) => /key (\S+)/.exec(text)?.[1]);
+  expect(texts.sort()).toEqual(['raised', 'same']);
   await store.close();
 });
 

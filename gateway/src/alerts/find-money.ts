@@ -2,7 +2,7 @@
 import { chooseRemedy } from '../call/reason/explain-reason.ts';
 import type { AlertRule, FoundAlert } from '../store/ports/books/alerts.ts';
 import type { AccountBalance } from '../store/ports/ledger.ts';
-import type { BindingCaps, BudgetWindow } from '../store/ports/limits.ts';
+import { type BindingCaps, type BudgetWindow, layerOf } from '../store/ports/limits.ts';
 import { DAY_MS, foundAlert, once, shownTime, shownUsd } from './found-alert.ts';
 
 export interface MoneySources {
@@ -14,9 +14,18 @@ export interface MoneySources {
   windowBefore(account: string, binding: BindingCaps): BindingCaps | null;
   /** Settled spend by subject id, of any window; all bindings have one kind and window. */
   readSpends(bindings: readonly BindingCaps[]): Promise<ReadonlyMap<string, bigint>>;
+  /** The changes of the account's budgets since a time, oldest first. */
+  readBudgetChanges(account: string, sinceMs: number): Promise<readonly BudgetChange[]>;
   readBalances(account: string): Promise<readonly AccountBalance[]>;
   /** The name of a subject for people. */
   nameOf(subject: BindingCaps['subject']): string;
+}
+
+export interface BudgetChange {
+  readonly subject: BindingCaps['subject'];
+  readonly atMs: number;
+  /** The amount until then; null: there was no budget, or it had another window. */
+  readonly before: bigint | null;
 }
 
 const WINDOWS: Readonly<Record<BudgetWindow, string>> = {
@@ -71,9 +80,12 @@ export async function findEndedBudgets(
     }
   }
   const found: FoundAlert[] = [];
+  const ends = [...groups.values()].flatMap(([first]) => first?.windowEndMs ?? []);
+  const changes = ends.length === 0 ? [] : await sources.readBudgetChanges(account, Math.min(...ends));
   for (const group of groups.values()) {
     const spends = await sources.readSpends(group);
-    for (const binding of group) {
+    for (const current of group) {
+      const binding = asItEnded(current, changes);
       const open = own.filter((rule) => isOpen(rule, binding.windowEndMs ?? nowMs));
       for (const rule of open) {
         found.push(...judge(sources, rule, binding, spends.get(binding.subject.id) ?? 0n, nowMs));
@@ -81,6 +93,22 @@ export async function findEndedBudgets(
     }
   }
   return found;
+}
+
+/** With the amount that held when the window ended. */
+function asItEnded(binding: BindingCaps, changes: readonly BudgetChange[]): BindingCaps {
+  const { subject, caps, windowEndMs } = binding;
+  const { kind, id } = subject;
+  const next = changes.find(
+    (one) =>
+      one.atMs >= (windowEndMs ?? 0) &&
+      one.subject.kind === kind &&
+      one.subject.id === id &&
+      layerOf(one.subject) === layerOf(subject),
+  );
+  if (next === undefined || caps.budget === null) return binding;
+  const budget = next.before === null ? null : { ...caps.budget, amount: next.before };
+  return { ...binding, caps: { ...caps, budget } };
 }
 
 function judge(

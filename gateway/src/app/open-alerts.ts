@@ -3,6 +3,7 @@ import { minuteAt } from '../admission/window.ts';
 import { createDelivering } from '../alerts/deliver-alerts.ts';
 import { type AlertSources, createEvaluation } from '../alerts/evaluate-alerts.ts';
 import type { MoneySources } from '../alerts/find-money.ts';
+import { readBudgetChanges } from '../alerts/read-budget-changes.ts';
 import type { CallDeps } from '../call/deps.ts';
 import type { StateParts } from '../console-api/models/routing-states.ts';
 import { createMailer } from '../mail/mailer.ts';
@@ -21,7 +22,7 @@ const SWEEP_MS = 3_600_000;
 const KEPT_MS = 400 * 86_400_000;
 
 interface AlertParts extends Pick<AlertSources, 'readSpends' | 'troubles'> {
-  readonly store: Pick<Store, 'alerts' | 'ledger' | 'usage' | 'reconciliations'>;
+  readonly store: Pick<Store, 'alerts' | 'audit' | 'ledger' | 'usage' | 'reconciliations'>;
   readonly states: StateParts;
   readonly deps: Pick<CallDeps, 'directory' | 'billing' | 'settings'>;
   readonly seal: CredentialSeal;
@@ -100,6 +101,7 @@ function readMoney({ store, deps, readSpends }: AlertParts): MoneySources {
     null;
   return {
     readSpends,
+    readBudgetChanges: (account, sinceMs) => readBudgetChanges(store.audit, account, sinceMs),
     readBalances: (account) => store.ledger.readBalances(account),
     budgetsOf(account, atMs) {
       if (grouped?.atMs !== atMs) grouped = { atMs, subjects: Map.groupBy(rules.subjects(), ownerOf) };
