@@ -88,15 +88,15 @@ async function onceRead<Result>(act: () => Promise<Result> | Result): Promise<Re
 }
 
 /** The result of a call of the account for the model. */
-async function ask({ billing }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
-  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
+async function ask({ billing }: Opened, amount: bigint, model = 'other', nowMs = Date.now(), accountId = 'team') {
+  const subjects = { keyId: 'k', workspaceId: 'w', accountId, endUser: null, models: [model] };
   const binding = billing.rules.bindingCapsOf(subjects, billing.timeZoneOf, nowMs);
   const claim = {
     callId: `req_asked_${count++}`,
     subjects,
     arrivedMs: nowMs,
     binding,
-    prepaidAccount: 'team',
+    prepaidAccount: accountId,
     tokens: 0,
     amount,
   };
@@ -166,7 +166,8 @@ describe('changes', () => {
     const { available } = await opened.credit('team', amount, async () => {
       const after = await opened.store.ledger.correct(movement);
       asked = ask(opened, 1_000n);
-      await Bun.sleep(20);
+      // Another account's balance, asked for later, is read by then.
+      expect(await ask(opened, 1n, 'other', Date.now(), 'rival')).toBe('balance');
       return after;
     });
     expect([available, await asked]).toEqual([80n + amount, 'balance']);

@@ -138,6 +138,12 @@ describe('both credential headers', () => {
   });
 });
 
+/** Whether the gateway has the beginning of a body; null: not yet. */
+async function hasBody(): Promise<true | null> {
+  const metrics = await (await fetch(`${pair.gateway.url}/metrics`)).text();
+  return /^tollgate_body_bytes [1-9]/m.test(metrics) || null;
+}
+
 describe('an unknown or expired key', () => {
   for (const side of SIDES) {
     test(`${side}: a key that is revoked while the body arrives`, async () => {
@@ -147,8 +153,7 @@ describe('an unknown or expired key', () => {
       const body = new ReadableStream({
         async start(stream) {
           stream.enqueue(bytes.subarray(0, 10));
-          // The gateway has the head and the beginning by then.
-          await Bun.sleep(300);
+          await eventually('the beginning of the body', hasBody);
           await control(pair.gateway, 'keys.revoke', { id });
           stream.enqueue(bytes.subarray(10));
           stream.close();
