@@ -33,7 +33,9 @@ export function showMetrics(
 }
 
 /**
- * Whether no key is needed. A proxy on this machine connects from it too: it shows itself by the headers that it adds. A
+ * Whether no key is needed. A proxy on this machine connects from it too: it shows itself by the headers that it adds, or
+ * by the connection that it closes, as nginx does unless it is told otherwise
+ * (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_set_header, 2026-11); scrapers keep theirs open. A
  * page in a browser on this machine can reach this address under a name of its own, so the host must be an address.
  */
 function isLocal(headers: Headers, origin: Scraper): boolean {
@@ -41,6 +43,7 @@ function isLocal(headers: Headers, origin: Scraper): boolean {
   const peer = origin.peer();
   if (peer === null || !isLoopback(peer)) return false;
   for (const name of headers.keys()) if (name === 'forwarded' || name.startsWith('x-forwarded-')) return false;
+  if (/\bclose\b/i.test(headers.get('connection') ?? '')) return false;
   const host = (headers.get('host') ?? '').replace(/:\d+$/, '');
   return host === 'localhost' || isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
 }

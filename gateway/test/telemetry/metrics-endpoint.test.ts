@@ -1,5 +1,6 @@
 /** Tests who may read `/metrics`, against a running gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { exchange } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
@@ -50,6 +51,14 @@ test.each([
   { host: 'page.example' },
 ])('behind a proxy, or under another name, a key is needed: %j', async (headers) => {
   expect((await read(headers as Record<string, string>)).status).toBe(401);
+});
+
+test('behind a proxy that adds no header, as nginx does by default, a key is needed', async () => {
+  const { host } = new URL(gateway.url);
+  const lines = ['GET /metrics HTTP/1.0', `Host: ${host}`, 'Connection: close', 'Accept: */*', '', ''];
+  const { response, client } = await exchange(gateway.url, Buffer.from(lines.join('\r\n')));
+  client.leave();
+  expect(response?.status).toBe(401);
 });
 
 test('a key needs the scope admin, also on this machine', async () => {
