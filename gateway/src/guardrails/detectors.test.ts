@@ -21,7 +21,9 @@ test.each(DETECTORS.map(({ name, sample }) => [name, sample]))(
   (name, sample) => {
     // Of the address of a database, what its password is in.
     const whole = name === 'database_password' ? sample.slice(0, sample.indexOf('@') + 1) : sample;
-    const escaped = [`{"log":"a\\n${sample}\\n"}`, `\\u003e${sample}\\u003c`];
+    const escaped = [`{"log":"a\\n${sample}\\n"}`, `\\u003e${sample}\\u003c`, `\u001b[38;5;1m${sample}\u001b[m`];
+    // These escapes may be a part of an e-mail address.
+    if (name !== 'email') escaped.push(`q%3D${sample}`, `q=a%20${sample}`);
     for (const text of [sample, `see ${sample}, ok`, `x:"${sample}"\n`, `(${sample}).`, ...escaped]) {
       expect(find(text)).toContain(`${name}: ${whole}`);
     }
@@ -50,6 +52,7 @@ test('terms are whole words in any case, with any one space', () => {
     'C++: c++',
     'ÄRGER: ärger',
   ]);
+  expect(find('user%2Bada@example.com')).toEqual(['email: user%2Bada@example.com']);
   expect(find('{"a":"x\\nproject falcon"} C:\\falcon wing', terms)).toEqual([
     'Project Falcon: project falcon',
     'falcon wing: falcon wing',

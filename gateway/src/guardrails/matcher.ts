@@ -30,25 +30,31 @@ export interface Matcher {
 }
 
 /** How much of the text before a place decides whether a match may begin there. */
-export const CONTEXT_LENGTH = 6;
+export const CONTEXT_LENGTH = 13;
 
-/** Escapes of white space and of characters, as in JSON and code within a text. */
-const ESCAPE = /\\(?:[bfnrt]|u[0-9A-Fa-f]{4})/;
-const ESCAPED = charClass(/[bfnrt]/);
-const HEX = charClass(/[0-9A-Fa-f]/);
-const BACKSLASH = 0x5c;
+/**
+ * Escapes within a text: of white space and characters in JSON and code, of colors in the output of programs, of
+ * characters in addresses. What follows one is no part of the word that the letters of the escape would make with it.
+ */
+const IN_TEXT = /\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|\[[0-9;]{0,11}m/;
+const IN_ADDRESS = /%[0-9A-Fa-f]{2}/;
+const AFTER_ESCAPE = new RegExp(`(?:${IN_TEXT.source}|${IN_ADDRESS.source})$`);
+const AFTER_IN_TEXT = new RegExp(`(?:${IN_TEXT.source})$`);
+const LAST = charClass(/[0-9A-Fa-fmnrt]/);
 
-/** What follows an escape is no part of the word that the letters of the escape would make with it. */
+/** Whether an escape ends here. */
 export function isAfterEscape(text: string, at: number): boolean {
-  if (text.charCodeAt(at - 2) === BACKSLASH && isIn(ESCAPED, text.charCodeAt(at - 1))) return true;
-  return (
-    at >= 6 && text.charCodeAt(at - 6) === BACKSLASH && text[at - 5] === 'u' && runEnd(text, at - 4, HEX, 4) === at
-  );
+  return isIn(LAST, text.charCodeAt(at - 1)) && AFTER_ESCAPE.test(text.slice(Math.max(0, at - CONTEXT_LENGTH), at));
+}
+
+/** As `isAfterEscape`, but for the escapes of addresses, which are also a part of e-mail addresses. */
+export function isAfterEscapeInText(text: string, at: number): boolean {
+  return isIn(LAST, text.charCodeAt(at - 1)) && AFTER_IN_TEXT.test(text.slice(Math.max(0, at - CONTEXT_LENGTH), at));
 }
 
 /** The source of a pattern that matches where no character of the class comes before, unless it ends an escape. */
 export function notAfter({ source }: RegExp): string {
-  return `(?<!${source}(?<!${ESCAPE.source}))`;
+  return `(?<!${source}(?<!${IN_TEXT.source}|${IN_ADDRESS.source}))`;
 }
 
 /** Whether an ASCII character is of a class; others are not. */

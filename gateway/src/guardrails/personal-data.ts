@@ -4,7 +4,16 @@
  */
 import { isIPv6 } from 'node:net';
 import { type DetectorName, labelOf } from './detectors.ts';
-import { charClass, isAfterEscape, isIn, type Match, type Matcher, notAfter, runEnd, tailRun } from './matcher.ts';
+import {
+  charClass,
+  isAfterEscapeInText,
+  isIn,
+  type Match,
+  type Matcher,
+  notAfter,
+  runEnd,
+  tailRun,
+} from './matcher.ts';
 
 interface Pattern {
   readonly detector: DetectorName;
@@ -159,7 +168,7 @@ class EmailMatcher implements Matcher {
     for (let at = text.indexOf('@', from); at !== -1; at = text.indexOf('@', at + 1)) {
       let start = at;
       const first = Math.max(least, at - LOCAL_LENGTH_MAX);
-      while (start > first && isIn(LOCAL, text.charCodeAt(start - 1)) && !isAfterEscape(text, start)) start -= 1;
+      while (start > first && isIn(LOCAL, text.charCodeAt(start - 1)) && !isAfterEscapeInText(text, start)) start -= 1;
       if (start === at) continue;
       const run = text.slice(at + 1, runEnd(text, at + 1, DOMAIN, DOMAIN_LENGTH_MAX));
       const domain = DOMAIN_NAME.exec(run);

@@ -30,6 +30,8 @@ function show(pieces: readonly string[]): { readonly text: string; readonly mask
 const BETWEEN = [
   '\\n',
   '\\u003e',
+  '%3D',
+  '\u001b[38;5;12m',
   '\\',
   'n',
   ' ',
