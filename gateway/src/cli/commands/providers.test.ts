@@ -1,6 +1,9 @@
-/** Tests what `tollgate providers detect` prints. */
+/** Tests what `tollgate providers` prints, and which models it adds. */
 import { expect, test } from 'bun:test';
 import { Command } from 'commander';
+import { serveControl } from '../../control/control-server.ts';
+import { acquireDataLock } from '../../store/sqlite/database/data-folder.ts';
+import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import { register } from './providers.ts';
 
 async function detect(answers: Readonly<Record<string, unknown>>, flags: readonly string[] = []) {
@@ -40,4 +43,41 @@ test('a server at the usual port of another is named correctly, with its address
 test('none is said so', async () => {
   expect(await detect({})).toBe('No server of models answers on the usual ports of 127.0.0.1.\n');
   expect(await detect({}, ['--json'])).toBe('');
+});
+
+const newFolder = temporaryFolders();
+
+test('a model that the provider does not list is not added', async () => {
+  const dataDir = newFolder();
+  const lock = acquireDataLock(dataDir);
+  if (lock === 'held') throw new Error('the folder was held');
+  const created: unknown[] = [];
+  let cut = false;
+  const models = [{ model: 'qwen3-8b', served_as: [], retires: null }];
+  const control = serveControl(dataDir, {
+    run: async (name, given) => {
+      if (name === 'routes.create') created.push(given);
+      return { ok: true, result: name === 'providers.models' ? { provider: 'lab', message: '', models, cut } : null };
+    },
+  });
+  const add = async (...names: string[]) => {
+    const program = new Command().exitOverride();
+    register(program, { dataDir, stdout: () => undefined, stderr: () => undefined, nowMs: () => 0 });
+    await program.parseAsync(['providers', 'models', 'lab', '--add', ...names], { from: 'user' });
+  };
+  try {
+    await expect(add('qwen3-8b', 'qwen3-8')).rejects.toThrow(
+      'lab does not list the model "qwen3-8", so nothing was added',
+    );
+    expect(created).toEqual([]);
+    await add('qwen3-8b');
+    // A list that was cut may have it in its rest.
+    cut = true;
+    await add('qwen3-8');
+    const route = (model: string) => ({ model, targets: [{ provider: 'lab', model }] });
+    expect(created).toEqual([route('qwen3-8b'), route('qwen3-8')]);
+  } finally {
+    await control.stop();
+    lock.release();
+  }
 });

@@ -4,7 +4,7 @@ import { providerModelsView } from '../../control/routing/routing-shapes.ts';
 import { detectLocalServers } from '../../providers/presets/detect-local.ts';
 import { createGuardedFetch } from '../../upstream/guarded-fetch.ts';
 import { administer } from '../administer.ts';
-import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine, renderTable } from '../environment.ts';
 
 interface Flags {
   readonly add?: string[];
@@ -25,12 +25,24 @@ export function register(program: Command, environment: CliEnvironment, ask = cr
     .option('--add <model...>', 'models of the list to serve under their own names, each by a route of its own')
     .option('--json', 'print one JSON object per line')
     .action(async (provider: string, flags: Flags) => {
+      const list = async () =>
+        providerModelsView.parse(await administer(environment, 'providers.models', { provider }));
+      let listed = await list();
+      const missing = listed.cut
+        ? undefined
+        : flags.add?.find((name) => !listed.models.some(({ model }) => model === name));
+      if (missing !== undefined) {
+        throw new CliFailure(
+          1,
+          `${provider} does not list the model ${JSON.stringify(missing)}, so nothing was added. To serve it all the same: tollgate routes create ${missing} --target provider=${provider}`,
+        );
+      }
       for (const model of flags.add ?? []) {
         await administer(environment, 'routes.create', { model, targets: [{ provider, model }] });
         if (!flags.json) environment.stdout(`The model ${model} is served.\n`);
       }
-      const reply = await administer(environment, 'providers.models', { provider });
-      const { message, models, cut } = providerModelsView.parse(reply);
+      if (flags.add !== undefined) listed = await list();
+      const { message, models, cut } = listed;
       const rows = models.map(({ model, served_as, retires }) => [
         model,
         served_as.join(', ') || '-',
