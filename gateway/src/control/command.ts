@@ -194,8 +194,27 @@ export function defineCommand<Shape extends z.ZodType>(
   };
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
 function renderIssue(issue: z.core.$ZodIssue): string {
-  return issue.path.length === 0 ? issue.message : `${issue.path.map(String).join('.')}: ${issue.message}`;
+  const words = wordsOf(issue);
+  return issue.path.length === 0 ? words : `${issue.path.map(String).join('.')}: ${words}`;
+}
+
+/** The schema's own words, else ours in place of the library's. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (!/^Invalid (?:input|option): /.test(issue.message)) return issue.message;
+  if (issue.code === 'invalid_value') return `expected one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code !== 'invalid_type') return issue.message;
+  const found = issue.message.endsWith('received undefined') ? 'found nothing, ' : '';
+  return `${found}expected ${KINDS[issue.expected] ?? issue.expected}`;
 }
 
 /** @throws CommandFailure if there is no such key. */

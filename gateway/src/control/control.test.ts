@@ -61,7 +61,7 @@ describe('keys.create', () => {
   });
 
   test.each([
-    [{}, /^name: .*expected string/],
+    [{}, /^name: found nothing, expected a text/],
     [{ name: '' }, 'name: found "", expected 1 to 128 characters'],
     [{ name: 'a\u001b[2J' }, 'name: found "a\\u001b[2J", expected'],
     [{ name: 'x'.repeat(129) }, 'expected 1 to 128 characters'],
@@ -80,7 +80,7 @@ describe('keys.create', () => {
     [{ name: 'n', holds: 'loose' }, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found zero'],
     [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],
-    [null, 'expected object'],
+    [null, 'expected an object'],
     [{ name: 'n', workspace: ['default'] }, 'workspace: '],
   ])('refuses %p as wrong usage', async (given, message) => {
     const refused = await refusal('keys.create', given);
@@ -242,4 +242,14 @@ describe('run', () => {
   test.each(['keys.destroy', '__proto__', 'constructor', ''])('there is no command %p', async (name) => {
     expect(await refusal(name, {})).toMatchObject({ kind: 'usage' });
   });
+});
+
+test('wrong arguments are told in our words, not in those of a library', async () => {
+  for (const [name, given, expected] of [
+    ['routes.explain', { model: 'm', protocol: 'foo' }, /^protocol: expected one of chat, messages, /],
+    ['routes.create', { model: 'm', targets: [{}] }, /^targets\.0\.provider: found nothing, expected a text$/],
+    ['routes.create', { model: 'm', targets: 'lab' }, /^targets: expected a list$/],
+  ] as const) {
+    expect((await refusal(name, given)).message).toMatch(expected);
+  }
 });
