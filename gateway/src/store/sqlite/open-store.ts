@@ -2,7 +2,6 @@
  * Assembles the store: the journal with the ledger over it, the writer thread, whose tables follow the journal, a read
  * connection, and threads for long queries. Opens it read-only too, with or without a running server.
  */
-import { existsSync } from 'node:fs';
 import type { Secret } from '../../lib/secret.ts';
 import type { FilePort } from '../journal/file-port.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -24,6 +23,7 @@ import { createSavedViewStore } from './calls/saved-view-store.ts';
 import { readCaughtUp, startCatchingUp } from './catch-up.ts';
 import { createContentStore } from './content/content-store.ts';
 import { databasePath, openReadConnection } from './database/connection.ts';
+import { fileExists, inFolder } from './database/data-folder.ts';
 import { refuseForeignLog } from './database/foreign-log.ts';
 import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
 import { createQueries, createWorkerQueries } from './database/sqlite-dialect.ts';
@@ -272,7 +272,7 @@ const NO_CACHE: AnswerCacheStore = {
  */
 export function openReading(dataDir: string): StoreReading {
   const path = databasePath(dataDir);
-  if (!existsSync(path)) {
+  if (!fileExists(path)) {
     throw new Unavailable(
       'incompatible',
       `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
@@ -281,7 +281,7 @@ export function openReading(dataDir: string): StoreReading {
   refuseForeignLog(path);
   const database = openReadConnection(path);
   try {
-    requireCurrentSchema(database);
+    inFolder(dataDir, () => requireCurrentSchema(database));
   } catch (fault) {
     database.close();
     throw nameSqliteFault(fault);

@@ -6,6 +6,7 @@ import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
 import { requireCurrentSchema, type Schema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import { openReadConnection } from './connection.ts';
+import { fileExists } from './data-folder.ts';
 import { refuseForeignLog } from './foreign-log.ts';
 
 /**
@@ -18,7 +19,7 @@ import { refuseForeignLog } from './foreign-log.ts';
  * `complete` throws.
  */
 export function backupDatabase(from: string, to: string, complete: (copy: string) => void, schema?: Schema): number {
-  if (!existsSync(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
+  if (!fileExists(from)) throw new Unavailable('incompatible', `There is no database at ${from}.`);
   refuseForeignLog(from);
   refuseExisting(to);
   const folder = dirname(to);

@@ -1,7 +1,8 @@
 /** Opens SQLite connections with their pragmas, and runs transactions and savepoints. */
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { inFolder } from './data-folder.ts';
 
 /** How long a connection waits for a lock before it fails with SQLITE_BUSY. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -37,7 +38,7 @@ export function openWriteConnection(path: string): Database {
 
 /** Opens a read-only connection; it works while another thread or process writes. */
 export function openReadConnection(path: string): Database {
-  const database = new Database(path, { readonly: true, strict: true });
+  const database = inFolder(dirname(path), () => new Database(path, { readonly: true, strict: true }));
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.run('PRAGMA trusted_schema = OFF');

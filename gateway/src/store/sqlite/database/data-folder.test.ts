@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
-import { prepareDataFolder } from './data-folder.ts';
+import { acquireDataLock, fileExists, inFolder, prepareDataFolder } from './data-folder.ts';
 
 const newFolder = temporaryFolders();
 
@@ -47,6 +47,40 @@ describe('prepareDataFolder', () => {
   test('refuses a file', () => {
     const path = join(newFolder(), 'file');
     writeFileSync(path, '');
-    expect(() => prepareDataFolder(path)).toThrow();
+    const words = 'is not a folder, or a file is on the way to it. Move the file away, or name another folder';
+    expect(() => prepareDataFolder(path)).toThrow(`${path} ${words}`);
+    expect(() => prepareDataFolder(join(path, 'data'))).toThrow(words);
+  });
+});
+
+/** Root may do everything. */
+const isRoot = process.getuid?.() === 0;
+
+describe('a folder of another user', () => {
+  test.skipIf(isRoot)('is told as one, and not as an empty one (needs a user that is not root)', () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'tollgate.db'), '');
+    chmodSync(folder, 0o500);
+    try {
+      expect(() => acquireDataLock(folder)).toThrow(`This user cannot use the folder ${folder} (EACCES`);
+      chmodSync(folder, 0);
+      expect(() => prepareDataFolder(folder)).toThrow(`This user cannot use the folder ${folder} (EACCES`);
+      expect(() => fileExists(join(folder, 'tollgate.db'))).toThrow(
+        `This user cannot use the folder ${folder} (EACCES`,
+      );
+    } finally {
+      chmodSync(folder, 0o700);
+    }
+  });
+
+  test('is told for faults of the database too; other faults stay as they are', () => {
+    const work = (code: string) => () =>
+      inFolder('/data', () => {
+        throw Object.assign(new Error('no'), { code });
+      });
+    for (const code of ['EACCES', 'EROFS', 'SQLITE_READONLY_DIRECTORY', 'SQLITE_CANTOPEN']) {
+      expect(work(code)).toThrow('This user cannot use the folder /data (no). Run this as the user of the server');
+    }
+    expect(work('ENOSPC')).toThrow(/^no$/);
   });
 });

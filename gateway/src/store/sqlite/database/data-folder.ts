@@ -4,7 +4,8 @@
 
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Unavailable } from '../../ports/store-errors.ts';
 
 /** Any of these files identifies a folder that Tollgate has used before. */
 const OUR_FILES = ['tollgate.db', 'master.key', 'lock.db'];
@@ -23,6 +24,10 @@ export interface DataFolder {
  * @throws Error where the folder cannot be created, is not a folder, or holds other files.
  */
 export function prepareDataFolder(dataDir: string): DataFolder {
+  return inFolder(dataDir, () => prepare(dataDir));
+}
+
+function prepare(dataDir: string): DataFolder {
   if (mkdirSync(dataDir, { recursive: true, mode: 0o700 }) !== undefined) {
     // The umask may have removed permissions that are needed.
     chmodSync(dataDir, 0o700);
@@ -42,6 +47,33 @@ export function prepareDataFolder(dataDir: string): DataFolder {
   return { created: false, warnings };
 }
 
+/** Does work in a folder. A fault of its permissions, or a file in its place, is told with the folder and a remedy. */
+export function inFolder<Made>(folder: string, work: () => Made): Made {
+  try {
+    return work();
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const remedy = 'or name another folder with TOLLGATE_DATA_DIR.';
+    if (code === 'EEXIST' || code === 'ENOTDIR') {
+      throw new Unavailable(
+        'failed',
+        `${folder} is not a folder, or a file is on the way to it. Move the file away, ${remedy}`,
+      );
+    }
+    if (!/^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM))/.test(code)) throw cause;
+    const message = cause instanceof Error ? cause.message : '';
+    throw new Unavailable(
+      'failed',
+      `This user cannot use the folder ${folder} (${message}). Run this as the user of the server, ${remedy}`,
+    );
+  }
+}
+
+/** Whether a file exists. @throws Error where this user may not look. */
+export function fileExists(path: string): boolean {
+  return inFolder(dirname(path), () => statSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
 interface DataLock {
   release(): void;
 }
@@ -55,6 +87,10 @@ const held = new Set<Database>();
  * clean up.
  */
 export function acquireDataLock(dataDir: string): DataLock | 'held' {
+  return inFolder(dataDir, () => acquire(dataDir));
+}
+
+function acquire(dataDir: string): DataLock | 'held' {
   const path = join(dataDir, 'lock.db');
   closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path, { readwrite: true, create: false });

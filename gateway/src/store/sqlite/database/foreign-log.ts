@@ -1,6 +1,8 @@
 /** Recognizes a backup that was put in the place of a database whose write-ahead log remained, as after a kill. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Unavailable } from '../../ports/store-errors.ts';
+import { inFolder } from './data-folder.ts';
 
 /**
  * The byte by which a file says how its database is read.
@@ -18,7 +20,8 @@ const FORMAT_WITHOUT_LOG = 1;
  */
 export function refuseForeignLog(path: string): void {
   const log = `${path}-wal`;
-  if (sizeOf(log) === 0 || sizeOf(path) === 0 || readFormat(path) !== FORMAT_WITHOUT_LOG) return;
+  if (sizeOf(log) === 0 || sizeOf(path) === 0 || inFolder(dirname(path), () => readFormat(path)) !== FORMAT_WITHOUT_LOG)
+    return;
   throw new Unavailable(
     'incompatible',
     `${path} is a backup, but ${log} is still that of the database before it: opened together, both would be damaged. Nothing was changed. Move ${log} and ${path}-shm away, then try again.`,

@@ -11,6 +11,7 @@ import type { Frame } from '../../ports/journal.ts';
 import type { LedgerProof, NotedPlace } from '../../ports/ledger.ts';
 import { Unavailable } from '../../ports/store-errors.ts';
 import { databasePath, openReadConnection } from '../database/connection.ts';
+import { fileExists } from '../database/data-folder.ts';
 import { refuseForeignLog } from '../database/foreign-log.ts';
 import { findMark, readMarkNow } from '../ingest/mark.ts';
 import { requireCurrentSchema } from '../migrations/migrate.ts';
@@ -33,7 +34,7 @@ import { proveBalances, proveCounts, proveMark, proveOpenHolds, proveUnframedRec
  * @throws Unavailable where the file cannot be read.
  */
 export function proveLedger(path: string, recompute: RecomputeCost, noted: NotedPlace | null = null): LedgerProof {
-  if (!existsSync(path)) throw new Unavailable('incompatible', `There is no database at ${path}.`);
+  if (!fileExists(path)) throw new Unavailable('incompatible', `There is no database at ${path}.`);
   refuseForeignLog(path);
   const database = openReadConnection(path);
   try {
