@@ -122,7 +122,7 @@ function listen(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `cannot listen on ${hostname}:${port} (${reason}). Choose another address with --port or PORT${isTls ? ', and check the files of server.tls' : ''}`,
+      `cannot listen on ${hostname}:${port} (${reason}). Choose another address with --host and --port, or HOST and PORT${isTls ? ', and check the files of server.tls' : ''}`,
       { cause },
     );
   }

@@ -56,10 +56,11 @@ function shownBy(port: number, more: object = {}): Promise<string> {
   });
 }
 
+const limits = { urlBytesMax: 8_192, headerCountMax: 100, idleConnectionTimeoutMs: 68_000 };
+const deps = { settings: { config: { limits, server: { trustedProxies: [], console: false } } }, draining: false };
+
 /** A server whose calls never begin: only paths without dependencies are asked for. */
 function serve(files: { readonly cert: string; readonly key: string }, port = 0) {
-  const limits = { urlBytesMax: 8_192, headerCountMax: 100, idleConnectionTimeoutMs: 68_000 };
-  const deps = { settings: { config: { limits, server: { trustedProxies: [], console: false } } }, draining: false };
   const pair = loadTls(files);
   const server = startHttpServer('127.0.0.1', port, { deps } as never, pair);
   const told: string[] = [];
@@ -83,6 +84,12 @@ test('requests are answered over TLS 1.2 and later only, and the address says ht
   expect(await shownBy(server.port, { maxVersion: 'TLSv1.2' })).toBe('localhost');
   expect(await shownBy(server.port, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).not.toBe('localhost');
   await end();
+});
+
+test('a host name without an address is refused, with the flag that names it', () => {
+  expect(() => startHttpServer('999.1.1.1', 0, { deps } as never, null)).toThrow(
+    /^cannot listen on 999\.1\.1\.1:0 .*Choose another address with --host and --port, or HOST and PORT$/,
+  );
 });
 
 test('an address that another server has is refused, as without certificates', async () => {

@@ -30,7 +30,7 @@ test('a start on a taken port ends with a word, and the first key is still to be
   const dataDir = join(folder, 'data');
   const refused = await startGateway({ dataDir, port: Number(new URL(pair.gateway.url).port) }).catch(String);
   expect(refused).toContain('cannot listen on 127.0.0.1:');
-  expect(refused).toContain('Choose another address with --port or PORT');
+  expect(refused).toContain('Choose another address with --host and --port, or HOST and PORT');
   const started = await startGateway({ dataDir });
   expect(started.key).toStartWith('tg_');
   await started.stop();
