@@ -78,3 +78,10 @@ test('a command or flag that does not exist is found', async () => {
   expect(faultOf(program, ['keys', 'create', '--nme', 'ci'])).toBe('create has no flag --nme');
   expect(faultOf(program, ['keys', 'rotate', 'ID', '--grace', '24h'])).toBeNull();
 });
+
+test('every command that prints takes --json, as README.md says', async () => {
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const without = leaves(await createProgram()).filter(({ options }) => !options.some(({ long }) => long === '--json'));
+  expect(without.map((command) => command.name()).sort()).toEqual(['health', 'serve']);
+});

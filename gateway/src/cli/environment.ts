@@ -61,6 +61,15 @@ export function renderFields(fields: readonly (readonly [name: string, value: st
   return fields.map(([name, value]) => `  ${name.padEnd(width)}  ${makeVisible(value)}\n`).join('');
 }
 
+/** Prints an object: as JSON, or the members that have a value as named values. */
+export function printObject({ stdout }: Pick<CliEnvironment, 'stdout'>, value: object, json: true | undefined): void {
+  const fields = Object.entries(value).flatMap(([name, member]) => {
+    const text = Array.isArray(member) ? member.join(', ') : String(member ?? '');
+    return text === '' ? [] : [[name.replaceAll('_', ' '), text] as const];
+  });
+  stdout(json ? renderJsonLine(value) : renderFields(fields));
+}
+
 /**
  * Replaces characters that could move the cursor, ring a bell or reverse the line: client-provided text is only ever
  * text.

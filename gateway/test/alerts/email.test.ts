@@ -18,7 +18,7 @@ test('an alert is emailed to its recipients, also where the server first refuses
   });
   try {
     const words = ['--event', 'ledger_trouble', '--channel', 'email', '--to', 'ada@example.com', 'bob@example.com'];
-    const made = await gateway.run('alerts', 'create', 'Trouble', ...words);
+    const made = await gateway.run('alerts', 'create', 'Trouble', '--json', ...words);
     const { id } = JSON.parse(made.stdout);
     await gateway.run('alerts', 'test', id);
     const mail = await eventually('the email', () => smtp.received[0] ?? null, 60_000);

@@ -9,14 +9,24 @@ const HOOK = 'https://hooks.example.com/services/T0/SECRETPATH';
 test('an alert is created, listed, tested and deleted, and its address is never shown', async () => {
   const run = (...words: string[]) => runProgram(folder, 'alerts', ...words);
   const folder = newFolder();
-  const created = await run('create', 'Budget 80%', '--budget-percent', '80', '--channel', 'webhook', '--url', HOOK);
+  const created = await run(
+    'create',
+    'Budget 80%',
+    '--budget-percent',
+    '80',
+    '--channel',
+    'webhook',
+    '--url',
+    HOOK,
+    '--json',
+  );
   expect(created).toMatchObject({ exitCode: 0 });
   const { id, signing_secret: secret } = JSON.parse(created.stdout);
   expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
   const listed = await run('list', '--json');
   expect(JSON.parse(listed.stdout)).toMatchObject({ id, event: 'budget', shown_threshold: '80%', last_status: null });
   expect(JSON.parse(listed.stdout).receiver).toBe('https://hooks.example.com');
-  await run('test', id);
+  expect((await run('test', id)).stdout).toMatch(/^ {2}id {2}dlv_[0-9a-f]+\n$/);
   expect((await run('test', id)).stderr).toContain('within the last 5 seconds');
   const deliveries = await run('deliveries', id);
   expect(deliveries.stdout).toContain('This is a test of the alert Budget 80%.');
@@ -29,7 +39,8 @@ test('an alert is created, listed, tested and deleted, and its address is never 
 
 test('other events have their thresholds, and those of the operator no other account', async () => {
   const folder = newFolder();
-  const create = (...words: string[]) => runProgram(folder, 'alerts', 'create', 'a', '--channel', 'inbox', ...words);
+  const create = (...words: string[]) =>
+    runProgram(folder, 'alerts', 'create', 'a', '--channel', 'inbox', '--json', ...words);
   const expiring = await create('--event', 'key_expiring', '--threshold', '14');
   expect(JSON.parse(expiring.stdout)).toMatchObject({ event: 'key_expiring', shown_threshold: '14 days' });
   expect((await create('--event', 'key_expiring')).stderr).toContain('expected a number of days from 1 to 365');
@@ -42,7 +53,18 @@ test('other events have their thresholds, and those of the operator no other acc
 test('an alert of the inbox has no address', async () => {
   const folder = newFolder();
   const create = (...words: string[]) =>
-    runProgram(folder, 'alerts', 'create', 'Budget', '--budget-percent', '80', '--channel', 'inbox', ...words);
+    runProgram(
+      folder,
+      'alerts',
+      'create',
+      'Budget',
+      '--budget-percent',
+      '80',
+      '--channel',
+      'inbox',
+      '--json',
+      ...words,
+    );
   expect((await create('--url', HOOK)).stderr).toContain('expected none for the channel inbox');
   expect(JSON.parse((await create()).stdout)).toMatchObject({ channel: 'inbox', receiver: '', signing_secret: null });
 });
@@ -66,13 +88,16 @@ test('addresses that are not public https and impossible thresholds are refused'
     expect((await create('--balance-below', amount, '--url', HOOK)).exitCode).toBe(2);
   }
   expect((await create('--budget-percent', '101', '--url', HOOK)).exitCode).toBe(2);
+  expect((await create('--budget-percent', '80', '--threshold', '5', '--url', HOOK)).stderr).toContain(
+    'with --event only',
+  );
   expect((await runProgram(folder, 'alerts', 'list', '--json')).stdout).toBe('');
 });
 
 test('email needs recipients', async () => {
   const folder = newFolder();
   const create = (...words: string[]) =>
-    runProgram(folder, 'alerts', 'create', 'a', '--balance-below', '5', '--channel', 'email', ...words);
+    runProgram(folder, 'alerts', 'create', 'a', '--balance-below', '5', '--channel', 'email', '--json', ...words);
   const made = await create('--to', 'ada@example.com', 'bob@example.com');
   expect(JSON.parse(made.stdout)).toMatchObject({ channel: 'email', receiver: 'ada@example.com, bob@example.com' });
   expect((await create()).stderr).toContain('to: found 0 recipients, expected 1 to 10 email addresses');

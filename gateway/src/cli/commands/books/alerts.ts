@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { parseUsd } from '../../../billing/money.ts';
 import { ALERT_CHANNELS, ALERT_EVENTS } from '../../../store/ports/books/alerts.ts';
 import { administer } from '../../administer.ts';
-import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
+import {
+  type CliEnvironment,
+  CliFailure,
+  makeVisible,
+  printObject,
+  renderJsonLine,
+  renderTable,
+} from '../../environment.ts';
 
 /** Events with an option of their own. */
 const OWN_FLAGS = { budget: true, balance: true };
@@ -18,6 +25,7 @@ interface CreateFlags {
   readonly channel: string;
   readonly url?: string;
   readonly to?: readonly string[];
+  readonly json?: true;
 }
 
 const ruleView = z.object({
@@ -43,7 +51,6 @@ const deliveryView = z.object({
 /** Adds `alerts` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
   const alerts = program.command('alerts').description('send messages when budgets are used up or balances are low');
-  const print = (value: object) => environment.stdout(renderJsonLine(value));
   alerts
     .command('create')
     .description('create an alert; prints the secret that signs its webhooks, which is shown only once')
@@ -62,16 +69,21 @@ export function register(program: Command, environment: CliEnvironment): void {
     )
     .option('--threshold <n>', 'of another event: days, or percent of the usual spend', parseCount)
     .addOption(new Option('--channel <channel>', 'where the messages go').choices(ALERT_CHANNELS).default('webhook'))
-    .action(async (name: string, { budgetPercent, balanceBelow, event: other, threshold, ...flags }: CreateFlags) => {
-      const given = [
+    .option('--json', 'print JSON')
+    .action(async (name: string, given: CreateFlags) => {
+      const { budgetPercent, balanceBelow, event: other, threshold, json, ...flags } = given;
+      if (threshold !== undefined && other === undefined)
+        throw new CliFailure(2, 'expected --threshold with --event only');
+      const rules = [
         ...(budgetPercent === undefined ? [] : [{ event: 'budget', threshold: budgetPercent }]),
         ...(balanceBelow === undefined ? [] : [{ event: 'balance', threshold: balanceBelow }]),
         ...(other === undefined ? [] : [{ event: other, ...(threshold === undefined ? {} : { threshold }) }]),
       ];
-      const [rule] = given;
-      if (rule === undefined || given.length > 1)
+      const [rule] = rules;
+      if (rule === undefined || rules.length > 1)
         throw new CliFailure(2, 'expected one of --budget-percent, --balance-below and --event');
-      print(Object(await administer(environment, 'alerts.create', { ...flags, name, ...rule })));
+      const made = Object(await administer(environment, 'alerts.create', { ...flags, name, ...rule }));
+      printObject(environment, made, json);
     });
   alerts
     .command('list')
@@ -116,7 +128,10 @@ export function register(program: Command, environment: CliEnvironment): void {
       .command(verb)
       .description(description)
       .argument('<id>', 'the id of the alert')
-      .action(async (id: string) => print(Object(await administer(environment, `alerts.${verb}`, { id }))));
+      .option('--json', 'print JSON')
+      .action(async (id: string, { json }: { readonly json?: true }) =>
+        printObject(environment, Object(await administer(environment, `alerts.${verb}`, { id })), json),
+      );
   }
 }
 

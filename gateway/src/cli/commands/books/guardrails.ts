@@ -4,7 +4,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { GUARDRAIL_ACTIONS, GUARDRAIL_CHECKS, GUARDRAIL_SIDES } from '../../../store/ports/books/guardrails.ts';
 import { administer } from '../../administer.ts';
-import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
+import {
+  type CliEnvironment,
+  CliFailure,
+  makeVisible,
+  printObject,
+  renderJsonLine,
+  renderTable,
+} from '../../environment.ts';
 
 const ruleView = z.object({
   id: z.string(),
@@ -42,6 +49,7 @@ interface RuleFlags {
   readonly timeoutMs?: number;
   readonly enable?: true;
   readonly disable?: true;
+  readonly json?: true;
 }
 
 /** Adds `guardrails` and its commands to the program. */
@@ -49,7 +57,6 @@ export function register(program: Command, environment: CliEnvironment): void {
   const guardrails = program
     .command('guardrails')
     .description('check requests and answers: mask secrets and personal data, block terms, call your own service');
-  const print = (value: object) => environment.stdout(renderJsonLine(value));
   const create = guardrails
     .command('create')
     .description('create a guardrail; prints the secret that signs what a hook gets, which is shown only once')
@@ -59,9 +66,8 @@ export function register(program: Command, environment: CliEnvironment): void {
   addRuleFlags(create).action(
     async (name: string, flags: RuleFlags & { readonly account: string; readonly check: string }) => {
       const { account, check } = flags;
-      print(
-        Object(await administer(environment, 'guardrails.create', { ...argumentsOf(flags), account, check, name })),
-      );
+      const given = { ...argumentsOf(flags), account, check, name };
+      printObject(environment, Object(await administer(environment, 'guardrails.create', given)), flags.json);
     },
   );
   const set = guardrails
@@ -78,7 +84,7 @@ export function register(program: Command, environment: CliEnvironment): void {
       const given = { ...argumentsOf(flags), ...(name === undefined ? {} : { name }) };
       if (Object.keys(given).length === 0)
         throw new CliFailure(2, 'expected at least one option that changes something');
-      print(Object(await administer(environment, 'guardrails.set', { ...given, id })));
+      printObject(environment, Object(await administer(environment, 'guardrails.set', { ...given, id })), flags.json);
     });
   guardrails
     .command('list')
@@ -127,7 +133,10 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('delete')
     .description('delete a guardrail; later requests are not checked by it')
     .argument('<id>', 'the id of the guardrail')
-    .action(async (id: string) => print(Object(await administer(environment, 'guardrails.delete', { id }))));
+    .option('--json', 'print JSON')
+    .action(async (id: string, { json }: { readonly json?: true }) =>
+      printObject(environment, Object(await administer(environment, 'guardrails.delete', { id })), json),
+    );
 }
 
 function addRuleFlags(command: Command): Command {
@@ -140,7 +149,8 @@ function addRuleFlags(command: Command): Command {
     .option('--fails-open', 'let text pass that could not be checked')
     .option('--url <url>', 'of a hook: public https address')
     .option('--timeout-ms <ms>', 'of a hook: how long it may take, 100 to 10000', parseMs)
-    .option('--disable', 'do not apply it');
+    .option('--disable', 'do not apply it')
+    .option('--json', 'print JSON');
 }
 
 /** The arguments of the commands; without those that were not given. */
