@@ -24,6 +24,7 @@ import { register as registerWorkspaces } from './cli/commands/workspaces.ts';
 import { type CliEnvironment, CliFailure } from './cli/environment.ts';
 import { DEFAULT_DATA_DIR } from './config/config.ts';
 
+const FAILED = 1;
 const WRONG_USAGE = 2;
 /** What `npx tollgate` and a binary without arguments do. */
 const WITHOUT_WORDS = ['serve'] as const;
@@ -75,9 +76,17 @@ async function run(words: readonly string[], environment: CliEnvironment): Promi
   }
 }
 
-process.exitCode = await run(process.argv.slice(2), {
+process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
+  // A reader such as `head` has what it wants.
+  if (fault.code === 'EPIPE') return;
+  process.stderr.write(`The output cannot be written: ${fault.message}\n`);
+  process.exitCode = FAILED;
+});
+process.stderr.on('error', () => undefined);
+const status = await run(process.argv.slice(2), {
   dataDir: resolve(process.env.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   nowMs: Date.now,
 });
+process.exitCode ||= status;
