@@ -16,7 +16,7 @@ const RECORDS = ['created_at', 'created_by', 'updated_at', 'updated_by', 'last_a
 const PER_MODEL = why('limits here apply to a key, a workspace, an account or a model, not to a model of one key');
 const SOFT = why('an alert, not a limit; the log has a line at 50, 80 and 100% of each budget');
 const PERMISSIONS = why('vector stores, MCP servers and agents are not served here');
-const POLICIES = why('guardrails are not taken over; check what they did for your requests');
+const POLICIES = why('guardrails are not taken over; create them here: "tollgate guardrails create"');
 const ROUTER = why('routes are set for all callers here');
 const METADATA = why('metadata of keys and teams is not kept; their tags, callbacks and guardrails end');
 const ROTATION = why('keys are not rotated automatically; rotate with "tollgate keys rotate"');
@@ -40,7 +40,9 @@ const COMMON: Readonly<Record<string, Fate>> = {
   router_settings: ROUTER,
   metadata: METADATA,
   access_group_ids: GROUPS,
-  allowed_cache_controls: why('its response cache is not taken over'),
+  allowed_cache_controls: why(
+    'its response cache is not taken over; turn one on here: "tollgate workspaces set ID --cache all"',
+  ),
 };
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
@@ -129,7 +131,7 @@ const NOT_IMPORTED: readonly (readonly [table: RegExp, why: string])[] = [
     /VectorStore|ManagedFile|ManagedObject/,
     'state at providers is not taken over; open it with shared_state of the provider',
   ],
-  [/Guardrail|Polic/, 'guardrails are not taken over; check what they did for your requests'],
+  [/Guardrail|Polic/, 'guardrails are not taken over; create them here: "tollgate guardrails create"'],
   [/Prompt/, 'prompts are not kept here'],
   [/^LiteLLM_CredentialsTable$/, 'credentials are encrypted with a key of LiteLLM; enter them again'],
   [/^LiteLLM_ModelTable$/, 'aliases of models are set for all callers here'],

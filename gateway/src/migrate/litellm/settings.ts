@@ -34,11 +34,11 @@ const REASONS: readonly (readonly [setting: RegExp, why: string])[] = [
     /callback|langfuse|otel|turn_off_message_logging|redact|json_logs|set_verbose|detailed_debug|service_callback/,
     'set telemetry.otlp; metrics are at /metrics',
   ],
-  [/alert|slack|pagerduty/, 'alerts are not taken over; the log has a line at 50, 80 and 100% of each budget'],
-  [/cache(?!d)/, 'its response cache is not taken over'],
+  [/alert|slack|pagerduty/, 'alerts are not taken over; create them here: "tollgate alerts create"'],
+  [/cache(?!d)/, 'its response cache is not taken over; turn one on here: "tollgate workspaces set ID --cache all"'],
   [
     /guardrail|polic(y|ies)$|prompt_injection|moderation|presidio|hide_secrets/,
-    'guardrails are not taken over; check what they did for your requests',
+    'guardrails are not taken over; create them here: "tollgate guardrails create"',
   ],
   [/mcp|agent|vector|search_tools|assistant|files_settings|finetune|pass_through|skills/, 'not served here'],
   [
