@@ -50,7 +50,7 @@ function readUsd(text: string, context: z.core.$RefinementCtx<string>): bigint {
 }
 
 function refuseNothing(amount: bigint, context: z.core.$RefinementCtx<string>): bigint {
-  if (amount === 0n) context.addIssue({ code: 'custom', message: 'found 0 USD, expected more' });
+  if (amount === 0n) context.addIssue({ code: 'custom', message: 'found 0 USD, expected another amount' });
   return amount;
 }
 
@@ -61,10 +61,12 @@ const NAME_LENGTH_MAX = 128;
 const END_USER_LENGTH_MAX = 512;
 const NOTE_LENGTH_MAX = 512;
 const BODIES_DAYS_MAX = 3_650;
-const BODIES_DAYS_EXPECTED = `expected a whole number of days from 1 to ${BODIES_DAYS_MAX}`;
+const BODIES_DAYS_FAULT = ({ input }: { readonly input?: unknown }) =>
+  `found ${quote(input)}, expected a whole number of days from 1 to ${BODIES_DAYS_MAX}`;
 export const CACHE_SECONDS_DEFAULT = 3_600;
 const CACHE_SECONDS_MAX = 30 * 86_400;
-const CACHE_SECONDS_EXPECTED = `expected a whole number of seconds from 1 to ${CACHE_SECONDS_MAX} (30 days)`;
+const CACHE_SECONDS_FAULT = ({ input }: { readonly input?: unknown }) =>
+  `found ${quote(input)}, expected a whole number of seconds from 1 to ${CACHE_SECONDS_MAX} (30 days)`;
 /** A hundred years. */
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
@@ -208,18 +210,18 @@ export const bodyPolicy = z.enum(BODY_POLICIES, {
   error: (issue) => `found ${quote(issue.input)}, expected ${BODY_POLICIES.join(', ')}`,
 });
 export const bodiesDays = z
-  .int({ error: BODIES_DAYS_EXPECTED })
-  .min(1, { error: BODIES_DAYS_EXPECTED })
-  .max(BODIES_DAYS_MAX, { error: BODIES_DAYS_EXPECTED });
+  .int({ error: BODIES_DAYS_FAULT })
+  .min(1, { error: BODIES_DAYS_FAULT })
+  .max(BODIES_DAYS_MAX, { error: BODIES_DAYS_FAULT });
 
 /** Which requests of a workspace may be answered from its cache, and for how many seconds. */
 export const cacheMode = z.enum(['off', ...CACHE_MODES], {
   error: (issue) => `found ${quote(issue.input)}, expected off, ${CACHE_MODES.join(' or ')}`,
 });
 export const cacheSeconds = z
-  .int({ error: CACHE_SECONDS_EXPECTED })
-  .min(1, { error: CACHE_SECONDS_EXPECTED })
-  .max(CACHE_SECONDS_MAX, { error: CACHE_SECONDS_EXPECTED });
+  .int({ error: CACHE_SECONDS_FAULT })
+  .min(1, { error: CACHE_SECONDS_FAULT })
+  .max(CACHE_SECONDS_MAX, { error: CACHE_SECONDS_FAULT });
 
 /** How long in ms an old secret keeps working; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });
@@ -261,7 +263,7 @@ function findTimeZone(text: string): string | null {
   }
 }
 
-function quote(value: unknown): string {
+export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(value);
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
@@ -283,7 +285,11 @@ export const capArguments = {
   tpm: cap(PER_MINUTE_MAX),
   concurrency: cap(CONCURRENCY_MAX),
   budget_usd: usdAmount.nullable().optional(),
-  budget_window: z.enum(BUDGET_WINDOWS, { error: `expected one of ${BUDGET_WINDOWS.join(', ')}` }).optional(),
+  budget_window: z
+    .enum(BUDGET_WINDOWS, {
+      error: ({ input }) => `found ${quote(input)}, expected one of ${BUDGET_WINDOWS.join(', ')}`,
+    })
+    .optional(),
   /** If omitted: the operator's layer if the operator asks, else the account's own. */
   layer: z.enum(['operator', 'account'], { error: 'expected operator or account' }).optional(),
 };

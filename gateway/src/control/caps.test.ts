@@ -76,7 +76,10 @@ describe('the caps of a key', () => {
     [{ budget_usd: 5 }, 'budget_usd: '],
     [{ budget_usd: '-5' }, 'budget_usd: found "-5", expected a decimal number of USD'],
     [{ budget_usd: '0.0000000001' }, 'budget_usd: found "0.0000000001", expected at most 9 decimal places'],
-    [{ budget_usd: '5', budget_window: 'year' }, 'budget_window: expected one of day, week, month, total'],
+    [
+      { budget_usd: '5', budget_window: 'year' },
+      'budget_window: found "year", expected one of day, week, month, total',
+    ],
     [{ budget_window: 'day' }, 'budget_window: found day without a budget'],
     [{ budget_usd: null, budget_window: 'day' }, 'budget_window: found day without a budget'],
   ])('refuses %p as wrong usage', async (given, message) => {

@@ -80,7 +80,10 @@ describe('keys create', () => {
       'budget_usd: found "5.0000000001", expected at most 9 decimal places',
     ],
     [['--name', 'n', '--budget-usd', 'lots'], 'budget_usd: found "lots", expected a decimal number of USD'],
-    [['--name', 'n', '--budget-usd', '5', '--budget-window', 'year'], 'budget_window: expected one of day, week'],
+    [
+      ['--name', 'n', '--budget-usd', '5', '--budget-window', 'year'],
+      'budget_window: found "year", expected one of day, week',
+    ],
     [['--name', 'n', '--budget-window', 'day'], 'budget_window: found day without a budget'],
     [['--name', 'n', '--expires', '30'], 'found "30", expected a whole number and a unit'],
     [['--name', 'n', '--expires', '0d'], 'found zero'],

@@ -59,7 +59,7 @@ describe('workspaces', () => {
     const refusals = [
       [['--bodies', 'errors'], 'cache: found request for a workspace that stores the bodies of failed requests only'],
       [['--cache', 'off', '--cache-ttl', '1h'], 'cache_seconds: answers are not cached'],
-      [['--cache-ttl', '31d'], 'expected a whole number of seconds from 1 to 2592000'],
+      [['--cache-ttl', '31d'], 'found "2678400", expected a whole number of seconds from 1 to 2592000'],
       [['--cache', 'on'], 'found "on", expected off, request or all'],
     ] as const;
     for (const [flags, message] of refusals) {

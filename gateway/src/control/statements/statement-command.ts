@@ -1,13 +1,16 @@
 /** Defines the command that reads an account's monthly statement. */
 import { z } from 'zod';
-import { givenId } from '../arguments.ts';
+import { givenId, quote } from '../arguments.ts';
 import { CommandFailure, type ControlCommand, defineCommand, findAccount } from '../command.ts';
 import { MONTH_PATTERN, monthRange, readMonthlyStatement, usualMonth } from './monthly-statement.ts';
 
 const read = defineCommand(
   z.strictObject({
     account: givenId,
-    month: z.string().regex(MONTH_PATTERN, 'expected a month such as 2026-10').optional(),
+    month: z
+      .string()
+      .regex(MONTH_PATTERN, { error: ({ input }) => `found ${quote(input)}, expected a month such as 2026-10` })
+      .optional(),
   }),
   async (run, given) => {
     const account = findAccount(run, given.account);
