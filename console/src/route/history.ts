@@ -25,9 +25,11 @@ function numberOf(state: unknown): number | null {
   return typeof found === 'number' ? found : null;
 }
 
-/** Goes to an address of the console, unless the page is held. `scrollTo`: scroll position of the new page. */
+/** Goes to an address of the console, unless that leaves a held page. `scrollTo`: scroll position of the new page. */
 export function walkTo(href: string, { replace, scrollTo }: { readonly replace: boolean; readonly scrollTo: Scroll }) {
-  if (holders.size > 0) return;
+  // A page whose address says what is open changes it to close that.
+  const stays = replace && new URL(href, location.href).pathname === location.pathname;
+  if (holders.size > 0 && !stays) return;
   const from = location.pathname + location.search;
   // As with links: the same address adds no history entry.
   if (replace || href === from) history.replaceState({ ...history.state, number }, '', href);
