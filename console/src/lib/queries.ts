@@ -21,9 +21,12 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeSignOut }),
   mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
-    // The input of a mutation may be a password or a credential: it is dropped with the form that sent it.
-    mutations: { gcTime: 0 },
+    // The input of a mutation may be a password or a credential: it is dropped with the form that sent it. Nothing waits
+    // for a network: a change that was canceled must not be sent later, and the gateway may run on this computer.
+    mutations: { gcTime: 0, networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: 5_000,
       retry: (count, error) => error instanceof ApiError && error.status === 0 && count < 2,
     },

@@ -37,6 +37,8 @@ beforeEach(async () => {
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const name = () => page.getByRole('dialog').getByLabel('Name', { exact: true });
 const sheet = () => page.getByRole('dialog', { name: 'Edit night run' });
+/** Once it has the focus. */
+const wrongField = () => page.locator('input[aria-invalid="true"]:focus');
 const ask = () => page.getByRole('dialog', { name: 'Discard changes?' });
 
 async function openEdit(): Promise<void> {
@@ -110,6 +112,7 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await page.getByLabel('End user', { exact: true }).last().fill('user-7');
     await button('Save limits').click();
     await page.getByText('Enter at least one limit.').waitFor();
+    await wrongField().waitFor();
     await page.getByRole('textbox', { name: 'Budget (USD)' }).fill('5');
     await button('Save limits').click();
     await page.getByText('Saved limits for user-7.').waitFor();
@@ -132,7 +135,7 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await part.click();
     await dialog.getByRole('button', { name: 'Set price' }).click();
     const above = dialog.getByLabel('Input tokens over');
-    await above.waitFor();
+    await wrongField().waitFor();
     await page.keyboard.type('200000');
     expect(await above.inputValue()).toBe('200000');
     expect(visitor.faults()).toEqual([]);
@@ -151,6 +154,31 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await button('Replace secret').click();
     await page.getByText('Found none, and a credential has at least one').waitFor();
     expect(visitor.faults(400)).toEqual([]);
+  });
+
+  test('without a connection says so, and is not sent later', async () => {
+    await openPage(page, `${gateway.url}/app/workspaces`);
+    await button('Create workspace').click();
+    const dialog = page.getByRole('dialog', { name: 'Create workspace' });
+    await dialog.getByLabel('Workspace ID').fill('given-up');
+    await page.context().setOffline(true);
+    await dialog.getByRole('button', { name: 'Create workspace' }).click();
+    await dialog.getByText('Can’t reach the gateway.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await page.context().setOffline(false);
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await button('Actions for night run').waitFor();
+    expect(sent).toEqual([]);
+  });
+
+  test('works on a computer without a network, whose gateway runs there', async () => {
+    await openPage(page, `${gateway.url}/app/keys`);
+    await page.evaluate("dispatchEvent(new Event('offline'))");
+    await page.getByRole('link', { name: 'Workspaces', exact: true }).click();
+    await page.getByRole('row', { name: /^default/ }).waitFor();
+    expect(visitor.faults()).toEqual([]);
   });
 
   test('with something shown only once stays on Back', async () => {
