@@ -41,6 +41,8 @@ test('too many buckets are refused with a remedy', () => {
   expect(() => cut('2025-01-01T00:00:00Z', '2025-02-01T06:00:01Z', 'hour', 'UTC')).toThrow(
     'choose a shorter range, or step=day',
   );
-  expect(() => cut('2020-01-01T00:00:00Z', '2025-02-01T06:00:01Z', 'auto', 'UTC')).toThrow('more than 750 of them');
+  expect(() => cut('2020-01-01T00:00:00Z', '2025-02-01T06:00:01Z', 'auto', 'UTC')).toThrow(
+    /^the range has more than 750 days; choose a shorter range$/,
+  );
   expect(() => cut('2025-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 'auto', 'UTC')).toThrow('expected a later time');
 });

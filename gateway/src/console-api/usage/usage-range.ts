@@ -74,7 +74,7 @@ function refuse(step: UsageStep): never {
   const coarser = step === 'minute' ? ', or step=hour' : step === 'hour' ? ', or step=day' : '';
   throw new ConsoleFailure(
     'invalid',
-    `step: found ${step} over more than ${BUCKETS_MAX} of them; choose a shorter range${coarser}`,
+    `the range has more than ${BUCKETS_MAX} ${step}s; choose a shorter range${coarser}`,
     { member: 'step' },
   );
 }
