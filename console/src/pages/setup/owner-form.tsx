@@ -81,7 +81,7 @@ export function OwnerForm({
         label="Email"
         type="email"
         autoComplete="username"
-        hint="Used to sign in. No email is ever sent."
+        hint="Used to sign in."
         required
         value={email}
         onChange={(event) => setEmail(event.target.value)}
