@@ -169,8 +169,9 @@ function Layer({
   );
 }
 
+/** Not a choice that is not chosen: a space would choose it. */
 const FIRST_FIELD =
-  'form :is(input, select, textarea):not([readonly], [disabled], [type="hidden"]), [data-first-field]';
+  'form :is(input, select, textarea):not([readonly], [disabled], [type="hidden"], [type="radio"]:not(:checked)), [data-first-field]';
 
 /** Opener of dialogs that unmount in this commit: a dialog that replaces one restores the focus to the same opener. */
 let leaving: HTMLElement | null = null;

@@ -8,8 +8,8 @@ import { Button, type ButtonKind } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorNote, isPlaced } from './error-note.tsx';
 
-/** Excludes read-only fields. */
-const FILLABLE = 'input:not([readonly]), select, textarea';
+/** Excludes read-only fields, and choices that are not chosen: a space would choose one. */
+const FILLABLE = 'input:not([readonly], [type="radio"]:not(:checked)), select, textarea';
 
 interface FormProps {
   /** Associates the form with a button outside of it, such as in a dialog's footer. */

@@ -288,6 +288,14 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await other.leave();
   });
 
+  test('a dialog that begins with a choice focuses what is chosen', async () => {
+    await open('/app/members');
+    await page.getByRole('button', { name: 'Actions for The viewer of default' }).click();
+    await page.getByRole('menuitem', { name: 'Change role…' }).click();
+    await page.getByRole('dialog').locator('input:focus:checked').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('members found by a search can be changed as in the whole list', async () => {
     const { person } = await inviteMember(seeded.gateway.url, seeded.owner, { account: 'default', role: 'owner' });
     await open('/app/members?q=ada');
