@@ -288,6 +288,22 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await other.leave();
   });
 
+  test('a key that was used long ago is not called unused, and leads to requests of the same time', async () => {
+    const { key } = seeded.names;
+    const route = `**/accounts/default/keys/${key}`;
+    await page.route(route, async (asked) => {
+      const response = await asked.fetch();
+      const { days, ...rest } = await response.json();
+      const none = days.map((day: object) => ({ ...day, requests: 0, errors: 0, cost_nano_usd: '0' }));
+      await asked.fulfill({ response, json: { ...rest, days: none } });
+    });
+    await open(`/app/keys/${key}`);
+    await page.getByText('No requests in the last 30 days.').waitFor();
+    await page.unroute(route);
+    await page.getByRole('link', { name: 'View all requests' }).click();
+    await page.waitForURL((url) => url.searchParams.get('range') === '30d' && url.searchParams.get('key') === key);
+  });
+
   test('a dialog that begins with a choice focuses what is chosen', async () => {
     await open('/app/members');
     await page.getByRole('button', { name: 'Actions for The viewer of default' }).click();

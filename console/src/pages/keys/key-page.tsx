@@ -121,7 +121,11 @@ export default function OneKeyPage() {
             <Section
               title="Recent errors"
               aside={
-                <Link to="/app/logs" search={{ key: key.id }} className="text-accent underline underline-offset-2">
+                <Link
+                  to="/app/logs"
+                  search={{ key: key.id, range: '30d' }}
+                  className="text-accent underline underline-offset-2"
+                >
                   View all requests
                 </Link>
               }
@@ -183,7 +187,11 @@ function Usage({ data }: { readonly data: KeyPage }) {
     >
       <Panel>
         {requests === 0 ? (
-          <p className="p-4 text-ink-2">This key hasn’t been used yet. If its secret was lost, rotate the key.</p>
+          <p className="p-4 text-ink-2">
+            {data.key.last_used === null
+              ? 'This key hasn’t been used yet. If its secret was lost, rotate the key.'
+              : `No requests in the last ${data.days.length} days.`}
+          </p>
         ) : (
           <DayBars days={data.days} apiKey={data.key.id} />
         )}
