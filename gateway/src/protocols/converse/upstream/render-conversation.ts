@@ -26,9 +26,9 @@ export function renderConversation(request: GenerationRequest, context: PartCont
     const isAlone = content.every(({ text }) => text === undefined);
     if (isAlone && content.some(({ document }) => document !== undefined)) content.push({ text: ABOUT_DOCUMENTS });
   }
-  const last = joined.messages.at(-1);
+  // Not behind an answer that the model continues.
+  const last = joined.messages.findLast(({ role }) => role === 'user');
   const whole = renderCachePoint(request.cache_mark, context);
-  if (whole !== null && last?.role === 'user' && last.content.at(-1)?.cachePoint === undefined)
-    last.content.push(whole);
+  if (whole !== null && last?.content.at(-1)?.cachePoint === undefined) last?.content.push(whole);
   return joined;
 }

@@ -283,6 +283,16 @@ describe('cache points', () => {
     expect([shape, dropped]).toEqual(['xx|x|x|x|', ['cache_control']]);
   });
 
+  test('of the whole request are behind the last words of the user, also where the model continues an answer', () => {
+    const turns = [userTurn(textPart('a')), assistantTurn(textPart('So'))];
+    const { body, dropped } = render({ turns, cache_mark: { ttlMinutes: null } });
+    expect([body.messages[0].content, body.messages[1].content, dropped]).toEqual([
+      [{ text: 'a' }, POINT],
+      [{ text: 'So' }],
+      [],
+    ]);
+  });
+
   test('of a result’s parts are behind the result', () => {
     const turns = [userTurn(textPart('a')), assistantTurn(call('c')), userTurn(result('c', marked('x')))];
     const { content } = render({ turns, tools: [tool('look')] }).body.messages[2];
