@@ -164,6 +164,22 @@ describe('a request of messages', () => {
     expect(record).toMatchObject({ status: 200, attempts: [{ exchanges: 2 }] });
   });
 
+  test('has its cache mark on the last block, which Vertex takes there only, in both formats', async () => {
+    const mark = { type: 'ephemeral', ttl: '1h' };
+    const replies = [
+      await ask('/v1/messages', { model: 'claude', ...HELLO, cache_control: mark }),
+      await ask('/v1/chat/completions', { model: 'claude', ...HELLO, cache_control: mark }),
+    ];
+    expect(replies.map(({ status, headers }) => [status, headers.get('x-tollgate-dropped')])).toEqual([
+      [200, null],
+      [200, null],
+    ]);
+    const content = [{ type: 'text', text: 'hi', cache_control: mark }];
+    expect(arrived.map(({ body }) => [body.cache_control, body.messages])).toEqual(
+      replies.map(() => [undefined, [{ role: 'user', content }]]),
+    );
+  });
+
   test('is counted there, with its model', async () => {
     const { max_tokens: _, ...counted } = HELLO;
     const reply = await ask('/v1/messages/count_tokens', { model: 'claude', ...counted });

@@ -25,7 +25,15 @@ const UNKNOWN = (...betas: readonly string[]): Played => ({
 /** Runs one attempt whose exchanges get the answers in order. */
 function run(
   answers: readonly Played[],
-  given: { betas?: string; protocol?: 'chat'; renews?: boolean; memory?: BetaMemory; body?: object },
+  given: {
+    betas?: string;
+    protocol?: 'chat';
+    renews?: boolean;
+    memory?: BetaMemory;
+    body?: object;
+    marksBlocksOnly?: boolean;
+    strict?: boolean;
+  },
 ) {
   const sent: Array<string | null> = [];
   const bodies: unknown[] = [];
@@ -45,10 +53,15 @@ function run(
   const told: { status: number; body: unknown } = { status: 0, body: null };
   const headers = given.betas === undefined ? [] : [['anthropic-beta', given.betas] as const];
   const body = Buffer.from(JSON.stringify(given.body ?? {}));
-  const request = { protocol: given.protocol ?? 'messages', headers, body } as unknown as UpstreamRequest;
-  const { renews = false, memory = new BetaMemory() } = given;
+  const request = {
+    protocol: given.protocol ?? 'messages',
+    headers,
+    body,
+    strict: given.strict,
+  } as unknown as UpstreamRequest;
+  const { renews = false, memory = new BetaMemory(), marksBlocksOnly = false } = given;
   const chain = openHostedAttempt(
-    { request, key: 'k', open, renew: ({ head }) => head.status === 401 && renews, memory },
+    { request, marksBlocksOnly, key: 'k', open, renew: ({ head }) => head.status === 401 && renews, memory },
     {
       onHead: ({ status }) => {
         told.status = status;
@@ -119,6 +132,37 @@ describe('an attempt at a host', () => {
       dropped,
     });
     expect(run([OK], { betas, body, memory })).toMatchObject({ sent: ['a'], bodies: [left], dropped });
+  });
+
+  describe('with a cache mark at the root of its body', () => {
+    const mark = { type: 'ephemeral', ttl: '1h' };
+    const whole = (content: unknown) => ({ cache_control: mark, messages: [{ role: 'user', content }] });
+    const placed = { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache_control: mark }] }] };
+
+    test('gives it to the last block, where the host does not take it', () => {
+      const body = whole('hi');
+      expect(run([OK], { body, marksBlocksOnly: true })).toMatchObject({ bodies: [placed], dropped: [] });
+      expect(run([OK], { body })).toMatchObject({ bodies: [body], dropped: [] });
+      const chat = run([OK], { body, marksBlocksOnly: true, protocol: 'chat' });
+      expect(chat).toMatchObject({ bodies: [body], dropped: [] });
+    });
+
+    test('loses the scope of it too where the host refuses that', () => {
+      const betas = 'prompt-caching-scope-2026-01-05';
+      const body = { ...whole('hi'), cache_control: { ...mark, scope: 'global' } };
+      const { bodies, dropped } = run([UNKNOWN(betas), OK], { betas, body, marksBlocksOnly: true });
+      expect([bodies?.[1], dropped]).toEqual([placed, [`anthropic-beta.${betas}`, 'cache_control.scope']]);
+    });
+
+    test('drops and names it where no block can have it; a strict key gets a refusal', () => {
+      const body = whole([{ type: 'thinking', thinking: 't' }]);
+      const { messages } = body;
+      const given = { body, marksBlocksOnly: true };
+      expect(run([OK], given)).toMatchObject({ bodies: [{ messages }], dropped: ['cache_control'] });
+      expect(() => run([OK], { ...given, strict: true })).toThrow(
+        'cache_control: the host of this model does not take it',
+      );
+    });
   });
 
   test('does not go out again for another refusal', () => {

@@ -10,6 +10,7 @@ import type { UpstreamRequest } from '../provider.ts';
 import { asAnthropic } from './anthropic-error.ts';
 import { dropMembers, memberOf, readBetas, withBetas } from './betas-header.ts';
 import { CACHE_SCOPE, isScopeBeta, refusesScope, withoutCacheScopes } from './cache-scope.ts';
+import { CACHE_MARK, placeRootMark } from './root-cache-mark.ts';
 
 export interface HostedAttempt {
   readonly request: UpstreamRequest;
@@ -19,6 +20,8 @@ export interface HostedAttempt {
   /** Discards a token or keys that the provider refuses; false: it does not, or others cannot help. */
   renew(refusal: Refusal): boolean;
   readonly memory: BetaMemory;
+  /** The host takes cache marks on the blocks of a messages request, not at its root. */
+  readonly marksBlocksOnly?: boolean;
 }
 
 /** Discards the token of an attempt's last request, which `note` gets a way to do, after a 401. */
@@ -54,15 +57,18 @@ export class BetaMemory {
 
 /** Throws `invalid_request` if the caller's key is strict and a beta would be dropped. */
 export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeListener): UpstreamTap {
-  const { request, key, memory } = attempt;
-  const isClaude = request.protocol === 'messages';
+  const { key, memory } = attempt;
+  const isClaude = attempt.request.protocol === 'messages';
+  const placed = isClaude && attempt.marksBlocksOnly === true ? placeRootMark(attempt.request.body) : null;
+  const request = placed === null ? attempt.request : { ...attempt.request, body: placed.body };
+  const lost = placed?.isDropped === true ? [CACHE_MARK] : [];
   const asked = isClaude ? readBetas(request.headers) : [];
   let sent = asked.filter((beta) => !memory.isRefused(key, beta, performance.now()));
   let isRenewed = false;
   let isTrimmed = false;
   let tap: { dropped: readonly string[] } | null = null;
   let body = bodyFor(request, asked, sent);
-  let dropped = droppedOf(request, body, asked, sent);
+  let dropped = droppedOf(request, body, asked, sent, lost);
 
   function open(): OpenExchange {
     if (sent.length === asked.length) return attempt.open(request);
@@ -83,7 +89,7 @@ export function openHostedAttempt(attempt: HostedAttempt, listener: ExchangeList
     memory.note(key, refused, performance.now());
     sent = sent.filter((beta) => !refused.includes(beta));
     body = bodyFor(request, asked, sent);
-    dropped = droppedOf(request, body, asked, sent);
+    dropped = droppedOf(request, body, asked, sent, lost);
     if (tap !== null) tap.dropped = dropped;
     return open();
   }
@@ -104,9 +110,11 @@ function droppedOf(
   body: Uint8Array,
   asked: readonly string[],
   sent: readonly string[],
+  lost: readonly string[],
 ): readonly string[] {
   const betas = asked.filter((beta) => !sent.includes(beta)).map(memberOf);
-  return dropMembers(body === request.body ? betas : [...betas, CACHE_SCOPE], request.strict);
+  const scopes = body === request.body ? [] : [CACHE_SCOPE];
+  return dropMembers([...betas, ...scopes, ...lost], request.strict);
 }
 
 /** Vertex names the betas that it does not know: anthropics/claude-code#12429 (2025-11-26). */

@@ -14,7 +14,7 @@ const REFUSED = /cache_control\.\w+\.scope\b.{0,20}extra inputs/i;
 
 const MANY = 1_000_000;
 /** Deep enough for the marks of blocks in the results of tools. */
-const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 8, outlineNodesMax: MANY };
+export const MARK_SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth: 8, outlineNodesMax: MANY };
 
 export function isScopeBeta(beta: string): boolean {
   return beta.startsWith(BETA);
@@ -27,17 +27,21 @@ export function refusesScope(body: Buffer): boolean {
 /** The same bytes if no mark has a scope. */
 export function withoutCacheScopes(body: Uint8Array): Uint8Array {
   if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('"scope"')) return body;
-  const outline = scanJson(body, SCAN_LIMITS);
+  const outline = scanJson(body, MARK_SCAN_LIMITS);
   if (!outline.ok) return body;
-  const { root } = outline;
-  const messages = listIn(root, 'messages').flatMap((message) => listIn(message, 'content'));
-  const holders = [root, ...listIn(root, 'system'), ...listIn(root, 'tools'), ...messages];
-  for (const block of messages) holders.push(...listIn(block, 'content'));
+  const holders = [outline.root, ...markHoldersIn(outline.root)];
   const patches = holders.flatMap(patchMark);
   return patches.length === 0 ? body : patchJson(body, patches);
 }
 
-function listIn(node: JsonNode, name: string): readonly JsonNode[] {
+/** The tools, the blocks of the system and of messages, and those in results of tools: all that can have a mark. */
+export function markHoldersIn(root: JsonNode): readonly JsonNode[] {
+  const blocks = listIn(root, 'messages').flatMap((message) => listIn(message, 'content'));
+  const inner = blocks.flatMap((block) => listIn(block, 'content'));
+  return [...listIn(root, 'system'), ...listIn(root, 'tools'), ...blocks, ...inner];
+}
+
+export function listIn(node: JsonNode, name: string): readonly JsonNode[] {
   const found = member(node, name);
   return found?.kind === 'array' ? elements(found) : [];
 }

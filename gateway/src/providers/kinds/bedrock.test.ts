@@ -206,6 +206,26 @@ describe('Claude at the runtime service', () => {
   });
 });
 
+test('Claude gets a cache mark of the whole request on its last block, at both services and in counts', async () => {
+  const root = '"cache_control":{"type":"ephemeral","ttl":"1h"}';
+  const whole = (content: string) =>
+    Buffer.from(`{"max_tokens":1,${root},"messages":[{"role":"user","content":${content}}]}`);
+  const placed = `"messages":[{"role":"user","content":[{"type":"text","text":"hi",${root}}]}]`;
+  const { send } = make();
+  const invoked = await send(CLAUDE, { body: whole('"hi"') });
+  expect([invoked.status, invoked.dropped]).toEqual([200, []]);
+  expect(arrived[0]?.body).toBe(`{"max_tokens":1,${placed},"anthropic_version":"bedrock-2023-05-31"}`);
+  expect(await send(BARE, { body: whole('"hi"') })).toMatchObject({ status: 200, door: 'mantle', dropped: [] });
+  expect(arrived[1]?.body).toBe(`{"max_tokens":1,${placed}}`);
+  play = () => Response.json({ inputTokens: 7 });
+  await send(CLAUDE, { operation: 'count_tokens', body: whole('"hi"') });
+  expect(Buffer.from(bodyAt(2).input.invokeModel.body, 'base64').toString()).toContain(placed);
+  const { dropped } = await send(CLAUDE, { body: whole('""') });
+  expect([bodyAt(3).cache_control, dropped]).toEqual([undefined, ['cache_control']]);
+  await expect(send(CLAUDE, { body: whole('""'), strict: true })).rejects.toThrow('cache_control: ');
+  expect(arrived).toHaveLength(4);
+});
+
 describe('vector 29: betas', () => {
   const headers = [['anthropic-beta', 'claude-code-20250219,oauth-2025-04-20,advanced-tool-use-2025-11-20']] as const;
 

@@ -103,7 +103,7 @@ export function createVertex(surroundings: Surroundings): RemoteKind {
       const open = (next: UpstreamRequest) =>
         send(kind, next, (final, by) => (hasKey(by) ? undefined : bearer.authorize(final, by, note)));
       const hosted = (next: UpstreamRequest): OpenExchange => {
-        return (inner) => openHostedAttempt({ request: next, key, memory, renew, open }, inner);
+        return (inner) => openHostedAttempt({ request: next, key, memory, renew, open, marksBlocksOnly: true }, inner);
       };
       const mayContinue = request.protocol === 'gemini' && modelOf(model).mayContinue;
       return mayContinue ? openContinued(request, hosted, responseBytesMax, listener) : hosted(request)(listener);

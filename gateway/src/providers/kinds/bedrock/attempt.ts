@@ -16,6 +16,7 @@ import {
 } from '../../exchanges/chained-exchange.ts';
 import { dropMembers, memberOf, readBetas, withBetas } from '../../hosted/betas-header.ts';
 import { CACHE_SCOPE, isScopeBeta, withoutCacheScopes } from '../../hosted/cache-scope.ts';
+import { CACHE_MARK, placeRootMark } from '../../hosted/root-cache-mark.ts';
 import type { AttemptTools, Door, FinalRequest, RequestCredential, UpstreamRequest } from '../../provider.ts';
 import { chooseBetas } from './betas.ts';
 import { CountReader, NO_COUNT, refusesToCount } from './count-tokens.ts';
@@ -63,6 +64,8 @@ class BedrockAttempt {
   /** How the last request was signed; null: it was not. */
   #signed: Signed | null = null;
   #dropped: readonly string[] = [];
+  /** The cache mark of the whole request, if no block could have it. */
+  readonly #lost: readonly string[];
   /** The request's tools as InvokeModel takes them; null: it has not been sent there. */
   #invoked: AdaptedTools | null = null;
   #tap: ChainedExchange | null = null;
@@ -70,7 +73,9 @@ class BedrockAttempt {
   constructor(state: BedrockState, request: UpstreamRequest, tools: AttemptTools) {
     const { model, key, credential } = tools;
     this.#state = state;
-    this.#request = request;
+    const placed = request.protocol === 'messages' ? placeRootMark(request.body) : null;
+    this.#request = placed === null ? request : { ...request, body: placed.body };
+    this.#lost = placed?.isDropped === true ? [CACHE_MARK] : [];
     this.#tools = tools;
     this.#signer = state.signerOf(credential);
     this.#memory = state.memoryOf(credential, key);
@@ -126,7 +131,7 @@ class BedrockAttempt {
       const given = tools?.body ?? request.body;
       const body = dropped.some(isScopeBeta) ? withoutCacheScopes(given) : given;
       const scopes = body === given ? [] : [CACHE_SCOPE];
-      this.#dropped = dropMembers([...(tools?.changed ?? []), ...named, ...scopes], request.strict);
+      this.#dropped = dropMembers([...(tools?.changed ?? []), ...named, ...scopes, ...this.#lost], request.strict);
       sent = { ...request, headers: withBetas(request.headers, betas), body };
     }
     this.#describe();
