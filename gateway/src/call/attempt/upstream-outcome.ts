@@ -49,10 +49,14 @@ export function withRetryAfter(failure: CallFailure): CallFailure {
   return new CallFailure(kind, message, { ...details, retryAfterSeconds: DEAD_ROUTE_SECONDS });
 }
 
-/** Another target of the route may take calls before the one that the failure is of; null: none is known to. */
+/**
+ * Another target of the route may take calls before the one that the failure is of; `seconds` null: none is known to. A
+ * pause that the provider did not name stays the usual one: how soon we try the target again is a guess.
+ */
 export function retryWithin(failure: CallFailure, seconds: number | null): CallFailure {
   const { kind, message, details } = failure;
-  if (seconds === null || (details.retryAfterSeconds ?? 0) <= seconds) return failure;
+  const isGuess = failure instanceof AttemptFailure && failure.pauseMs === null;
+  if (isGuess || seconds === null || (details.retryAfterSeconds ?? 0) <= seconds) return failure;
   return new CallFailure(kind, message, { ...details, retryAfterSeconds: seconds });
 }
 

@@ -108,12 +108,12 @@ describe('the end of a failed stream', () => {
   });
 });
 
-test('only failures of providers come as a stream, and no rate limit', () => {
+test('only failures without a target that is left come as a stream, and no rate limit', () => {
   const streamed = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter((kind) =>
     failsAsStream(new CallFailure(kind, 'w')),
   );
   expect(streamed).toContain('upstream_failed');
-  expect(streamed.filter((kind) => !kind.startsWith('upstream_'))).toEqual([]);
+  expect(streamed.filter((kind) => !kind.startsWith('upstream_'))).toEqual(['targets_full']);
   expect(streamed).not.toContain('upstream_rate_limited');
 });
 
