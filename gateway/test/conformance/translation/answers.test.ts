@@ -81,20 +81,36 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
       // OpenRouter's citation quotes its source, in a member that OpenAI's does not have.
       'parts of openai-chat/0017 to chat, plain',
       'parts of openai-chat/0017 to chat, streamed',
-      // Perplexity reports the request class that determines its fee; OpenAI's usage has no member for it.
+      // Perplexity and xAI name sources of the whole answer; each gets a place, all of the text.
+      'parts of openai-chat/0073 to chat, plain',
+      'parts of openai-chat/0073 to chat, streamed',
+      'parts of openai-chat/0120 to chat, plain',
+      'parts of openai-chat/0120 to chat, streamed',
+      // Perplexity also reports the request class that determines its fee; OpenAI's usage has no member for it.
+      'parts of openai-chat/0177 to chat, plain',
       'usage of openai-chat/0177 to chat, plain',
+      'parts of openai-chat/0177 to chat, streamed',
       'usage of openai-chat/0177 to chat, streamed',
+      'parts of openai-chat/0210 to chat, plain',
       'usage of openai-chat/0210 to chat, plain',
+      'parts of openai-chat/0210 to chat, streamed',
       'usage of openai-chat/0210 to chat, streamed',
+      'parts of openai-chat/0276 to chat, plain',
       'usage of openai-chat/0276 to chat, plain',
+      'parts of openai-chat/0276 to chat, streamed',
       'usage of openai-chat/0276 to chat, streamed',
+      'parts of openai-chat/0322 to chat, plain',
       'usage of openai-chat/0322 to chat, plain',
+      'parts of openai-chat/0322 to chat, streamed',
       'usage of openai-chat/0322 to chat, streamed',
       // Gemini attaches data to its calls; the gateway keeps them for clients of chat.
       'parts of openai-chat/0358 to chat, plain',
       'parts of openai-chat/0358 to chat, streamed',
       'parts of openai-chat/0451 to chat, plain',
       'parts of openai-chat/0451 to chat, streamed',
+      // xAI's sources, as above.
+      'parts of openai-chat/0554 to chat, plain',
+      'parts of openai-chat/0554 to chat, streamed',
       // Upstream named no model, so the requested one is shown.
       'model of openai-chat/0699 to chat, plain',
       'model of openai-chat/0699 to chat, streamed',
