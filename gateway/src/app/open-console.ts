@@ -111,6 +111,7 @@ export function openConsole({
       ...policyHandlers(policy),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
+    hasAccount: (account) => directory.accounts.has(account),
     publicUrl: people.publicUrl,
     bodyTimes,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'a console request failed'),

@@ -163,6 +163,20 @@ describe.each([DEFAULT, OTHER])('of the account %s', (account) => {
   });
 });
 
+test.each(ROUTES.filter((route) => route.includes('{account}')))(
+  '%s says to operators that an account does not exist',
+  async (route) => {
+    const ask = askOf(route, { ...namesFor(route, DEFAULT), account: 'none' });
+    for (const caller of [owner, callers.get('a key of default for admin')?.visitor]) {
+      const answered = await caller?.ask(ask, bodyFor(route));
+      // Alike for those who may not enter it.
+      const message = 'there is no such account, or you have no access to it';
+      const isRefused = answered?.json?.error.code === 'forbidden' && caller !== owner;
+      expect(answered).toMatchObject(isRefused ? { status: 403 } : { status: 404, json: { error: { message } } });
+    }
+  },
+);
+
 test.each(ROUTES)('%s has a handler, and replies as the table says', async (route) => {
   const row = rowOf(route);
   const answered = await owner.ask(askOf(route, namesFor(route, DEFAULT)), bodyFor(route));

@@ -26,6 +26,7 @@ export interface ConsoleApiParts {
    * key.
    */
   identify(arrival: Arrival): Promise<Actor>;
+  hasAccount(account: string): boolean;
   /** The gateway's public address; null or absent: taken from each request. */
   publicUrl?(): string | null;
   /** How long receiving a body may take; absent: the defaults. */
@@ -115,13 +116,13 @@ async function answer(
     const arrival = { headers: request.headers, address, isForwardedHttps };
     let actor = await parts.identify(arrival);
     if (actor.kind !== 'key') checkSameOrigin(request, parts.publicUrl?.() ?? null);
-    let tenancy = authorize(row, actor, path.account ?? null);
+    let tenancy = authorize(parts, row, actor, path.account ?? null);
     const query = readQuery(row, request);
     const body = await readBody(row, request, actor, { limits: parts.bodyTimes?.() ?? BODY_TIME_LIMITS, address });
     if (row.body !== undefined && row.access !== 'anyone') {
       // The sender chooses how long a body takes: rights that ended meanwhile must not be used.
       actor = await parts.identify(arrival);
-      tenancy = authorize(row, actor, path.account ?? null);
+      tenancy = authorize(parts, row, actor, path.account ?? null);
     }
     const call = {
       request,
@@ -155,13 +156,20 @@ function redirectResponse({ location }: Redirect, outgoing: Headers): Response {
 }
 
 /** The actor's rights that the route needs; null: the route needs none in an account. */
-function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy | null {
+function authorize(
+  { hasAccount }: Pick<ConsoleApiParts, 'hasAccount'>,
+  row: RouteRow,
+  actor: Actor,
+  account: string | null,
+): Tenancy | null {
   if (row.access === 'anyone') return null;
   if (actor.kind === 'anonymous') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
   if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
   if (row.access === 'person') return null;
   const tenancy = tenancyOf(actor, account ?? OPERATOR_ACCOUNT);
-  if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account, or you have no access to it');
+  // Operators have rights in any account, whether or not it exists.
+  if (tenancy === null || !hasAccount(tenancy.account))
+    throw new ConsoleFailure('not_found', 'there is no such account, or you have no access to it');
   if (!tenancy.may(row.access)) {
     if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy);
     throw new ConsoleFailure(

@@ -137,6 +137,7 @@ export async function openPeopleRig(
       ...memberHandlers(people),
     }),
     identify: createIdentify({ sessions: people.sessions, directory, nowMs: () => rig.nowMs }),
+    hasAccount: (account) => directory.accounts.has(account),
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
   });
 

@@ -112,6 +112,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const api = createConsoleApi({
     handlers: withRest(policyHandlers(policy)),
     identify: async ({ headers }) => asking.get(headers) ?? { kind: 'anonymous' },
+    hasAccount: (account) => directory.accounts.has(account),
     publicUrl: () => null,
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
   });

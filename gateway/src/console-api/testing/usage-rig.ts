@@ -77,6 +77,7 @@ export async function openUsageRig(dataDir: string, count: number) {
         ...logHandlers({ ...parts, content: store.content, contentOf: async () => NO_CONTENT }),
       }),
       identify: async () => person,
+      hasAccount: (account) => VARIETY.accounts.includes(account),
       onFault: (_, cause) => faults.push(cause),
     });
     const headers = { 'sec-fetch-site': 'same-origin' };
