@@ -124,7 +124,7 @@ describe('keys', () => {
       last_used: { at: '2026-11-20T12:01:05.000Z', client: 'codex/1.2' },
     });
     rig.nowMs += 24 * 3_600_000;
-    expect([use(secret), use(rotated.secret)]).toEqual(['expired', id]);
+    expect([use(secret), use(rotated.secret)]).toEqual(['replaced', id]);
     expect((await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json.key.rotation).toBeNull();
     const last = (await rig.ask(ADMIN, `POST ${KEYS}/${id}/rotate`, { grace: 'now' })).json;
     expect([use(rotated.secret), use(last.secret)]).toEqual(['unknown', id]);
@@ -409,7 +409,7 @@ describe('the playground key', () => {
     expect(second.secret).not.toBe(first.secret);
     // The other tab goes on for an hour.
     expect(authenticate(rig.directory, first.secret, rig.nowMs)).toMatchObject({ keyId: first.key.id });
-    expect(authenticate(rig.directory, first.secret, rig.nowMs + 3_600_001)).toBe('expired');
+    expect(authenticate(rig.directory, first.secret, rig.nowMs + 3_600_001)).toBe('replaced');
     const others = [(await issue(DEVELOPER, 'blue')).json.key.id, (await issue(ADMIN)).json.key.id];
     expect(new Set([first.key.id, ...others]).size).toBe(3);
     const [key] = (await rig.ask(DEVELOPER, `GET ${KEYS}`)).json.keys.filter(
