@@ -114,7 +114,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       nowMs,
     }),
     serviceLinks,
-    credentials: createCredentials({ engines, attempts, spentCodes, note, nowMs }),
+    credentials: createCredentials({ people, engines, attempts, spentCodes, note, nowMs }),
     passkeys: createPasskeys({ people, sessions, challenges, proveFresh, waysIn, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),

@@ -219,6 +219,26 @@ describe('a second factor', () => {
     });
   });
 
+  test('a sign-in that waits for its code ends when the password changes', async () => {
+    const member = await inviteMember(rig, owner, { email: 'pia@example.com', role: 'viewer' });
+    const { secret, recovery_codes: recovery } = (
+      await member.ask('POST /me/totp', { body: { password: OWNER.password } })
+    ).json;
+    expect((await member.ask('POST /me/totp/confirm', { body: { code: codeNow(secret) } })).status).toBe(200);
+    const thief = rig.browser();
+    await signIn(thief, OWNER.password, '192.0.2.1', 'pia@example.com');
+    expect(await stateOf(thief)).toBe('second_factor');
+    const next = 'another password';
+    expect((await member.ask('POST /me/password', { body: { current: OWNER.password, next } })).status).toBe(200);
+    expect(await stateOf(thief)).toBe('signed_out');
+    expect((await thief.ask('POST /sign-in/code', { body: { code: recovery[0] } })).json.error.code).toBe('signed_out');
+    const browser = rig.browser();
+    await signIn(browser, next, '192.0.2.1', 'pia@example.com');
+    expect((await browser.ask('POST /sign-in/code', { body: { code: recovery[0] } })).json).toEqual({
+      state: 'signed_in',
+    });
+  });
+
   test('a code without a first step must start again', async () => {
     const answered = await rig.browser().ask('POST /sign-in/code', { body: { code: '123456' } });
     expect([answered.status, answered.json.error.code]).toEqual([401, 'signed_out']);

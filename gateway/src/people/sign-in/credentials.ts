@@ -21,7 +21,7 @@ export interface NewSecondFactor {
 }
 
 export interface Credentials {
-  /** Ends all other sessions. @throws ConsoleFailure `wrong_credential`, `too_many` */
+  /** Ends all other sessions, and sign-ins that wait for their code. @throws ConsoleFailure `wrong_credential`, `too_many` */
   changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
   /** @throws ConsoleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
   beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
@@ -38,6 +38,7 @@ export interface Caller {
 }
 
 interface CredentialsParts {
+  readonly people: PeopleStore;
   readonly engines: AuthEngines;
   readonly attempts: Attempts;
   readonly spentCodes: SpentCodes;
@@ -52,7 +53,7 @@ interface Asked {
 }
 
 export function createCredentials(parts: CredentialsParts): Credentials {
-  const { engines, attempts, spentCodes, note, nowMs } = parts;
+  const { people, engines, attempts, spentCodes, note, nowMs } = parts;
 
   async function ask<Reply>(
     { signedIn, arrival }: Caller,
@@ -83,6 +84,8 @@ export function createCredentials(parts: CredentialsParts): Credentials {
     async changePassword(who, { current, next }, outgoing) {
       const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
       const { headers } = await ask(who, 'current', (api, request) => api.changePassword({ body, ...request }));
+      // Cancels a sign-in with the old password that is waiting for its code.
+      await people.save([{ of: 'sign_in_step', remove: [['value', 'is', who.signedIn.person.id]], rows: null }]);
       sendCookies(headers, who.arrival, outgoing);
       await recordAct(who, 'person.password');
     },
