@@ -25,7 +25,7 @@ export interface Credentials {
   changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
   /** @throws ConsoleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
   beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
-  /** @throws ConsoleFailure `wrong_credential`, `too_many` */
+  /** @throws ConsoleFailure `wrong_credential`, `conflict` where a second factor is on already, `too_many` */
   confirmSecondFactor(who: Caller, code: string, outgoing: Headers): Promise<void>;
   /** @throws ConsoleFailure `wrong_credential`, `too_many` */
   removeSecondFactor(who: Caller, password: string, outgoing: Headers): Promise<void>;
@@ -90,11 +90,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       await recordAct(who, 'person.password');
     },
     async beginSecondFactor(who, password) {
-      if (who.signedIn.person.second_factor === 1) {
-        throw new ConsoleFailure('conflict', 'a second factor is already on; turn it off before you set up another', {
-          page: '/app/me',
-        });
-      }
+      requireNone(who);
       const { response } = await ask(who, 'password', (api, request) =>
         api.enableTwoFactor({ body: { password, method: 'totp' }, ...request }),
       );
@@ -103,6 +99,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       return { uri, secret: new URL(uri).searchParams.get('secret') ?? '', recoveryCodes };
     },
     async confirmSecondFactor(who, code, outgoing) {
+      requireNone(who);
       // The same code would be accepted at a sign-in for another minute.
       const release = spentCodes.spend(who.signedIn.person.id, code);
       if (release === null) throw codeIsSpent();
@@ -122,6 +119,13 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       await recordAct(who, 'person.second_factor_off');
     },
   };
+}
+
+function requireNone({ signedIn }: Caller): void {
+  if (signedIn.person.second_factor === 0) return;
+  throw new ConsoleFailure('conflict', 'a second factor is already on; turn it off before you set up another', {
+    page: '/app/me',
+  });
 }
 
 export interface SpentCodes {
