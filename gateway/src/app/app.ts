@@ -26,6 +26,7 @@ import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
+import { steadyNowMs } from '../lib/deadlines.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
@@ -253,6 +254,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       config: () => deps.settings.config,
       suggestModel: () => suggestModel(deps.settings.routes, DEFAULT_PROTOCOL, Date.now()),
       nowMs: Date.now,
+      steadyNowMs,
     });
     const policy = openPolicy({ store, control, deps, nowMs: Date.now });
     const console = openConsole({

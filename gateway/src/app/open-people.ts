@@ -49,6 +49,8 @@ interface OpenPeopleParts {
   config(): Config;
   suggestModel(): string | null;
   nowMs(): number;
+  /** Like `nowMs`, but unaffected by changes of the system clock, which would lengthen or end a wait. */
+  steadyNowMs(): number;
   /** Delays a refused sign-in, to hide timing differences. */
   readonly pause?: (ms: number) => Promise<void>;
   /** Default: the configured mail server. */
@@ -63,7 +65,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     log.error({ cause: String(cause) }, 'the last-seen time of a user could not be stored');
   const onRejected = (cause: string) => log.warn({ cause }, 'sign-in rejected');
   const services = () => config().server.oidc;
-  const attempts = createAttempts(nowMs);
+  const attempts = createAttempts(parts.steadyNowMs);
   const sessions = createSessions({ people, secret, nowMs, onFault });
   changes.subscribe(sessions.follower);
   const publicUrl = () => config().server.publicUrl;

@@ -276,6 +276,23 @@ describe('guessing', () => {
     rig.nowMs = startMs;
   });
 
+  test('waits no longer when the system clock is set back', async () => {
+    await inviteMember(rig, owner, { email: 'zoe@example.com', role: 'viewer' });
+    const startMs = rig.nowMs;
+    const attempt = (password: string) => signIn(rig.browser(), password, '198.51.100.99', 'zoe@example.com');
+    rig.clockAheadMs = 86_400_000;
+    try {
+      for (let nth = 1; nth <= 6; nth += 1) await attempt('wrong password');
+      rig.clockAheadMs = 0;
+      expect((await attempt(OWNER.password)).headers.get('retry-after')).toBe('1');
+      rig.nowMs += 1_000;
+      expect((await attempt(OWNER.password)).status).toBe(200);
+    } finally {
+      rig.nowMs = startMs;
+      rig.clockAheadMs = 0;
+    }
+  });
+
   test('limits failures per address, whichever user is tried', async () => {
     const guess = (nth: number) => signIn(rig.browser(), 'wrong password', '203.0.113.77', `n${nth}@example.com`);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => guess(nth)));

@@ -58,6 +58,8 @@ export interface PeopleRig {
   readonly notes: PeopleEvent[];
   readonly faults: string[];
   nowMs: number;
+  /** By how much the system clock is wrong. */
+  clockAheadMs: number;
   run(name: string, given: object): Promise<Record<string, Loose>>;
   /** A browser that opened the console at an origin. */
   browser(origin?: string): Browser;
@@ -123,7 +125,8 @@ export async function openPeopleRig(
     sendMail,
     suggestModel: () => 'demo',
     pause: async () => undefined,
-    nowMs: () => rig.nowMs,
+    nowMs: () => rig.nowMs + rig.clockAheadMs,
+    steadyNowMs: () => rig.nowMs,
   });
   const api = createConsoleApi({
     handlers: withRest({
@@ -149,6 +152,7 @@ export async function openPeopleRig(
     notes,
     faults,
     nowMs: Date.now(),
+    clockAheadMs: 0,
     async run(name, given) {
       const reply = await control.run(name, given, FROM_COMMAND_LINE);
       if (!reply.ok) throw new Error(reply.message);

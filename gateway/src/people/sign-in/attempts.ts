@@ -42,7 +42,7 @@ const FIRST_WAIT_MS = 1_000;
  */
 const SUBJECTS_MAX = 100_000;
 
-/** `nowMs`: unix ms. */
+/** `nowMs`: unix ms of a clock that never goes back. */
 export function createAttempts(nowMs: () => number): Attempts {
   /** Subjects by name, least recent failure first; `waiting`: those with failures beyond the free ones. */
   const [free, waiting] = [new Map<string, Count>(), new Map<string, Count>()];
