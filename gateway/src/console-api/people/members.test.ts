@@ -102,6 +102,27 @@ test('invitations of an operator to other accounts end with their membership, or
   }
 });
 
+test('the audit trail has each invitation that ends with its inviter’s rights, or with a newer one', async () => {
+  const admin = await inviteMember(rig, owner, { email: 'inviter@example.com', role: 'admin' });
+  const notedBefore = rig.notes.length;
+  const first = (await invite(admin, { email: 'one@example.com' }, 'team')).json.invitation;
+  const second = (await invite(admin, { email: 'one@example.com', role: 'developer' }, 'team')).json.invitation;
+  await owner.ask(`PATCH /accounts/default/members/${admin.person}`, { body: { role: 'viewer' } });
+  await owner.ask(`PATCH /accounts/default/members/${admin.person}`, { body: { role: 'admin' } });
+  const third = (await invite(admin, { email: 'two@example.com' })).json.invitation;
+  await owner.ask(`DELETE /accounts/default/members/${admin.person}`);
+  const withdrawn = rig.notes
+    .slice(notedBefore)
+    .flatMap(({ act, account, actor, subject, before }) =>
+      act === 'invitation.withdraw' ? [[account, actor?.name, subject.id, before]] : [],
+    );
+  expect(withdrawn).toEqual([
+    ['team', 'inviter@example.com', first.id, { email: 'one@example.com', role: 'viewer' }],
+    ['team', 'Ada', second.id, { email: 'one@example.com', role: 'developer' }],
+    ['default', 'Ada', third.id, { email: 'two@example.com', role: 'viewer' }],
+  ]);
+});
+
 describe('an invitation', () => {
   test('creates a member with the role and workspaces, once', async () => {
     const { json } = await invite(owner, { email: 'Nia@example.com', role: 'developer', workspaces: ['lab'] });

@@ -10,7 +10,16 @@ import { requireEmail } from '../email-address.ts';
 import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/passwords.ts';
 import type { SignedIn } from '../sign-in/sessions.ts';
-import { checkGrant, createPersonNames, type Granter, holds, type MembersParts, saveAs, shares } from './members.ts';
+import {
+  checkGrant,
+  createPersonNames,
+  type Granter,
+  holds,
+  type MembersParts,
+  noteWithdrawn,
+  saveAs,
+  shares,
+} from './members.ts';
 import { createToken, hashToken, makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
@@ -159,7 +168,24 @@ export function createInvitations(parts: MembersParts): Invitations {
         { of: 'invitation', remove: replaced, rows: null },
         { of: 'invitation', insert: row },
       ]);
-      await noteOf(granter, 'invitation.create', row.id, null, { email, ...rights });
+      const { id, name, account, address } = granter;
+      const subject = { kind: 'invitation', id: row.id } as const;
+      const after = { email, ...rights };
+      await noteWithdrawn(
+        parts,
+        granter,
+        open.filter((one) => one.expires_at_ms > atMs),
+      );
+      await note({
+        act: 'invitation.create',
+        actor: { id, name },
+        account,
+        subject,
+        before: null,
+        after,
+        address,
+        atMs: nowMs(),
+      });
       return { invitation: invitationOf(row, granter.name), token };
     },
 
@@ -176,7 +202,7 @@ export function createInvitations(parts: MembersParts): Invitations {
       if (!isSeen || !(await people.save([{ of: 'invitation', remove: where, rows: 1 }]))) {
         throw new ConsoleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
       }
-      await noteOf(granter, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
+      await noteWithdrawn(parts, granter, [row]);
     },
 
     async look(token) {
@@ -231,17 +257,6 @@ export function createInvitations(parts: MembersParts): Invitations {
       ['account', 'is', account],
     ] as const;
     return (await people.find('membership', { where, limit: 1 })).length > 0;
-  }
-
-  async function noteOf(
-    { id, name, account, address }: Granter,
-    act: 'invitation.create' | 'invitation.withdraw',
-    invitation: string,
-    before: { readonly [member: string]: unknown } | null,
-    after: { readonly [member: string]: unknown } | null,
-  ): Promise<void> {
-    const subject = { kind: 'invitation', id: invitation } as const;
-    await note({ act, actor: { id, name }, account, subject, before, after, address, atMs: nowMs() });
   }
 }
 

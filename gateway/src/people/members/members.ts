@@ -5,7 +5,7 @@
 
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createTurns } from '../../lib/turns.ts';
-import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
+import type { InvitationRow, PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import type { RecordEvent } from '../people-event.ts';
 import {
   type MemberRights,
@@ -177,15 +177,16 @@ export function createMembers(parts: MembersParts): Members {
 
   /**
    * Withdraws the member's open invitations, because they may no longer have the right to invite: of an operator of the
-   * installation, those to every account.
+   * installation, those to every account. `open`: those that could still be accepted.
    */
-  function withdrawnWith({ person, account }: Membership): PeopleChange {
+  async function withdrawnWith({ person, account }: Membership) {
     const own = [
       ['invited_by', 'is', person],
       ['accepted_at_ms', 'is', null],
     ] as const;
     const remove = account === OPERATOR_ACCOUNT ? own : ([...own, ['account', 'is', account]] as const);
-    return { of: 'invitation', remove, rows: null };
+    const open = (await people.find('invitation', { where: remove })).filter((row) => row.expires_at_ms > nowMs());
+    return { change: { of: 'invitation', remove, rows: null }, open } as const;
   }
 
   /** Ends all sessions of a person who no longer has an account. */
@@ -209,9 +210,10 @@ export function createMembers(parts: MembersParts): Members {
         };
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
+        const withdrawn = await withdrawnWith(before);
         await saveAs(granter, people, [
           { of: 'membership', update, where: conditionsOf(before), rows: 1 },
-          withdrawnWith(before),
+          withdrawn.change,
         ]);
         await note({
           act: 'member.change',
@@ -219,15 +221,17 @@ export function createMembers(parts: MembersParts): Members {
           after: rights,
           ...noteOf(granter, person),
         });
+        await noteWithdrawn(parts, granter, withdrawn.open);
         return { ...before, ...rights };
       }),
     remove: (granter, person) =>
       inTurn(async () => {
         const before = await findChangeable(granter, person, false);
         const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
+        const withdrawn = await withdrawnWith(before);
         await saveAs(granter, people, [
           { of: 'membership', remove: conditionsOf(before), rows: 1 },
-          withdrawnWith(before),
+          withdrawn.change,
           ...(others.length === 1 ? [endedWith(before)] : []),
         ]);
         await note({
@@ -236,8 +240,29 @@ export function createMembers(parts: MembersParts): Members {
           after: null,
           ...noteOf(granter, person),
         });
+        await noteWithdrawn(parts, granter, withdrawn.open);
       }),
   };
+}
+
+/** Notes that invitations were withdrawn, by their inviter or with a change of members. */
+export async function noteWithdrawn(
+  { note, nowMs }: Pick<MembersParts, 'note' | 'nowMs'>,
+  { id, name, address }: Granter,
+  rows: readonly InvitationRow[],
+): Promise<void> {
+  for (const row of rows) {
+    await note({
+      act: 'invitation.withdraw',
+      actor: { id, name },
+      account: row.account,
+      subject: { kind: 'invitation', id: row.id },
+      before: { email: row.email, role: row.role },
+      after: null,
+      address,
+      atMs: nowMs(),
+    });
+  }
 }
 
 /** Names by id. Deleted people are omitted. */
