@@ -49,8 +49,8 @@ export const ERRORS: { readonly [kind in FailureKind]: ErrorText } = {
       'The API key is missing, malformed, unknown, expired, replaced by a rotation, disabled or revoked, or its creator has left the account. The message says which.',
     retry: NO,
     remedy:
-      'Send a key as `authorization: Bearer tg_…` or `x-api-key: tg_…`. Check its state on the Keys page or with `bin/tollgate keys list`; rotate or enable it, or create another. A provider’s own key (`sk-…`) is not a key of the gateway.',
-    example: 'the API key has expired. Rotate it or make a new one',
+      'Send a key as `authorization: Bearer tg_…` or `x-api-key: tg_…`. Check its state on the Keys page or with `bin/tollgate keys list`; extend or enable it, or create another. A provider’s own key (`sk-…`) is not a key of the gateway.',
+    example: 'the API key has expired. Set a later expiry at /app/keys, or make a new key',
   },
   model_unknown: {
     cause: 'No model has the name that the request asks for, and no alias has it.',

@@ -171,10 +171,15 @@ describe('an unknown or expired key', () => {
       malformed.push('x'.repeat(8_000), "tg_'OR/**/1=1--", `${key.slice(0, 10)}é${key.slice(11)}`);
       for (const text of malformed) await expectUnauthorized(side, { authorization: `Bearer ${text}` }, 'incomplete');
       await expectUnauthorized(side, { authorization: `Bearer ${generateKeyText()}` }, 'not valid');
-      await expectUnauthorized(side, { authorization: `Bearer ${keys.expired.key}` }, 'expired');
+      // A rotation of an expired key is refused.
+      await expectUnauthorized(side, { authorization: `Bearer ${keys.expired.key}` }, 'Set a later expiry');
       // Its owner has a secret that works: to rotate again would end that one.
       await expectUnauthorized(side, { authorization: `Bearer ${keys.rotated.key}` }, 'Use the new one');
-      await expectUnauthorized(side, { authorization: `Bearer ${keys.disabled.key}` }, 'disabled');
+      await expectUnauthorized(
+        side,
+        { authorization: `Bearer ${keys.disabled.key}` },
+        'Ask an admin of its account to enable it',
+      );
       await expectUnauthorized(side, { authorization: `Bearer ${keys.revoked.key}` }, 'revoked');
     });
 

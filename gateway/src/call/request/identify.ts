@@ -36,9 +36,9 @@ const REFUSALS = {
   unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
   ownerless:
     'the API key no longer works: its creator has left the account or may not create keys there. Ask an admin of the account for a key',
-  expired: 'the API key has expired. Rotate it or make a new one',
+  expired: 'the API key has expired. Set a later expiry at /app/keys, or make a new key',
   replaced: 'the API key was rotated, and this secret has ended. Use the new one',
-  disabled: 'the API key is disabled. Its owner can enable it again',
+  disabled: 'the API key is disabled. Ask an admin of its account to enable it',
   revoked: 'the API key was revoked. Make a new one',
 } as const;
 
