@@ -207,6 +207,7 @@ Set the policy on the Workspaces page, or with \`bin/tollgate workspaces set ID 
 without a policy (\`--bodies inherit\`) follow \`defaults.log_bodies\` and \`defaults.retention\` of the
 [configuration](configuration.md#defaults). A change applies from the next request. Turning it off keeps what is stored until its
 retention ends. Retention counts from the request, by the current policy: fewer days remove older content within minutes.
+Content of a workspace that a restored database does not have is kept for \`defaults.retention\`.
 
 The data is in \`content.db\` of the data folder, apart from records and ledger, compressed and encrypted with a key derived from
 \`master.key\`. It takes at most \`limits.content_bytes_max\` of disk space. It is written in the background: if the disk is slow,
