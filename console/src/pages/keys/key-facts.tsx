@@ -64,6 +64,17 @@ export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly 
   );
 }
 
+/** Says why the key does not work although no one disabled it. */
+export function OwnerlessNote({ apiKey: { status, owner } }: { readonly apiKey: Key }) {
+  if (status !== 'ownerless') return null;
+  return (
+    <p className="rounded-lg border border-line bg-panel px-4 py-2.5">
+      {owner?.name ?? 'Its owner'} can no longer create keys in this workspace.{' '}
+      <span className="text-ink-2">Its requests are rejected. Create another key.</span>
+    </p>
+  );
+}
+
 /** Shows both secrets of a key during the grace period of a rotation, and whether the old one is still used. */
 export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
   const { rotation } = apiKey;

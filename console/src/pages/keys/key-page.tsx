@@ -17,7 +17,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { actionName } from '../audit/audit-labels.ts';
 import { DayBars } from './day-bars.tsx';
 import { enableLock, type KeyAction, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
-import { DisabledNote, KeyFacts, KeyGauges, RotationNote } from './key-facts.tsx';
+import { DisabledNote, KeyFacts, KeyGauges, OwnerlessNote, RotationNote } from './key-facts.tsx';
 import { KeyDialog, KeyMenu } from './key-menu.tsx';
 import { ModelAccess } from './model-access.tsx';
 
@@ -112,6 +112,7 @@ export default function OneKeyPage() {
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       <DisabledNote apiKey={key} lock={mayEdit ? enableLock(key, account, person) : null} />
+      <OwnerlessNote apiKey={key} />
       <RotationNote apiKey={key} />
       <KeyFacts apiKey={key} />
       <div className="grid grid-cols-1 items-start gap-x-6 gap-y-5 lg:grid-cols-[3fr_2fr]">

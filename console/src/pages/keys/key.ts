@@ -23,6 +23,7 @@ export const STATUS_TONE: Readonly<Record<Key['status'], Tone>> = {
   disabled: 'attention',
   revoked: 'neutral',
   expired: 'neutral',
+  ownerless: 'attention',
 };
 
 /** Whether the user may change the key: everyone's keys, or only their own. */
@@ -59,6 +60,7 @@ export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
   ['active', 'Active'],
   ['disabled', 'Disabled'],
   ['expired', 'Expired'],
+  ['ownerless', 'Ownerless'],
   ['revoked', 'Revoked'],
 ];
 

@@ -109,5 +109,6 @@ export const gauge = z.object({
 /** Data tags that targets must carry. */
 export const dataTags = z.array(z.string().min(1).max(32)).max(20);
 
-export const status = z.enum(['active', 'disabled', 'revoked', 'expired']);
+/** `ownerless`: the key’s creator may no longer create keys in its workspace, so it does not work. */
+export const status = z.enum(['active', 'disabled', 'revoked', 'expired', 'ownerless']);
 export const role = z.enum(['owner', 'admin', 'billing', 'developer', 'viewer']);

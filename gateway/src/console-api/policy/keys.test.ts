@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { putMaker } from '../../identity/key-directory.ts';
 import { authenticate, noteUse } from '../../identity/principal.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import type { Actor } from '../kernel/actor.ts';
@@ -237,6 +238,18 @@ describe('ownership of keys', () => {
       subject: { id: made.id },
     });
   });
+});
+
+test('a key whose creator may no longer create keys is shown as one that does not work', async () => {
+  const { id, secret } = await make(DEVELOPER);
+  const statusOf = async () => (await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json.key.status;
+  expect(await statusOf()).toBe('active');
+  putMaker(rig.directory, 'per_dev', () => []);
+  expect(authenticate(rig.directory, secret, rig.nowMs)).toBe('ownerless');
+  expect(await statusOf()).toBe('ownerless');
+  expect((await rig.ask(ADMIN, `GET ${KEYS}`)).json.keys[0]).toMatchObject({ id, status: 'ownerless' });
+  await rig.ask(ADMIN, `POST ${KEYS}/${id}/disable`, {});
+  expect(await statusOf()).toBe('disabled');
 });
 
 describe('limits that others set', () => {

@@ -222,7 +222,7 @@ export async function showKeys(
       required_tags: [...(key.requiredTags ?? [])],
       tags: { ...key.tags },
       ...showLayers(rules, { kind: 'key', id: key.id }, tenancy),
-      status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
+      status: statusOf(parts, key, nowMs),
       disabled_by: showActor(parts, key.disabledBy, names),
       created_at: showTime(key.createdAtMs),
       expires_at: key.expiresAtMs === null ? null : showTime(key.expiresAtMs),
@@ -232,6 +232,12 @@ export async function showKeys(
       week_requests: days.map(({ requests }) => requests),
     };
   });
+}
+
+/** The state that a request with the key would meet. */
+function statusOf({ deps }: PolicyParts, key: StoredKey, nowMs: number): ShownKey['status'] {
+  const status = deps.directory.byHash.get(key.hash)?.status ?? key.status;
+  return status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : status;
 }
 
 /** The actor of a change, by their current name. */
