@@ -69,8 +69,15 @@ export const filterLabels = z.array(
 export const explanation = z
   .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
   .nullable();
+/** Lines of their own, or a reversed order, in emails and lists. Some scripts need U+200C and U+200D. */
+const DISTURBING = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u;
 /** Names given by users. */
-export const givenName = z.string().trim().min(1, 'enter a name').max(100, 'at most 100 characters');
+export const givenName = z
+  .string()
+  .trim()
+  .min(1, 'enter a name')
+  .max(100, 'at most 100 characters')
+  .refine((name) => !DISTURBING.test(name), 'found a line break or an invisible character; leave it out');
 export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');
 export const nothing = z.object({});
 

@@ -61,6 +61,17 @@ test('nothing is sent where the inviter says so, and a failure leaves the link',
   result = { isSent: true, problem: null };
 });
 
+test('the name of an inviter is one visible line', async () => {
+  const { link } = await invite('mal@example.com', { role: 'admin', send: false });
+  const accept = (name: string) =>
+    rig.browser().ask(`POST /invitations/${link.split('/').at(-1)}`, { body: { name, password: 'a long enough one' } });
+  for (const name of ['Ada\n\nYour account is locked.', 'Ada\u2028Your account', 'Ada\u202egnp.exe', '\u200b', 'A\0']) {
+    const forms = [await accept(name), await owner.ask('PATCH /me', { body: { name } })];
+    for (const { status, json } of forms) expect([name, status, json.error?.member]).toEqual([name, 400, 'name']);
+  }
+  expect((await accept('سی\u200cنا 👩\u200d💻')).status).toBe(200);
+});
+
 test('a link to a new password is sent to the member', async () => {
   const member = await inviteMember(rig, owner, { email: 'alan@example.com', role: 'viewer' });
   const { json } = await owner.ask(`POST /accounts/default/members/${member.person}/reset-link`, { body: {} });
