@@ -103,6 +103,38 @@ describe('the tier of the answer', () => {
 });
 
 describe('the usage of a stream', () => {
+  test.each([
+    { input_tokens: 0, output_tokens: 30 },
+    { input_tokens: 0, output_tokens: 30, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+    {
+      input_tokens: 0,
+      output_tokens: 30,
+      cache_read_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    },
+  ])('keeps a prompt that was counted where the total has only zeros for it: %j', (last) => {
+    const start = {
+      input_tokens: 9,
+      output_tokens: 1,
+      cache_read_input_tokens: 8,
+      cache_creation_input_tokens: 7,
+      cache_creation: { ephemeral_1h_input_tokens: 3 },
+    };
+    expect(tallied(start, last)).toEqual({
+      input: 9,
+      cache_read: 8,
+      cache_write_5m: 4,
+      cache_write_1h: 3,
+      output: 30,
+      reasoning: 0,
+    });
+  });
+
+  test('corrects an estimate to a prompt that was read from the cache as a whole', () => {
+    const last = { input_tokens: 0, output_tokens: 3, cache_read_input_tokens: 90 };
+    expect(tallied({ input_tokens: 100, output_tokens: 0 }, last)).toMatchObject({ input: 0, cache_read: 90 });
+  });
+
   test('overwrites with every later number, adds nothing, and keeps values for null', () => {
     const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };
     const late = { input_tokens: null, output_tokens: 30, cache_read_input_tokens: null };

@@ -62,16 +62,9 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
   if (usage === null) return tally;
   const input = asCount(usage.input_tokens);
   const output = asCount(usage.output_tokens);
-  const written = asCount(usage.cache_creation_input_tokens);
-  const split = asObject(usage.cache_creation);
-  const isTotalNew = typeof written === 'number';
   return {
-    input: typeof input === 'number' ? input : tally.input,
+    ...(isPromptZero(usage) && hasPrompt(tally) ? promptOf(tally) : tallyPrompt(tally, usage)),
     output: typeof output === 'number' ? output : tally.output,
-    cache_read: counter(usage.cache_read_input_tokens, tally.cache_read),
-    cache_write: isTotalNew ? written : tally.cache_write,
-    cache_write_5m: counter(split?.ephemeral_5m_input_tokens, isTotalNew ? null : tally.cache_write_5m),
-    cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
     reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
     iterated:
       usage.iterations == null ? tally.iterated : (readIterations(usage.iterations, countersOf) ?? tally.iterated),
@@ -79,6 +72,39 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
     tier: tallyTier(tally.tier, usage),
     invalid: tally.invalid || input === 'invalid' || output === 'invalid',
   };
+}
+
+/** The counters of the prompt. */
+type PromptTally = Pick<UsageTally, 'input' | 'cache_read' | 'cache_write' | 'cache_write_5m' | 'cache_write_1h'>;
+
+function tallyPrompt(tally: PromptTally, usage: JsonObject): PromptTally {
+  const input = asCount(usage.input_tokens);
+  const written = asCount(usage.cache_creation_input_tokens);
+  const split = asObject(usage.cache_creation);
+  const isTotalNew = typeof written === 'number';
+  return {
+    input: typeof input === 'number' ? input : tally.input,
+    cache_read: counter(usage.cache_read_input_tokens, tally.cache_read),
+    cache_write: isTotalNew ? written : tally.cache_write,
+    cache_write_5m: counter(split?.ephemeral_5m_input_tokens, isTotalNew ? null : tally.cache_write_5m),
+    cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
+  };
+}
+
+function promptOf({ input, cache_read, cache_write, cache_write_5m, cache_write_1h }: PromptTally): PromptTally {
+  return { input, cache_read, cache_write, cache_write_5m, cache_write_1h };
+}
+
+function hasPrompt(tally: PromptTally): boolean {
+  return (tally.input ?? 0) + tally.cache_read + writtenIn(tally) > 0;
+}
+
+/**
+ * No prompt has no tokens: some hosts count it in `message_start` and end with zeros
+ * (https://github.com/envoyproxy/ai-gateway/pull/1631, 2025-12-06).
+ */
+function isPromptZero(usage: JsonObject): boolean {
+  return !hasPrompt(tallyPrompt(EMPTY_TALLY, usage));
 }
 
 /** Whether a usage object has an output count; preliminary in `message_start`, the total in `message_delta`. */
@@ -109,7 +135,7 @@ function countersOf(iteration: JsonObject): Usage | null {
   return usageOf(tallyUsage(EMPTY_TALLY, iteration));
 }
 
-function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally): number {
+function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: PromptTally): number {
   return cache_write ?? (cache_write_5m ?? 0) + cache_write_1h;
 }
 
