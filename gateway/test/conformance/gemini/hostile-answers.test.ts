@@ -4,7 +4,7 @@ import { foldGeneration } from '../../../src/generation/generation.ts';
 import { unpackSignature } from '../../../src/protocols/host-data.ts';
 import { startCpuClock } from '../../harness/cpu-clock.ts';
 import { list, object } from '../wire-text.ts';
-import { answerOf, plainFor, readPlain, readStream, streamOf, usageOf } from './rig.ts';
+import { answerOf, plainFor, readPlain, readStream, recordsFor, streamOf, usageOf } from './rig.ts';
 
 const READING_MS_MAX = 5_000;
 
@@ -136,6 +136,22 @@ describe('grounding', () => {
     ];
     const { parts } = foldGeneration(readStream(streamOf(...chunks)).events);
     expect(parts).toMatchObject([{ citations: [{ url: page.web.uri, start: 0, end: 8 }] }]);
+  });
+
+  test.each([
+    ['a signature of its own', { text: '', thoughtSignature: 'SIG' }],
+    ['a signed end of the text', { text: '!', thoughtSignature: 'SIG' }],
+  ])('is of the text also where it comes after %s', (_, signed) => {
+    const chunks = [
+      answerOf([{ text: 'At noon' }], {}, null),
+      answerOf([signed], {}, null),
+      grounded('', { groundingChunks: [page], groundingSupports: [supportOf(0, 7)] }),
+    ];
+    const { events } = readStream(streamOf(...chunks));
+    expect(foldGeneration(events).parts[0]).toMatchObject({ citations: [{ url: page.web.uri, start: 0, end: 7 }] });
+    expect(recordsFor('chat', events).join('')).toContain('SIG');
+    const [choice] = list(plainFor('chat', events).choices).map(object);
+    expect(object(choice?.message)).toMatchObject({ extra_content: { google: { thought_signature: 'SIG' } } });
   });
 
   test('names places of a map', () => {

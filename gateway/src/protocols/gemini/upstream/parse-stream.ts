@@ -75,6 +75,10 @@ export class AnswerReader {
   #text = '';
   #bytesBefore = 0;
   #grounding: JsonObject | null = null;
+  /** The open text is signed: what follows is of another part. It stays open for the grounding, which may come last. */
+  #isSigned = false;
+  /** A signature after the open text, which is a part of its own. */
+  #nextSignature: string | null = null;
   readonly #callIds = new Set<string>();
   #partial: PartialCall | null = null;
   #reported: string | null = null;
@@ -143,9 +147,9 @@ export class AnswerReader {
   /** Once. */
   #addFinish(): void {
     if (this.#hasFinish) return;
-    this.#hasFinish = true;
     this.#endCall();
     this.#endPart();
+    this.#hasFinish = true;
     const { finish_reason, explanation } = this.#finish();
     this.#add({ kind: 'finish', finish_reason, stop_sequence: null, reported: this.#reported, explanation });
   }
@@ -187,21 +191,23 @@ export class AnswerReader {
     const kind = thought === true ? 'reasoning' : 'text';
     // Thoughts do not go back, so a signature of one is of no use.
     if (kind === 'reasoning' && text === '') return;
-    // A signature after the text stays a part of its own, in its place.
-    if (text === '' && signature !== null && kind === 'text') this.#endPart();
-    if (text !== '' || signature !== null) this.#openText(kind);
+    if (text === '' && signature === null) return;
+    if (text === '' && this.#open?.kind === 'text' && this.#nextSignature === null) {
+      this.#nextSignature = signature;
+      return;
+    }
+    this.#openText(kind);
     const part = this.#open?.part ?? 0;
     if (text !== '') this.#add({ kind: 'text_delta', part, text });
     if (kind !== 'text') return;
     this.#text += text;
     if (signature === null) return;
     this.#add({ kind: 'host_data', part, native: packSignature(signature) });
-    // The text after it is of another part, which may be signed too.
-    this.#endPart();
+    this.#isSigned = true;
   }
 
   #openText(kind: 'text' | 'reasoning'): void {
-    if (this.#open?.kind === kind) return;
+    if (this.#open?.kind === kind && !this.#isSigned && this.#nextSignature === null) return;
     this.#endPart();
     this.#open = { kind, part: this.#begin(kind === 'text' ? { kind } : { kind, redacted: false, issuer: null }) };
   }
@@ -220,6 +226,16 @@ export class AnswerReader {
     }
     this.#add({ kind: 'part_end', part });
     this.#open = null;
+    this.#isSigned = false;
+    this.#endSignature();
+  }
+
+  #endSignature(): void {
+    if (this.#nextSignature === null) return;
+    const part = this.#begin({ kind: 'text' });
+    this.#add({ kind: 'host_data', part, native: packSignature(this.#nextSignature) });
+    this.#add({ kind: 'part_end', part });
+    this.#nextSignature = null;
   }
 
   #begin(opening: PartOpening): number {
