@@ -76,11 +76,11 @@ export function joinTurns<Block>(request: GenerationRequest, writer: PartWriter<
 }
 
 /**
- * The turns with an id of its own for each call: some hosts number them from `call_0` on in each answer, and Anthropic refuses
- * an id that an earlier turn has. Ids depend on earlier turns alone, so that caches of the prompt hold. Two calls of one
- * turn keep theirs: their results could not be told apart.
+ * The turns with an id of its own for each call: some hosts number them from `call_0` on in each answer, and Anthropic and
+ * OpenAI's Responses API refuse an id that an earlier turn has. Ids depend on earlier turns alone, so that caches of the
+ * prompt hold. Two calls of one turn keep theirs: their results could not be told apart.
  */
-function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
+export function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
   const taken = new Set<string>();
   /** The new ids of the calls of the last assistant turn. */
   let renamed = new Map<string, string>();

@@ -36,6 +36,19 @@ test('several texts of a result are lines of one, after the word for an error', 
   ]);
 });
 
+test('a call whose id an earlier turn has gets one of its own, and its result too', () => {
+  const resultOf = (text: string) =>
+    userTurn({ kind: 'tool_result', call_id: 'c1', parts: [textPart(text)], is_error: false, cache_mark: null });
+  const items = inputOf([ask, assistantTurn(CALL), resultOf('one'), assistantTurn(CALL), resultOf('two'), ask]);
+  const linked = items.filter((item: { call_id?: string }) => item.call_id !== undefined);
+  expect(linked.map((item: { call_id: string; output?: string }) => [item.call_id, item.output])).toEqual([
+    ['c1', undefined],
+    ['c1', 'one'],
+    ['c1_2', undefined],
+    ['c1_2', 'two'],
+  ]);
+});
+
 test('refuses the beginning of an answer where the model does not go on with it', () => {
   const turns = [ask, { ...assistantTurn(textPart('{"a":')), path: 'messages.1' }];
   expect(() => inputOf(turns, withChatTraits({ prefill: 'refused' }))).toThrow(

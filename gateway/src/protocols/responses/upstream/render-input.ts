@@ -21,7 +21,7 @@ import {
   requireNoPrefill,
   upstreamName,
 } from '../../openai/render-context.ts';
-import { isAttribution } from '../../request/join-turns.ts';
+import { isAttribution, withOwnCallIds } from '../../request/join-turns.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 
@@ -34,7 +34,7 @@ type Calls = Map<string, 'function' | 'custom'>;
 export function renderInput(context: OpenaiContext): WritableJson[] {
   const items: WritableJson[] = [];
   const calls: Calls = new Map();
-  for (const turn of context.request.turns) {
+  for (const turn of withOwnCallIds(context.request.turns)) {
     if (turn.role === 'assistant') items.push(...renderAssistant(turn, calls, context));
     else if (turn.role === 'user') items.push(...renderUser(turn, calls, context));
     else {
