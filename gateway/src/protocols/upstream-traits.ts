@@ -37,6 +37,8 @@ export interface ChatTraits {
   readonly efforts: readonly string[] | null;
   /** The member that turns reasoning on and off: none, `thinking: {type}`, or `enable_thinking` and `thinking_budget`. */
   readonly thinkingSwitch: 'none' | 'type' | 'enable';
+  /** Accepts a request that forces a call of a tool while it reasons. */
+  readonly forcedWhileReasoning: boolean;
   /** An answer may begin with its reasoning between `<think>` tags. */
   readonly thinkTags: boolean;
   /** Maximum number of `stop` sequences; 0: none accepted. */

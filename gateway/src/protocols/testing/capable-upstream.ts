@@ -14,6 +14,7 @@ export const CAPABLE: UpstreamTraits = {
     top_k: true,
     efforts: null,
     thinkingSwitch: 'none',
+    forcedWhileReasoning: true,
     thinkTags: false,
     stopMax: 4,
     toolIds: 'any',

@@ -17,6 +17,7 @@ export const COMPATIBLE: ChatTraits = {
   top_k: true,
   efforts: null,
   thinkingSwitch: 'none',
+  forcedWhileReasoning: true,
   thinkTags: false,
   stopMax: 16,
   toolIds: 'any',

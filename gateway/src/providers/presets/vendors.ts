@@ -89,8 +89,15 @@ export const VENDORS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     // 400 without its reasoning: https://github.com/earendil-works/pi/issues/3636 (2026-04-24); also of answers without
     // calls: https://github.com/MoonshotAI/kimi-cli/issues/2141 (2026-05-01)
+    // "Thinking mode does not support this tool_choice": https://github.com/deepseek-ai/DeepSeek-V3/issues/1376 (2026-05-30)
     quirks: chatQuirks(
-      { ...REASONING_BACK, unreasonedRefused: 'all', thinkingSwitch: 'type', top_k: false },
+      {
+        ...REASONING_BACK,
+        unreasonedRefused: 'all',
+        thinkingSwitch: 'type',
+        forcedWhileReasoning: false,
+        top_k: false,
+      },
       HAS_RESPONSES,
     ),
   }),
@@ -136,6 +143,8 @@ export const VENDORS: readonly Preset[] = [
     // schema", https://github.com/MoonshotAI/kimi-code/issues/2661 (2026-08-05).
     // "reasoning_content is missing in assistant tool call message": https://github.com/NousResearch/hermes-agent/pull/15770
     // (2026-04-25)
+    // "tool_choice specified is incompatible with thinking enabled": https://github.com/can1357/oh-my-pi/issues/1077
+    // (2026-05-14)
     quirks: chatQuirks({
       ...REASONING_BACK,
       unreasonedRefused: 'calls',
@@ -144,6 +153,7 @@ export const VENDORS: readonly Preset[] = [
       top_k: false,
       thinkingSwitch: 'type',
       withoutSwitch: /^kimi-k3/,
+      forcedWhileReasoning: false,
       effortsOf: [
         [/^kimi-k3/, ['low', 'high', 'max']],
         [/^/, []],
@@ -180,7 +190,9 @@ export const VENDORS: readonly Preset[] = [
     source: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope (2026-11-22)',
     catalogProvider: 'alibaba',
     provenLimits: OLDER_LIMIT,
-    quirks: chatQuirks({ thinkingSwitch: 'enable', effortsOf: [[/^/, []]] }),
+    // "The tool_choice parameter does not support being set to required or object in thinking mode":
+    // https://github.com/QwenLM/qwen-code/issues/7659 (2026-07-24)
+    quirks: chatQuirks({ thinkingSwitch: 'enable', forcedWhileReasoning: false, effortsOf: [[/^/, []]] }),
   }),
   messagesHost('DASHSCOPE_API_KEY', {
     name: 'alibaba-messages',

@@ -97,6 +97,11 @@ const switched = (mode: ReasoningRequest['mode'], type: string): Case => [
   ({ body }) => body.thinking,
   { type },
 ];
+const forced = (...expected: readonly unknown[]): Case => [
+  { ...thinking({ effort: 'high' }), tools: [TOOL], tool_choice: { kind: 'tool', name: 'tide_at' } },
+  ({ body, dropped }) => [body.thinking, body.enable_thinking, body.tool_choice?.function.name, dropped],
+  [...expected, 'tide_at', ['reasoning']],
+];
 const effort = (wanted: ReasoningRequest['effort'], sent: string | undefined): Case => [
   thinking({ effort: wanted }),
   ({ body }) => body.reasoning_effort,
@@ -113,6 +118,13 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['deepseek', 'unreasonedRefused', 'tide-1', filled(' ', ' ')],
   ['deepseek', 'thinkingSwitch', 'tide-1', switched('off', 'disabled')],
   ['deepseek', 'top_k', 'tide-1', WITHOUT_TOP_K],
+  ['deepseek', 'forcedWhileReasoning', 'tide-1', forced({ type: 'disabled' }, undefined)],
+  [
+    'deepseek',
+    'forcedWhileReasoning',
+    'tide-1',
+    [{ tools: [TOOL], tool_choice: { kind: 'required' } }, ({ body }) => body.thinking, { type: 'disabled' }],
+  ],
   ['xai', 'stopMax', 'grok-4', STOP_SEARCHED],
   ['xai', 'effortsOf', 'grok-4.1', effort('high', undefined)],
   ['xai', 'effortsOf', 'grok-4.3-multi-agent', effort('max', 'xhigh')],
@@ -132,6 +144,7 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['moonshot', 'top_k', 'tide-1', WITHOUT_TOP_K],
   ['moonshot', 'thinkingSwitch', 'kimi-k2.6', switched('adaptive', 'enabled')],
   ['moonshot', 'withoutSwitch', 'kimi-k3', [thinking({ effort: 'high' }), ({ body }) => body.thinking, undefined]],
+  ['moonshot', 'forcedWhileReasoning', 'kimi-k2.6', forced({ type: 'disabled' }, undefined)],
   ['moonshot', 'effortsOf', 'kimi-k3', effort('medium', 'low')],
   ['moonshot', 'effortsOf', 'kimi-k2.6', effort('high', undefined)],
   ['zai', 'thinkingSwitch', 'tide-1', switched('off', 'disabled')],
@@ -146,6 +159,7 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
       [true, 700],
     ],
   ],
+  ['alibaba', 'forcedWhileReasoning', 'tide-1', forced(undefined, false)],
   ['alibaba', 'effortsOf', 'tide-1', effort('high', undefined)],
   ['minimax', 'thinkTags', 'tide-1', TAGS],
   ['minimax', 'effortsOf', 'tide-1', effort('high', undefined)],

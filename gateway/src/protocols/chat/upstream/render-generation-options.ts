@@ -1,5 +1,5 @@
 /** Renders reasoning effort, output format and OpenAI's own options (end user, service tier, verbosity, web search). */
-import type { ReasoningRequest } from '../../../generation/request.ts';
+import type { GenerationRequest, ReasoningRequest } from '../../../generation/request.ts';
 import { RawJson } from '../../../wire/json-writer.ts';
 import { callerWord, type Draft, modelWord } from '../../openai/render-context.ts';
 import { renderCaller, renderSchema } from '../../openai/render-options.ts';
@@ -16,6 +16,8 @@ import type { RenderContext } from './render-context.ts';
  */
 export function renderReasoning(context: RenderContext): Draft {
   const { request, traits } = context;
+  const off = renderOffWhereForced(context);
+  if (off !== null) return off;
   if (request.reasoning === null) return {};
   const word = callerWord(context, 'reasoning');
   const requested = requestedEffort(request.reasoning);
@@ -44,8 +46,28 @@ export function renderReasoning(context: RenderContext): Draft {
   return { ...flipped, reasoning_effort: sent };
 }
 
+/** Reasoning is turned off where the model refuses to be forced while it reasons, as it does by default; else null. */
+function renderOffWhereForced(context: RenderContext): Draft | null {
+  const { request, traits } = context;
+  if (traits.chat.forcedWhileReasoning || traits.takes.reasoning !== true || !isForced(request)) return null;
+  const off = renderSwitch({ mode: 'off', budgetTokens: null }, traits.chat);
+  if (off !== null && request.reasoning !== null && requestedEffort(request.reasoning) !== 'none') {
+    const why = `${modelWord(context)} cannot be forced to call a tool while it reasons; it was told not to reason`;
+    context.notes.drop(callerWord(context, 'reasoning'), why);
+  }
+  return off;
+}
+
+function isForced({ tools, tool_choice }: GenerationRequest): boolean {
+  const mode = tool_choice?.kind === 'allowed' ? tool_choice.mode : tool_choice?.kind;
+  return tools.length > 0 && (mode === 'required' || mode === 'tool');
+}
+
 /** The member that turns reasoning on or off; null: the provider has none. */
-function renderSwitch({ mode, budgetTokens }: ReasoningRequest, { thinkingSwitch }: ChatTraits): Draft | null {
+function renderSwitch(
+  { mode, budgetTokens }: Pick<ReasoningRequest, 'mode' | 'budgetTokens'>,
+  { thinkingSwitch }: ChatTraits,
+): Draft | null {
   const isOn = mode !== 'off';
   switch (thinkingSwitch) {
     case 'type':

@@ -116,7 +116,8 @@ function drop(feature: Feature, context: RenderContext): void {
 export const RENDERED_FEATURES: FeatureFates = {
   tools:
     'carried: functions and free-text tools, which compatible hosts get as functions; refused: tools that only another format or its provider has, and models without tools',
-  tool_choice: 'carried: a choice among some tools: the others are omitted if the provider has no such form',
+  tool_choice:
+    'carried: a choice among some tools: the others are omitted if the provider has no such form; a model that cannot be forced while it reasons does not reason then',
   parallel_tool_calls: 'carried: false is dropped if the provider always allows parallel calls',
   output_limit: "carried: lowered to the model's maximum, and named; 0 is refused",
   stop: 'carried: emulated if the provider supports none; more than it supports are refused',
