@@ -50,7 +50,16 @@ export const HOSTS: readonly Preset[] = [
     baseUrl: 'https://api.cerebras.ai/v1',
     source: 'https://inference-docs.cerebras.ai/resources/openai (2026-11-22)',
     catalogProvider: 'cerebras',
-    quirks: chatQuirks({ outputLimitMember: 'max_completion_tokens', top_k: false }),
+    // "Input should be 'none', 'low', 'medium' or 'high'": https://github.com/mnfst/modelparams.dev/pull/115 (2026-07-14);
+    // GPT-OSS always reasons: https://github.com/elizaOS/eliza/pull/16299 (2026-07-13)
+    quirks: chatQuirks({
+      outputLimitMember: 'max_completion_tokens',
+      top_k: false,
+      effortsOf: [
+        [/gpt-oss/, ['low', 'medium', 'high']],
+        [/^/, ['none', 'low', 'medium', 'high']],
+      ],
+    }),
   }),
   chatHost('SAMBANOVA_API_KEY', {
     name: 'sambanova',

@@ -121,12 +121,17 @@ export const VENDORS: readonly Preset[] = [
     // https://docs.x.ai/docs/guides/reasoning (2026-11-20)
     // The Grok 4 models before 4.3, all but one, refuse an effort:
     // https://github.com/NousResearch/hermes-agent/issues/23088 (2026-05-24)
+    // 4.3 may not reason, later ones always do: https://docs.x.ai/developers/model-capabilities/text/reasoning, by
+    // https://github.com/mnfst/modelparams.dev/pull/330 (2026-08-31)
     quirks: chatQuirks(
       {
         stopMax: 0,
         effortsOf: [
           [/multi-agent/, ['low', 'medium', 'high', 'xhigh']],
           [/^grok-(?:code|4$|4-|4\.[12])/, []],
+          [/^grok-4\.3/, ['none', 'low', 'medium', 'high']],
+          [/^grok-4\.5/, ['low', 'medium', 'high']],
+          [/^grok-4\.6/, ['low', 'medium', 'high', 'xhigh']],
         ],
       },
       { hiddenReasoning: 'always', ...HAS_RESPONSES, keepsState: true },
@@ -174,7 +179,17 @@ export const VENDORS: readonly Preset[] = [
     source: 'https://docs.z.ai/api-reference/llm/chat-completion (2026-11-22)',
     catalogProvider: 'zai',
     provenLimits: OLDER_LIMIT,
-    quirks: chatQuirks({ thinkingSwitch: 'type', effortsOf: [[/^/, []]] }),
+    // GLM-5.3 always thinks, "please use low, high, or max": https://github.com/theopenco/llmgateway/pull/3605
+    // (2026-08-14); GLM-5.2 has two efforts: https://github.com/theopenco/llmgateway/pull/3049 (2026-07-14)
+    quirks: chatQuirks({
+      thinkingSwitch: 'type',
+      withoutSwitch: /^glm-5\.3/,
+      effortsOf: [
+        [/^glm-5\.3/, ['low', 'high', 'max']],
+        [/^glm-5\.2/, ['high', 'max']],
+        [/^/, []],
+      ],
+    }),
   }),
   messagesHost('ZAI_API_KEY', {
     name: 'zai-messages',

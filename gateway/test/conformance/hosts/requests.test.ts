@@ -128,6 +128,10 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['xai', 'stopMax', 'grok-4', STOP_SEARCHED],
   ['xai', 'effortsOf', 'grok-4.1', effort('high', undefined)],
   ['xai', 'effortsOf', 'grok-4.3-multi-agent', effort('max', 'xhigh')],
+  ['xai', 'effortsOf', 'grok-4.5', effort('xhigh', 'high')],
+  ['xai', 'effortsOf', 'grok-4.5', [thinking({ mode: 'off' }), ({ body }) => body.reasoning_effort, 'low']],
+  ['xai', 'effortsOf', 'grok-4.6', effort('max', 'xhigh')],
+  ['xai', 'effortsOf', 'grok-4.3', effort('max', 'high')],
   ['moonshot', 'reasoningInHistory', 'tide-1', REASONING_BACK],
   ['moonshot', 'unreasonedRefused', 'tide-1', filled(undefined, ' ')],
   [
@@ -148,6 +152,9 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['moonshot', 'effortsOf', 'kimi-k3', effort('medium', 'low')],
   ['moonshot', 'effortsOf', 'kimi-k2.6', effort('high', undefined)],
   ['zai', 'thinkingSwitch', 'tide-1', switched('off', 'disabled')],
+  ['zai', 'withoutSwitch', 'glm-5.3', [thinking({ mode: 'off' }), ({ body }) => body.thinking, undefined]],
+  ['zai', 'effortsOf', 'glm-5.3', effort('medium', 'low')],
+  ['zai', 'effortsOf', 'glm-5.2', effort('low', 'high')],
   ['zai', 'effortsOf', 'tide-1', effort('high', undefined)],
   [
     'alibaba',
@@ -174,6 +181,8 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['groq', 'effortsOf', 'tide-1', effort('high', undefined)],
   ['fireworks', 'effortsOf', 'tide-1', effort('xhigh', 'high')],
   ['cerebras', 'outputLimitMember', 'tide-1', NEWER_LIMIT],
+  ['cerebras', 'effortsOf', 'gpt-oss-120b', effort('none', 'low')],
+  ['cerebras', 'effortsOf', 'zai-glm-4.7', effort('minimal', 'none')],
   ['cerebras', 'top_k', 'tide-1', WITHOUT_TOP_K],
   [
     'openrouter',
