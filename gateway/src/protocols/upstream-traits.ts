@@ -29,6 +29,10 @@ export interface ChatTraits {
   readonly outputLimitMember: 'max_completion_tokens' | 'max_tokens';
   /** The role for instructions. */
   readonly systemRole: 'system' | 'developer';
+  /** Takes instructions only as the first message, and no two messages of the user in a row. */
+  readonly strictTurns: boolean;
+  /** Wants the assistant's word between the results of calls and the user. */
+  readonly answersResults: boolean;
   /** Accepts `temperature` and `top_p`. */
   readonly sampling: boolean;
   /** Accepts `top_k`. */

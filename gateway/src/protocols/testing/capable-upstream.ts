@@ -10,6 +10,8 @@ export const CAPABLE: UpstreamTraits = {
   chat: {
     outputLimitMember: 'max_completion_tokens',
     systemRole: 'system',
+    strictTurns: false,
+    answersResults: false,
     sampling: true,
     top_k: true,
     efforts: null,

@@ -13,6 +13,8 @@ import { type ChatQuirks, NO_QUIRKS } from '../quirks.ts';
 export const COMPATIBLE: ChatTraits = {
   outputLimitMember: 'max_tokens',
   systemRole: 'system',
+  strictTurns: false,
+  answersResults: false,
   sampling: true,
   top_k: true,
   efforts: null,

@@ -75,8 +75,17 @@ export const VENDORS: readonly Preset[] = [
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
     // Tool call ids have nine letters and digits; a response prefix must be marked as such: wire reference D.3.
     // Voxtral chats and transcribes: https://docs.mistral.ai/studio/audio/overview (2026-11-23)
+    // "Unexpected role 'user' after role 'tool'": https://github.com/onyx-dot-app/onyx/issues/6458 (2025-11-26); instructions
+    // may not follow an answer or results either, by the order that its mistral-common checks.
     quirks: chatQuirks(
-      { toolIds: 'nine', prefill: 'prefix', usageOption: false, top_k: false },
+      {
+        toolIds: 'nine',
+        prefill: 'prefix',
+        usageOption: false,
+        top_k: false,
+        strictTurns: true,
+        answersResults: true,
+      },
       { streamUsage: 'always', transcribes: /^voxtral/ },
     ),
   }),
@@ -207,7 +216,14 @@ export const VENDORS: readonly Preset[] = [
     provenLimits: OLDER_LIMIT,
     // "The tool_choice parameter does not support being set to required or object in thinking mode":
     // https://github.com/QwenLM/qwen-code/issues/7659 (2026-07-24)
-    quirks: chatQuirks({ thinkingSwitch: 'enable', forcedWhileReasoning: false, effortsOf: [[/^/, []]] }),
+    // "System message must be at the beginning", of its chat templates: https://github.com/BerriAI/litellm/issues/26879
+    // (2026-05-23)
+    quirks: chatQuirks({
+      strictTurns: true,
+      thinkingSwitch: 'enable',
+      forcedWhileReasoning: false,
+      effortsOf: [[/^/, []]],
+    }),
   }),
   messagesHost('DASHSCOPE_API_KEY', {
     name: 'alibaba-messages',
@@ -221,7 +237,8 @@ export const VENDORS: readonly Preset[] = [
     title: 'MiniMax',
     baseUrl: 'https://api.minimax.io/v1',
     source: 'https://platform.minimax.io/docs/api-reference/text-openai-api (2026-11-22)',
-    quirks: chatQuirks({ thinkTags: true, effortsOf: [[/^/, []]] }),
+    // Several system messages are "invalid chat setting (2013)": https://github.com/can1357/oh-my-pi/pull/954 (2026-05-07)
+    quirks: chatQuirks({ strictTurns: true, thinkTags: true, effortsOf: [[/^/, []]] }),
   }),
   messagesHost('MINIMAX_API_KEY', {
     name: 'minimax-messages',
@@ -237,7 +254,8 @@ export const VENDORS: readonly Preset[] = [
     source: 'https://docs.perplexity.ai/guides/chat-completions-guide (2026-11-22)',
     catalogProvider: 'perplexity',
     provenLimits: OLDER_LIMIT,
-    quirks: chatQuirks({ stopMax: 0, thinkTags: true }),
+    // "user and assistant roles should be alternating": https://github.com/anomalyco/opencode/issues/9416 (2026-01-19)
+    quirks: chatQuirks({ strictTurns: true, stopMax: 0, thinkTags: true }),
   }),
   // It embeds and ranks, and does not chat.
   chatHost('VOYAGE_API_KEY', {

@@ -89,6 +89,36 @@ const filled = (...expected: readonly unknown[]): Case => [
   ({ body }) => [body.messages[1].reasoning_content, body.messages[3].reasoning_content],
   expected,
 ];
+const told = (role: 'system' | 'developer', text: string) => ({ ...userTurn(textPart(text)), role });
+const STRICT_TURNS: Case = [
+  {
+    turns: [
+      told('system', 'Be brief.'),
+      told('developer', 'Be kind.'),
+      ASKED,
+      userTurn(textPart('Now?')),
+      assistantTurn(textPart('At noon.')),
+      told('system', 'Be exact.'),
+      ASKED,
+    ],
+  },
+  ({ body }) => body.messages,
+  [
+    { role: 'system', content: 'Be brief.\n\nBe kind.' },
+    { role: 'user', content: 'When?\n\nNow?' },
+    { role: 'assistant', content: 'At noon.' },
+    { role: 'user', content: '<system>Be exact.</system>\n\nWhen?' },
+  ],
+];
+const ANSWERED: Case = [
+  { turns: [...CALLED.slice(0, 2), userTurn(resultOf('call_0123456789'), textPart('Hurry.'))] },
+  ({ body }) => body.messages.slice(2).map(({ role, content }: { role: string; content: string }) => [role, content]),
+  [
+    ['tool', expect.any(String)],
+    ['assistant', 'OK.'],
+    ['user', 'Hurry.'],
+  ],
+];
 const WITHOUT_USAGE: Case = [{ stream: true }, ({ body }) => [body.stream, body.stream_options], [true, undefined]];
 const TAGS: Case = [{}, ({ thinkTags }) => thinkTags, true];
 const STOP_SEARCHED: Case = [{ stop: ['END'] }, ({ body, stopTexts }) => [body.stop, stopTexts], [undefined, ['END']]];
@@ -114,6 +144,11 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['mistral', 'prefill', 'tide-1', prefilled('prefix')],
   ['mistral', 'usageOption', 'tide-1', WITHOUT_USAGE],
   ['mistral', 'top_k', 'tide-1', WITHOUT_TOP_K],
+  ['mistral', 'strictTurns', 'tide-1', STRICT_TURNS],
+  ['mistral', 'answersResults', 'tide-1', ANSWERED],
+  ...['alibaba', 'minimax', 'perplexity', 'ollama', 'vllm', 'sglang', 'llama-cpp', 'lmstudio', 'localai'].map(
+    (name) => [name, 'strictTurns', 'tide-1', STRICT_TURNS] as const,
+  ),
   ['deepseek', 'reasoningInHistory', 'tide-1', REASONING_BACK],
   ['deepseek', 'unreasonedRefused', 'tide-1', filled(' ', ' ')],
   ['deepseek', 'thinkingSwitch', 'tide-1', switched('off', 'disabled')],
@@ -181,7 +216,7 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['groq', 'effortsOf', 'tide-1', effort('high', undefined)],
   ['fireworks', 'effortsOf', 'tide-1', effort('xhigh', 'high')],
   ['cerebras', 'outputLimitMember', 'tide-1', NEWER_LIMIT],
-  ['cerebras', 'effortsOf', 'gpt-oss-120b', effort('none', 'low')],
+  ['cerebras', 'effortsOf', 'gpt-oss-120b', [thinking({ mode: 'off' }), ({ body }) => body.reasoning_effort, 'low']],
   ['cerebras', 'effortsOf', 'zai-glm-4.7', effort('minimal', 'none')],
   ['cerebras', 'top_k', 'tide-1', WITHOUT_TOP_K],
   [

@@ -16,6 +16,7 @@ import {
 import { type Draft, ERROR_PREFIX, requireNoPrefill, upstreamName } from '../../openai/render-context.ts';
 import { isAttribution } from '../../request/join-turns.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
+import { fitOrder } from './fit-order.ts';
 import { dropMark, markPart, type RenderContext, sendsMark, upstreamId } from './render-context.ts';
 
 interface OpenCall {
@@ -47,7 +48,7 @@ export function renderTurns(context: RenderContext): Draft[] {
   for (const turn of joinCalls(context.request.turns)) renderTurn(turn, thread, context);
   closeRun(thread);
   markPrefill(context.request.turns.at(-1), thread.messages.at(-1), context);
-  return thread.messages;
+  return fitOrder(thread.messages, context.traits.chat);
 }
 
 function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
