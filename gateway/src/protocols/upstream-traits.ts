@@ -69,6 +69,8 @@ export interface ChatTraits {
    */
   readonly openaiMembers: boolean;
   readonly parallelToolCalls: boolean;
+  /** Accepts the name of a tool as `tool_choice`. */
+  readonly namedToolChoice: boolean;
   /** Accepts `strict` in tools and formats. */
   readonly strictSchemas: boolean;
   /** Schemas need an object at their root, one schema for the items of an array, and no `type` beside `anyOf`. */

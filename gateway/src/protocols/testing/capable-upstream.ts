@@ -29,6 +29,7 @@ export const CAPABLE: UpstreamTraits = {
     nullContent: true,
     openaiMembers: true,
     parallelToolCalls: true,
+    namedToolChoice: true,
     strictSchemas: true,
     plainSchemas: false,
     usageOption: true,

@@ -32,6 +32,7 @@ export const COMPATIBLE: ChatTraits = {
   nullContent: true,
   openaiMembers: false,
   parallelToolCalls: true,
+  namedToolChoice: true,
   strictSchemas: false,
   plainSchemas: false,
   usageOption: true,

@@ -45,7 +45,8 @@ export const LOCAL_SERVERS: readonly Preset[] = [
     title: 'LM Studio',
     baseUrl: 'http://127.0.0.1:1234/v1',
     source: 'https://lmstudio.ai/docs/developer/openai-compat (2026-11-22)',
-    quirks: chatQuirks(TEMPLATES, { ...HAS_RESPONSES, ...HAS_COMPLETIONS }),
+    // "Invalid tool_choice type: 'object'": https://github.com/can1357/oh-my-pi/issues/6925 (2026-07-28)
+    quirks: chatQuirks({ ...TEMPLATES, namedToolChoice: false }, { ...HAS_RESPONSES, ...HAS_COMPLETIONS }),
   }),
   localServer({
     name: 'localai',

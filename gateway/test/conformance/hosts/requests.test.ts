@@ -232,6 +232,19 @@ const CASES: ReadonlyArray<readonly [preset: string, quirk: keyof ChatQuirks, mo
   ['snowflake', 'outputLimitMember', 'tide-1', NEWER_LIMIT],
   ['ollama', 'nullContent', 'tide-1', [{ turns: CALLED }, ({ body }) => body.messages[1].content, '']],
   ['ollama', 'parallelToolCalls', 'tide-1', WITHOUT_PARALLEL],
+  [
+    'lmstudio',
+    'namedToolChoice',
+    'tide-1',
+    [
+      { tools: [{ ...TOOL, name: 'wind_at' }, TOOL], tool_choice: { kind: 'tool', name: 'tide_at' } },
+      ({ body }) => [
+        body.tool_choice,
+        body.tools.map(({ function: { name } }: { function: { name: string } }) => name),
+      ],
+      ['required', ['tide_at']],
+    ],
+  ],
   ['vllm', 'prefill', 'tide-1', prefilled('continue_final_message')],
   ['sglang', 'prefill', 'tide-1', prefilled('continue_final_message')],
 ];

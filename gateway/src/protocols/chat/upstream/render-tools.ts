@@ -12,7 +12,7 @@ import { dropMark, type RenderContext } from './render-context.ts';
 /** The members `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools. */
 export function renderTools(context: RenderContext): Draft {
   const { request, traits } = context;
-  const { tool_choice } = request;
+  const tool_choice = choiceOf(context);
   if (request.tools.length === 0) return refuseChoiceOfNothing(context);
   if (traits.takes.tools === false) {
     throw refuseMember(callerWord(context, 'tools'), `${modelWord(context)} cannot call tools; leave them out`);
@@ -26,6 +26,13 @@ export function renderTools(context: RenderContext): Draft {
     tool_choice: tool_choice === null ? undefined : renderChoice(tool_choice, isFiltered, context),
     parallel_tool_calls: renderParallel(context),
   };
+}
+
+/** The choice of one tool is one among a single tool where the host takes no name. */
+function choiceOf({ request, traits }: RenderContext): ToolChoice | null {
+  const { tool_choice } = request;
+  if (tool_choice?.kind !== 'tool' || traits.chat.namedToolChoice) return tool_choice;
+  return { kind: 'allowed', mode: 'required', names: [tool_choice.name] };
 }
 
 function refuseChoiceOfNothing(context: RenderContext): Draft {
