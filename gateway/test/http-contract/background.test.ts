@@ -169,6 +169,13 @@ describe('a response in the background', () => {
     expect(Number(record.cost_nano_usd)).toBeGreaterThanOrEqual(500_000);
   });
 
+  test('that was deleted after its end is charged for its usage', async () => {
+    const { id, requestId } = await begin();
+    upstream.become(id, 'completed');
+    expect((await call('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
+    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000', finish_reason: 'completed', error: null });
+  });
+
   test('is unknown to other workspaces and accounts', async () => {
     const { id, requestId } = await begin();
     const before = upstream.served.length;

@@ -184,3 +184,23 @@ test('nothing is polled or settled after a stop, and the call stays open', async
   await rig.pass(100_000);
   expect([rig.polls, rig.settled, rig.reports]).toEqual([['a'], [], []]);
 });
+
+test('a call is settled on request by a look that begins after it, also while another runs', async () => {
+  const rig = open([callOf('a')]);
+  const [first, second] = [Promise.withResolvers<JobState>(), Promise.withResolvers<JobState>()];
+  rig.answer = () => (rig.polls.length === 1 ? first : second).promise;
+  rig.poller.start();
+  let isDone = false;
+  const asked = rig.poller.settleIfEnded('a').then(() => {
+    isDone = true;
+  });
+  first.resolve(RUNNING);
+  await rig.pass(0);
+  expect([rig.polls, isDone]).toEqual([['a', 'a'], false]);
+  second.resolve(ENDED);
+  await asked;
+  expect(rig.settled.map(([id]) => id)).toEqual(['a']);
+  await rig.poller.settleIfEnded('a');
+  expect(rig.polls).toEqual(['a', 'a']);
+  await rig.poller.stop();
+});

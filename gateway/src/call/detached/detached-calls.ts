@@ -16,6 +16,8 @@ export interface DetachedCalls {
   follow(call: DetachedCall): void;
   /** Asks for the job of a call at once, because it has ended; does nothing if the call is not followed. */
   wake(callId: string): void;
+  /** Asks for the job of a call now, and settles it if it has ended; does nothing if the call is not followed. Never rejects. */
+  settleIfEnded(callId: string): Promise<void>;
   /** Whether the call was detached and is not settled yet. */
   isOpen(callId: string): boolean;
 }
@@ -40,7 +42,8 @@ interface Followed {
   readonly call: DetachedCall;
   dueMs: number;
   delayMs: number;
-  isPolling: boolean;
+  /** Resolves when the poll that runs has ended; null: none runs. */
+  polling: Promise<void> | null;
   /** It was woken while it was polled. */
   again: boolean;
   /** What failed last, which is reported; null: nothing. */
@@ -88,10 +91,18 @@ export class DetachedPoller implements DetachedCalls {
     this.pollDue();
   }
 
+  async settleIfEnded(callId: string): Promise<void> {
+    // What runs already may have asked before the end.
+    await this.#followed.get(callId)?.polling;
+    const followed = this.#followed.get(callId);
+    if (followed === undefined || this.#stopping.signal.aborted) return;
+    await (followed.polling ?? this.#startPoll(callId, followed));
+  }
+
   #add(call: DetachedCall, dueMs: number): void {
     const { request_id } = call.draft;
     if (this.#stopping.signal.aborted || this.#followed.has(request_id)) return;
-    const begun = { isPolling: false, again: false, trouble: null };
+    const begun = { polling: null, again: false, trouble: null };
     this.#followed.set(request_id, { call, dueMs, delayMs: FIRST_MS, ...begun });
     this.#timer ??= setInterval(() => this.pollDue(), TICK_MS);
   }
@@ -101,22 +112,27 @@ export class DetachedPoller implements DetachedCalls {
     const nowMs = this.#parts.nowMs();
     for (const [callId, followed] of this.#followed) {
       if (this.#running.size >= AT_ONCE || this.#stopping.signal.aborted) return;
-      if (followed.isPolling || followed.dueMs > nowMs) continue;
-      const running = this.#poll(callId, followed);
-      this.#running.add(running);
-      void running.finally(() => {
-        this.#running.delete(running);
-        this.pollDue();
-      });
+      if (followed.polling !== null || followed.dueMs > nowMs) continue;
+      void this.#startPoll(callId, followed);
     }
+  }
+
+  #startPoll(callId: string, followed: Followed): Promise<void> {
+    const running = this.#poll(callId, followed);
+    followed.polling = running;
+    this.#running.add(running);
+    void running.finally(() => {
+      this.#running.delete(running);
+      this.pollDue();
+    });
+    return running;
   }
 
   /** Never rejects. */
   async #poll(callId: string, followed: Followed): Promise<void> {
-    followed.isPolling = true;
     followed.again = false;
     const isEnded = await this.#advance(followed).catch((cause: unknown) => this.#note(followed, 'settle', cause));
-    followed.isPolling = false;
+    followed.polling = null;
     this.#followed.delete(callId);
     if (!isEnded) this.#wait(callId, followed);
     else if (this.#followed.size === 0 && this.#timer !== null) {

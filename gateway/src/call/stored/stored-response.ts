@@ -132,6 +132,8 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   if (row === null || place === null) throw missing();
   const guard = deps.guardrails.guardOf(principal)?.answer ?? null;
   if (isStream) refuseUnread(call, 'answer', 'it reads the stream of a stored response');
+  // Nothing tells what it used once it is deleted.
+  if (object.method === 'DELETE') await deps.detached.settleIfEnded(row.request_id);
   const sent = isStream
     ? await streamObject(call, place, object, eventsOf(call))
     : await sendObjectRequest(call, place.target, place.credential, object);
