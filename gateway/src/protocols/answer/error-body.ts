@@ -70,7 +70,10 @@ const PHRASES: readonly RegExp[] = [
   'passed {prompt} input tokens and requested {output} output tokens[^{]{0,60}context length is only {max} tokens',
   'exceed the configured limit of {max} tokens\\W+your messages resulted in {prompt} tokens',
   'prompt \\(length {prompt}\\) is longer than the maximum model length of {max}',
+  'prompt length {prompt} exceeds the max_model_len {max}',
   'input length \\({prompt}\\) exceeds (?:the )?model.s maximum context length \\({max}\\)',
+  // Baseten
+  'input length {prompt} exceeds the maximum allowed input length of {max}',
   // SGLang
   'maximum context length of {max} tokens\\W+you requested a total of {total} tokens: {prompt} tokens from the input messages and {output} tokens',
   'input \\({prompt} tokens\\) is longer than the model.s context length \\({max} tokens\\)',
@@ -79,7 +82,8 @@ const PHRASES: readonly RegExp[] = [
   '`?inputs`? must have less than {max} tokens\\. given: {prompt}',
   // llama.cpp, LM Studio
   'request \\({prompt} tokens\\) exceeds the available context size \\({max} tokens\\)',
-  'n_keep: {prompt} ?>= ?n_ctx: {max}',
+  'n_keep:? \\(?{prompt}\\)? ?>= ?n_ctx:? \\(?{max}',
+  'keep the first {prompt} tokens when [^{]{0,80}context length of only {max} tokens',
   'prompt has {prompt} tokens, but the configured context size is {max} tokens',
   // xAI, Gemini, Mistral, Moonshot, Cerebras, Fireworks, Cohere, Alibaba, GitHub
   'maximum prompt length is {max} but the request contains {prompt} tokens',
