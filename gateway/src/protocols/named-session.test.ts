@@ -11,6 +11,8 @@ describe('a header', () => {
     expect(inHeaders({ 'x-claude-code-session-id': 'a', 'x-session-id': 'b', 'session-id': 'c' })).toBe('a');
     expect(inHeaders({ 'x-claude-code-session-id': '', 'x-session-id': ' b ', 'session-id': 'c' })).toBe('b');
     expect(inHeaders({ 'session-id': 'c' })).toBe('c');
+    expect(inHeaders({ session_id: 'd', 'x-session-affinity': 'e' })).toBe('d');
+    expect(inHeaders({ 'x-session-affinity': 'e' })).toBe('e');
     expect(inHeaders({ 'x-session-id': ' ', other: 'd' })).toBeNull();
   });
 

@@ -8,8 +8,12 @@ import { type JsonNode, member, stringValue } from '../wire/json-node.ts';
 /** As filters and pages take names. */
 export const SESSION_CHARS_MAX = 256;
 
-/** As Claude Code, OpenCode and others, and Codex send it; the first that is not empty counts. */
-const HEADERS = ['x-claude-code-session-id', 'x-session-id', 'session-id'] as const;
+/**
+ * As Claude Code, OpenCode and others, Codex, earlier Codex with Pi and Hermes, and Pi for chat send it; the first that
+ * is not empty counts. The last two: https://github.com/openai/codex/issues/11732,
+ * https://github.com/NousResearch/hermes-agent/pull/65159 (2026-11-28).
+ */
+const HEADERS = ['x-claude-code-session-id', 'x-session-id', 'session-id', 'session_id', 'x-session-affinity'] as const;
 
 /** Null: no header names one. */
 export function readHeaderSession(headers: Headers): string | null {
