@@ -178,10 +178,11 @@ function readTranslated(
 ): ReadAnswer | Promise<ReadAnswer> {
   if (translation === null) throw new Error('a call of one format is not translated');
   const events = translation.readAnswer(body);
-  const last = events.at(-1);
-  if (last?.kind === 'error') return withBilledFacts(failureOfEvent(call, last), body, protocol);
-  if (last?.kind !== 'end') {
-    return withBilledFacts(invalid(last?.kind === 'malformed' ? last.message : 'it has no end'), body, protocol);
+  // Usage and the end may follow what a filter finds malformed.
+  const broken = events.find(({ kind }) => kind === 'error' || kind === 'malformed');
+  if (broken?.kind === 'error') return withBilledFacts(failureOfEvent(call, broken), body, protocol);
+  if (broken !== undefined || events.at(-1)?.kind !== 'end') {
+    return withBilledFacts(invalid(broken?.kind === 'malformed' ? broken.message : 'it has no end'), body, protocol);
   }
   const generation = foldGeneration(events);
   const { json, finish_reason } = translation.client.renderAnswer(generation, translation.context);

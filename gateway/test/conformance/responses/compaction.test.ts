@@ -100,7 +100,10 @@ test('a cut summary is no compaction', async () => {
 
 test('an empty summary is a failure of the provider, so that the client keeps its history', async () => {
   pair.fake.script('lab-c', { say: { text: ' ' } });
-  expect((await respond('c', [...HISTORY, TRIGGER])).status).toBe(500);
+  const answer = await respond('c', [...HISTORY, TRIGGER]);
+  expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('wrote no summary of the conversation')]);
+  const [record] = await pair.gateway.calls('--limit', '1');
+  expect([record?.error, record?.reason?.kind]).toEqual(['upstream_malformed', 'provider_error']);
   const { text } = await respond('c', [...HISTORY, TRIGGER], { stream: true });
   expect(eventsIn(text).at(-1)?.type).toBe('response.failed');
 });
