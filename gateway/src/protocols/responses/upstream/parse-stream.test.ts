@@ -134,6 +134,10 @@ describe('a stream', () => {
     ]);
     for (const body of [[], {}, 'x']) expect(answerOf(body)).toMatchObject([{ kind: 'malformed' }]);
   });
+
+  test.each(['queued', 'in_progress', 'cancelled'])('that is %s is no answer', (status) => {
+    expect(answerOf({ ...WHOLE, status }).at(-1)?.kind).toBe(status === 'cancelled' ? 'error' : 'malformed');
+  });
 });
 
 test.skipIf(RECORDED_ANSWERS === null)('recorded answers are read to their end (needs the recordings)', () => {

@@ -8,7 +8,7 @@ import type { JsonText } from '../../../generation/part.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
-import { errorOf, finishWordOf, readReportedUsage } from '../shared/usage.ts';
+import { errorOf, finishWordOf, isFinished, readReportedUsage } from '../shared/usage.ts';
 import { ownText, partText } from '../stream/item-texts.ts';
 
 const NONE: readonly GenerationEvent[] = [];
@@ -274,6 +274,8 @@ function callOpening({ type, call_id, id, name }: JsonObject): PartOpening | nul
   return { kind: 'tool_call', id: asText(call_id) ?? asText(id) ?? '', name: asText(name) ?? '', tool };
 }
 
+const FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled']);
+
 /**
  * The body of a 200 as events, up to `end`. An error body or a failed response gives one `error`; anything else that is
  * not a response gives one `malformed`.
@@ -283,9 +285,10 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   const response = parseObject(json);
   const reader = new ResponseReader();
   if (response === null) reader.refuse('the answer is not a JSON object');
-  else if (response.status === 'failed' || (!Array.isArray(response.output) && errorOf(response) !== null))
+  else if (FAILED.has(response.status) || (!Array.isArray(response.output) && errorOf(response) !== null))
     return failureOf(reader, response);
   else if (!Array.isArray(response.output)) reader.refuse('the answer has no output');
+  else if (!isFinished(response)) reader.refuse('the answer came before it was finished');
   else {
     reader.start(response);
     const texts = elementTexts(memberText(json, 'output') ?? '[]');
