@@ -103,6 +103,27 @@ test('a deleted response is unknown from then on, with its items', async () => {
   expect(upstream.served).toHaveLength(before);
 });
 
+test.each([
+  ['without the path below it', '/input_items', '{"error":{"message":"no such path"}}'],
+  ['behind a proxy that does not find it', '', '<html>404 Not Found</html>'],
+] as const)('a response at a host %s stays known', async (_, end, body) => {
+  const { id } = await begin();
+  upstream.missing = { end, body };
+  expect((await call('GET', `responses/${id}${end}`)).status).not.toBe(200);
+  upstream.missing = null;
+  expect((await call('GET', `responses/${id}`)).status).toBe(200);
+  const { status } = await call('POST', 'responses', keys.own, { model: 'm', input: 'hi', previous_response_id: id });
+  expect(status).toBe(200);
+});
+
+test('a response that its provider has deleted is unknown from then on', async () => {
+  const { id } = await begin();
+  upstream.missing = { end: id, body: '{"error":{"message":"not found"}}' };
+  expect((await call('GET', `responses/${id}`)).status).toBe(404);
+  upstream.missing = null;
+  expect((await call('GET', `responses/${id}`)).status).toBe(404);
+});
+
 test('the query goes on, as far as it is known', async () => {
   const { id } = await begin();
   const path = `responses/${id}/input_items?limit=5&order=asc&after=msg_1&include[]=a&include[]=b`;

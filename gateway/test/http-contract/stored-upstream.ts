@@ -13,6 +13,8 @@ export interface StoredUpstream {
   readonly served: Served[];
   /** The status of the answers to POST that follow; 200: an answer. */
   failWith: number;
+  /** The answer to requests about stored responses whose path ends so; null: as usual. */
+  missing: { readonly end: string; readonly body: string } | null;
   stop(): void;
 }
 
@@ -53,7 +55,7 @@ function chatStream(usage: object, audio?: Sound): Response {
 export function startStoredUpstream(): StoredUpstream {
   let count = 0;
   const served: Served[] = [];
-  const upstream = { served, failWith: 200 };
+  const upstream: Pick<StoredUpstream, 'served' | 'failWith' | 'missing'> = { served, failWith: 200, missing: null };
 
   function answer(body: Served['body']): Response {
     count += 1;
@@ -162,6 +164,8 @@ export function startStoredUpstream(): StoredUpstream {
         if (body.stream === true) return chatStream(usage, audio);
         return Response.json({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices, usage });
       }
+      const { missing } = upstream;
+      if (missing !== null && pathname.endsWith(missing.end)) return new Response(missing.body, { status: 404 });
       const id = pathname.split('/')[3];
       if (request.method === 'DELETE') return Response.json({ id, object: 'response', deleted: true });
       if (pathname.endsWith('/input_items')) return Response.json({ object: 'list', data: [], has_more: false });

@@ -144,7 +144,7 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   const answered = 'answer' in sent ? sent.answer : sent;
   const { path } = object;
   const { head, body } = answered;
-  if (head.status === 404) {
+  if (head.status === 404 && saysGone(path, body)) {
     await forget(call, () => deps.storedState.forget(owner, row.request_id));
     throw missing();
   }
@@ -158,6 +158,11 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   }
   if (!path.endsWith('/input_items') && hasEnded(body)) deps.detached.wake(row.request_id);
   return plainReply(call, head, guard === null ? body : await guardBody(call, guard, body), 200, null);
+}
+
+/** A host may lack a path below a response, and any server may answer 404; the provider itself says it with an error. */
+function saysGone(path: string, body: Buffer): boolean {
+  return path.lastIndexOf('/') === 0 && asObject(parseObject(body.toString('utf8'))?.error) !== null;
 }
 
 /** Whether a response object says that it goes on no more. */
