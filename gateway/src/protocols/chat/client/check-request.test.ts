@@ -142,3 +142,8 @@ describe('the facts of a chat body', () => {
     });
   });
 });
+
+test('a body of the Responses API is led to its endpoint', () => {
+  expect(refusal({ model: 'm', input: [] })?.message).toContain('send it to POST /v1/responses');
+  expect(refusal({ model: 'm' })?.message).not.toContain('/v1/responses');
+});

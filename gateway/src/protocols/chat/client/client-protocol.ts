@@ -61,6 +61,10 @@ const CHECKS = memberChecks(CHECKED_MEMBERS, {
 
 const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
 
+const MESSAGES = 'an array of at least one message';
+/** Cursor sends such bodies to this endpoint. */
+const OF_RESPONSES = `${MESSAGES}. A body with input is a request of the Responses API: send it to POST /v1/responses`;
+
 /** @throws CallFailure `invalid_request` that names the first invalid member. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const root = bodyOf(outline);
@@ -68,7 +72,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const members = children(root);
   const changesLimit = checkMembers(members, CHECKS, context, found);
   const modelNode = modelOf(root);
-  const messages = requireMember(root, 'messages', 'an array of at least one message');
+  const messages = requireMember(root, 'messages', member(root, 'input') === undefined ? MESSAGES : OF_RESPONSES);
   const stream = member(root, 'stream')?.kind === 'true';
   const options = member(root, 'stream_options');
   const media = checkMessages(messages, context, found);
