@@ -82,7 +82,7 @@ const INNOCENT: readonly (readonly [name: string, upstream: ProtocolName, status
 ];
 
 /** A provider whose account has trouble gets no further requests, so each meeting has a provider of its own. */
-const MEETINGS = 120;
+const MEETINGS = 130;
 const modelOf = (upstream: ProtocolName, nth: number) => `by-${upstream}-${nth}`;
 let met = 0;
 
@@ -192,6 +192,16 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
       }
     },
   );
+});
+
+test('the alarm of a request that no credential is left for says why', async () => {
+  const refusal = { status: 401, json: openAi('Incorrect API key', INVALID, 'invalid_api_key') };
+  const model = modelOf('chat', met);
+  const first = await meet('chat', 'chat', refusal, false);
+  expect(await alarmOf(first)).toContain('HTTP 401');
+  const next = await ask(pair.gateway, { protocol: 'chat', model, stream: false });
+  expect(next.status).toBe(500);
+  expect(await alarmOf(next)).toContain("the providers of the model refuse this gateway's credentials");
 });
 
 test('retry-after of a rate limit is exact up to 60 seconds, else 60', async () => {

@@ -51,8 +51,8 @@ export function reportFailure(call: Arrived, error: unknown): CallFailure {
 }
 
 /** Warns the operator of problems with their own account or configuration at the provider. */
-export function alarm({ requestId, target, deps }: Arrived, { details }: CallFailure): void {
-  deps.log.alarm(requestId, `${target?.upstream.provider ?? ''}: ${String(details.cause)}`);
+export function alarm({ requestId, target, deps }: Arrived, { message, details }: CallFailure): void {
+  deps.log.alarm(requestId, `${target?.upstream.provider ?? ''}: ${String(details.cause ?? message)}`);
 }
 
 function fault({ deps, requestId }: Arrived, cause: unknown): CallFailure {
