@@ -194,6 +194,19 @@ describe.each([...PROTOCOLS])('a %s client', (client) => {
   );
 });
 
+test.each([301, 307, 405])(
+  'an address that answers %d is our configuration: one attempt, which is free',
+  async (status) => {
+    const headers = { location: 'https://elsewhere.example/v1/chat/completions' };
+    const answer = await meet('chat', 'chat', { status, body: '', headers }, false);
+    expect(answer.status).toBe(500);
+    expect(await alarmOf(answer)).toContain(`HTTP ${status}: `);
+    const record = (await recordsById(pair.gateway)).get(answer.requestId);
+    expect(record?.error).toBe('upstream_misconfigured');
+    expect(record?.attempts.map(({ class: found, billed }) => [found, billed])).toEqual([['config', undefined]]);
+  },
+);
+
 test('the alarm of a request that no credential is left for says why', async () => {
   const refusal = { status: 401, json: openAi('Incorrect API key', INVALID, 'invalid_api_key') };
   const model = modelOf('chat', met);

@@ -32,7 +32,9 @@ describe('a status', () => {
     [503, 'upstream_failed', 500, 500],
     [504, 'upstream_timeout', 500, 504],
     [529, 'upstream_overloaded', 500, 529],
-    [301, 'upstream_failed', 500, 500],
+    [301, 'upstream_misconfigured', 500, 500],
+    [307, 'upstream_misconfigured', 500, 500],
+    [405, 'upstream_misconfigured', 500, 500],
     [201, 'upstream_failed', 500, 500],
     [999, 'upstream_failed', 500, 500],
   ] as const)('%d is %s: %d on chat, %d on messages', (status, kind, chat, messages) => {

@@ -124,6 +124,8 @@ function classOfReset({ kind, sent, stale }: UpstreamFailure): FailureClass | nu
 /** Upstream's credential and bill belong to the operator: the caller cannot fix them. */
 const OUR_ACCOUNT = new Set([401, 402, 403]);
 const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
+/** The configured address is not that of the provider's API. */
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Messages of hosts that report overload with a 503 (xAI, recorded in 2026). */
 const ABOUT_LOAD = /\boverloaded\b|\bcapacity\b/i;
 const RETRY_AFTER_SECONDS_MAX = 60;
@@ -170,6 +172,10 @@ export function failureOfStatus(
     );
   }
   if (OUR_ACCOUNT.has(status)) return operatorsFault('account', cause, upstream);
+  if (status === 405) return operatorsFault('model', cause, upstream);
+  if (REDIRECTS.has(status)) {
+    return operatorsFault('model', `HTTP ${status}: a redirect to another address, which is never followed`, upstream);
+  }
   if (status === 408 || status === 504) {
     const message = `the model provider timed out (HTTP ${status})`;
     return new AttemptFailure('upstream_timeout', 'fault', message, { cause, upstream });
