@@ -149,7 +149,7 @@ test.each([null, 1])('a fault while a target is prepared gives back its place an
   expect([openCalls.size, abandoned.mock.calls.length]).toEqual([0, 1]);
   abandoned.mockRestore();
   if (most === null) return;
-  const place = choice.queues.enter(target, 'other', performance.now(), { onPlace: () => undefined });
+  const place = choice.queues.enter('other model', target, 'other', performance.now(), { onPlace: () => undefined });
   expect(place?.state).toBe('open');
 });
 

@@ -261,9 +261,9 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
 
   /** Whether the call has a place; false: the target and its queue are full, or the wait was too long. */
   #enter(target: Target): Promise<boolean> {
-    const { choice } = this.#call.deps;
+    const { deps, route, principal } = this.#call;
     const nowMs = performance.now();
-    const place = choice.queues.enter(target, this.#call.principal.workspaceId, nowMs, this);
+    const place = deps.choice.queues.enter(route.model, target, principal.workspaceId, nowMs, this);
     if (place === null) return Promise.resolve(false);
     this.#place = place;
     if (place.state === 'open') return Promise.resolve(true);

@@ -65,7 +65,7 @@ describe('the order of the file', () => {
     const full = route.targets[3];
     if (full === undefined) throw new Error('expected a target');
     const listener = { onPlace: () => undefined };
-    expect([1, 2, 3].map(() => state.queues.enter(full, 'w', 0, listener)?.state)).toEqual([
+    expect([1, 2, 3].map(() => state.queues.enter('m', full, 'w', 0, listener)?.state)).toEqual([
       'open',
       'waiting',
       undefined,

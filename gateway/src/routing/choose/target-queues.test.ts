@@ -10,7 +10,7 @@ const target = (maxConcurrency: number | null) => makeRoute([{ name: 'a', maxCon
 function enterAll(queues: TargetQueues, cap: number, workspaces: readonly string[]) {
   const served: string[] = [];
   const places = workspaces.map((workspace) =>
-    queues.enter(target(cap), workspace, 0, { onPlace: () => served.push(workspace) }),
+    queues.enter('m', target(cap), workspace, 0, { onPlace: () => served.push(workspace) }),
   );
   return { served, places };
 }
@@ -60,8 +60,45 @@ test('a call that stops waiting leaves no gap', () => {
 test('a reload that raises the limit admits at the next call', () => {
   const queues = new TargetQueues();
   const { served } = enterAll(queues, 1, ['x', 'a']);
-  expect(queues.enter(target(3), 'b', 0, { onPlace: () => undefined })?.state).toBe('open');
+  expect(queues.enter('m', target(3), 'b', 0, { onPlace: () => undefined })?.state).toBe('open');
   expect(served).toEqual(['a']);
+});
+
+test('a call of another model with the same upstream leaves the limit of this one', () => {
+  const queues = new TargetQueues();
+  const { served, places } = enterAll(queues, 2, ['x', 'x', 'a']);
+  expect(queues.enter('other', target(1), 'b', 0, { onPlace: () => undefined })).toBeNull();
+  places[0]?.leave();
+  expect(served).toEqual(['a']);
+});
+
+test('models with the same upstream and limits of their own: none is exceeded, and none waits beside a free place', () => {
+  const caps = [1, 2, 4];
+  const step = fc.record({
+    cap: fc.constantFrom(...caps),
+    workspace: fc.constantFrom('a', 'b', 'c'),
+    leaves: fc.boolean(),
+    which: fc.nat(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+      const queues = new TargetQueues();
+      const entered: { readonly cap: number; readonly place: NonNullable<ReturnType<TargetQueues['enter']>> }[] = [];
+      const openNow = () => entered.filter(({ place }) => place.state === 'open').length;
+      for (const { cap, workspace, leaves, which } of steps) {
+        // The place is counted among the open ones before its listener hears of it.
+        const onPlace = () => expect(openNow()).toBeLessThanOrEqual(cap);
+        const place = leaves ? null : queues.enter(`model ${cap}`, target(cap), workspace, 0, { onPlace });
+        if (place !== null) {
+          entered.push({ cap, place });
+          if (place.state === 'open') onPlace();
+        } else if (entered.length > 0) entered[which % entered.length]?.place.leave();
+        const waiting = entered.filter((one) => one.place.state === 'waiting');
+        for (const one of waiting) expect(openNow()).toBeGreaterThanOrEqual(one.cap);
+        expect(queues.waitingAt(target(cap))).toBe(waiting.length);
+      }
+    }),
+  );
 });
 
 test('never more open than allowed, and none waits beside a free place', () => {
@@ -71,7 +108,7 @@ test('never more open than allowed, and none waits beside a free place', () => {
       const queues = new TargetQueues();
       const places: NonNullable<ReturnType<TargetQueues['enter']>>[] = [];
       for (const { workspace, leaves, which } of steps) {
-        const place = leaves ? null : queues.enter(target(cap), workspace, 0, { onPlace: () => undefined });
+        const place = leaves ? null : queues.enter('m', target(cap), workspace, 0, { onPlace: () => undefined });
         if (place !== null) places.push(place);
         else if (places.length > 0) places[which % places.length]?.leave();
         const count = (state: string) => places.filter((one) => one.state === state).length;

@@ -1,6 +1,7 @@
 /**
  * Limits the open calls of each target with `max_concurrency`. Calls beyond it wait, no more of them than may be open,
- * and get their places in turn by workspace, so that one workspace's burst does not delay another's single call.
+ * and get their places in turn by workspace, so that one workspace's burst does not delay another's single call. Targets
+ * of several models with the same upstream share its open calls, and each keeps its own limit of them.
  */
 import type { Target } from '../route.ts';
 
@@ -13,12 +14,18 @@ export interface PlaceListener {
   onPlace(): void;
 }
 
+/** The limit of a target, which a reload may change while calls wait. */
+interface Limit {
+  cap: number;
+}
+
 /** The share of a call in a target: a place, or the wait for one. */
 export class TargetPlace {
   state: 'waiting' | 'open' | 'over';
   /** Until when the call waits. */
   readonly untilMs: number;
   readonly #queue: TargetQueue;
+  readonly limit: Limit;
   readonly workspaceId: string;
   readonly listener: PlaceListener;
 
@@ -26,12 +33,14 @@ export class TargetPlace {
     queue: TargetQueue,
     state: 'waiting' | 'open',
     untilMs: number,
+    limit: Limit,
     workspaceId: string,
     listener: PlaceListener,
   ) {
     this.#queue = queue;
     this.state = state;
     this.untilMs = untilMs;
+    this.limit = limit;
     this.workspaceId = workspaceId;
     this.listener = listener;
   }
@@ -45,24 +54,36 @@ export class TargetPlace {
   }
 }
 
+/** The calls at one upstream. None waits whose target takes one more. */
 class TargetQueue {
-  cap: number;
   openCalls = 0;
   waitingCalls = 0;
+  readonly #limits = new Map<string, Limit>();
   /** By workspace, the next one first; a workspace without waiting calls is absent. */
   readonly #waiting = new Map<string, TargetPlace[]>();
 
-  constructor(cap: number) {
-    this.cap = cap;
+  /** The limit of a target, as its latest call has it. */
+  limitOf(target: string, cap: number): Limit {
+    const known = this.#limits.get(target);
+    if (known === undefined) {
+      const limit = { cap };
+      this.#limits.set(target, limit);
+      return limit;
+    }
+    if (known.cap !== cap) {
+      known.cap = cap;
+      while (this.#admitNext());
+    }
+    return known;
   }
 
-  enter(workspaceId: string, nowMs: number, listener: PlaceListener): TargetPlace | null {
-    if (this.openCalls < this.cap && this.waitingCalls === 0) {
+  enter(limit: Limit, workspaceId: string, nowMs: number, listener: PlaceListener): TargetPlace | null {
+    if (this.openCalls < limit.cap) {
       this.openCalls += 1;
-      return new TargetPlace(this, 'open', nowMs, workspaceId, listener);
+      return new TargetPlace(this, 'open', nowMs, limit, workspaceId, listener);
     }
-    if (this.waitingCalls >= this.cap) return null;
-    const place = new TargetPlace(this, 'waiting', nowMs + QUEUE_WAIT_MS, workspaceId, listener);
+    if (this.waitingCalls >= limit.cap) return null;
+    const place = new TargetPlace(this, 'waiting', nowMs + QUEUE_WAIT_MS, limit, workspaceId, listener);
     const line = this.#waiting.get(workspaceId);
     if (line === undefined) this.#waiting.set(workspaceId, [place]);
     else line.push(place);
@@ -72,24 +93,23 @@ class TargetQueue {
 
   passOn(): void {
     this.openCalls -= 1;
-    this.admit();
+    this.#admitNext();
   }
 
-  /** Gives free places to waiting calls: one to each workspace in turn. */
-  admit(): void {
-    while (this.openCalls < this.cap && this.waitingCalls > 0) {
-      const [next] = this.#waiting;
-      if (next === undefined) return;
-      const [workspaceId, line] = next;
-      const place = line.shift();
-      this.#waiting.delete(workspaceId);
-      if (line.length > 0) this.#waiting.set(workspaceId, line);
+  /** Gives a free place to a waiting call: one to each workspace in turn. False: no call may have one. */
+  #admitNext(): boolean {
+    for (const [workspaceId, line] of this.#waiting) {
+      const place = line.find(({ limit }) => limit.cap > this.openCalls);
       if (place === undefined) continue;
-      this.waitingCalls -= 1;
+      this.drop(place);
+      // Behind the other workspaces.
+      if (this.#waiting.delete(workspaceId)) this.#waiting.set(workspaceId, line);
       this.openCalls += 1;
       place.state = 'open';
       place.listener.onPlace();
+      return true;
     }
+    return false;
   }
 
   drop(place: TargetPlace): void {
@@ -102,16 +122,25 @@ class TargetQueue {
   }
 }
 
-/** The places of all targets. Targets without `max_concurrency` are not counted here. */
+/** The places of all targets, by the keys of their upstreams. Targets without `max_concurrency` are not counted here. */
 export class TargetQueues {
   readonly #queues = new Map<string, TargetQueue>();
 
   /**
-   * Takes a place, or waits for one (`state` says which); the caller ends the wait at `untilMs` by `leave`. Null: the
-   * target and its queue are full. Only for a target with `maxConcurrency`.
+   * Takes a place at a target of the model, or waits for one (`state` says which); the caller ends the wait at `untilMs`
+   * by `leave`. Null: the target and its queue are full. Only for a target with `maxConcurrency`.
    */
-  enter(target: Target, workspaceId: string, nowMs: number, listener: PlaceListener): TargetPlace | null {
-    return this.#queueOf(target)?.enter(workspaceId, nowMs, listener) ?? null;
+  enter(
+    model: string,
+    { name, upstream, maxConcurrency }: Target,
+    workspaceId: string,
+    nowMs: number,
+    listener: PlaceListener,
+  ): TargetPlace | null {
+    if (maxConcurrency === null) return null;
+    const queue = this.#queues.get(upstream.key) ?? new TargetQueue();
+    this.#queues.set(upstream.key, queue);
+    return queue.enter(queue.limitOf(`${model} ${name}`, maxConcurrency), workspaceId, nowMs, listener);
   }
 
   /** Whether one more call would neither get a place nor wait for one. */
@@ -124,21 +153,5 @@ export class TargetQueues {
   /** The calls that wait for a place at the target. */
   waitingAt({ upstream }: Target): number {
     return this.#queues.get(upstream.key)?.waitingCalls ?? 0;
-  }
-
-  #queueOf({ upstream, maxConcurrency }: Target): TargetQueue | null {
-    if (maxConcurrency === null) return null;
-    const known = this.#queues.get(upstream.key);
-    if (known === undefined) {
-      const queue = new TargetQueue(maxConcurrency);
-      this.#queues.set(upstream.key, queue);
-      return queue;
-    }
-    // A reload may have changed it.
-    if (known.cap !== maxConcurrency) {
-      known.cap = maxConcurrency;
-      known.admit();
-    }
-    return known;
   }
 }
