@@ -321,9 +321,8 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
         ...folder.warnings,
         ...masterKey.warnings,
         ...(socket.notice === null ? [] : [socket.notice]),
-        ...config.notes,
-        ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
         ...models.notices,
+        ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
       ],
       fetch: createGuardedFetch((origin) =>
         deps.settings.config.server.oidc.some(({ issuer }) => new URL(issuer).origin === origin),

@@ -28,7 +28,7 @@ export interface Models {
   readonly settings: Settings;
   /** What the console's model routes use. */
   readonly deps: ModelDeps;
-  /** Problems with console entries, as sentences for the operator. */
+  /** What the operator should know of the configuration and the console entries, as sentences. */
   readonly notices: readonly string[];
   /** Logs the notices that time has added since the last ones: models that shut down soon. */
   remind(): void;
@@ -151,6 +151,7 @@ function noticesOf({ config, models, providers, routes }: Running): string[] {
   const names = new Set([...(config.models?.keys() ?? []), ...entered]);
   const named = new Set([...models.values()].filter(({ name }) => names.has(name)));
   return [
+    ...config.notes,
     ...warnOfRetirements(named, Date.now()),
     ...providers.flatMap(({ entry, problem }) =>
       problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],

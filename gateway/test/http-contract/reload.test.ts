@@ -69,6 +69,22 @@ describe('a good file', () => {
     expect(pair.fake.served('broken').map(({ finished }) => finished)).toEqual(['complete']);
   });
 
+  test('its notes are logged, as at the start', async () => {
+    const pool = {
+      kind: 'openai-compatible',
+      base_url: `${pair.fake.url}/v1`,
+      api_keys: [
+        { name: 'one', key: 'key-one-7f31' },
+        { name: 'two', key: 'key-two-9a02' },
+      ],
+    };
+    const config = contractConfig(pair.fake.url, { models: { second: { targets: TARGETS } } });
+    const providers = { ...('providers' in config && (config.providers as object)), pool };
+    await untilLogged('Provider pool: the keys without organisation (one, two) share one set of rate limits', () =>
+      write({ ...config, providers }),
+    );
+  });
+
   test('is reloaded on SIGHUP, also without a change', async () => {
     await untilLogged(RELOADED, () => pair.gateway.signal('SIGHUP'));
     expect((await ask('second')).status).toBe(200);
