@@ -1,7 +1,7 @@
 /** Creates and edits an alert: its event, where it is sent, and when it is not. */
 import { useState } from 'react';
 import { useAction } from '../../lib/queries.ts';
-import { faultOf } from '../../policy/read.ts';
+import { faultOf, isEmpty } from '../../policy/read.ts';
 import { Fold, Segmented, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import {
@@ -9,6 +9,7 @@ import {
   type AlertsReply,
   bodyOf,
   CHANNELS,
+  changesTo,
   type DraftFaults,
   draftOf,
   EVENTS,
@@ -31,7 +32,9 @@ interface AlertDialogProps {
 
 const TOUCHES = ['GET /accounts/{account}/alerts', 'GET /accounts/{account}/alerts/{alert}/deliveries'] as const;
 
-export function AlertDialog({ account, rule, events, emailTo, onClose }: AlertDialogProps) {
+export function AlertDialog({ account, rule: current, events, emailTo, onClose }: AlertDialogProps) {
+  // A snapshot: others may change the rule while this form is open.
+  const [rule] = useState(current);
   const [draft, setDraft] = useState<AlertDraft>(rule === null ? newDraft(events[0] ?? 'budget') : draftOf(rule));
   const [faults, setFaults] = useState<DraftFaults>({});
   const create = useAction('POST /accounts/{account}/alerts', TOUCHES);
@@ -45,14 +48,20 @@ export function AlertDialog({ account, rule, events, emailTo, onClose }: AlertDi
     const found = faultsOf(draft, rule);
     setFaults(found);
     if (Object.keys(found).length > 0) return;
-    const body = bodyOf(draft, rule);
     const onSuccess = ({ signing_secret }: { readonly signing_secret: string | null }) => {
       if (signing_secret === null) onClose();
     };
     if (rule === null) {
       const { channel } = draft;
-      create.mutate({ path: { account }, body: { ...body, event: draft.event, channel } }, { onSuccess });
-    } else change.mutate({ path: { account, alert: rule.id }, body }, { onSuccess });
+      create.mutate(
+        { path: { account }, body: { ...bodyOf(draft, null), event: draft.event, channel } },
+        { onSuccess },
+      );
+      return;
+    }
+    const body = changesTo(rule, draft);
+    if (isEmpty(body)) onClose();
+    else change.mutate({ path: { account, alert: rule.id }, body }, { onSuccess });
   }
 
   const secret = action.data?.signing_secret ?? null;

@@ -1,6 +1,6 @@
 /** Tests what the form of an alert accepts and sends. */
 import { expect, test } from 'bun:test';
-import { type AlertDraft, bodyOf, draftOf, faultsOf, newDraft, type Rule, ruleText } from './alerts.ts';
+import { type AlertDraft, bodyOf, changesTo, draftOf, faultsOf, newDraft, type Rule, ruleText } from './alerts.ts';
 
 const RULE: Rule = {
   id: 'alr_1',
@@ -63,4 +63,12 @@ test('the recipients of email are split, counted and kept', () => {
   const rule: Rule = { ...RULE, channel: 'email', receiver: to.join(', ') };
   expect(bodyOf(draftOf(rule), rule)).not.toHaveProperty('channel');
   expect(bodyOf({ ...draftOf(rule), to: 'ada@a.test' }, rule)).toMatchObject({ channel: 'email', to: ['ada@a.test'] });
+});
+
+test('a change sends only what it changed, so that others keep theirs', () => {
+  const draft = draftOf(RULE);
+  expect(changesTo(RULE, draft)).toEqual({});
+  expect(changesTo(RULE, { ...draft, threshold: '2' })).toEqual({ threshold: '2000000000' });
+  expect(changesTo(RULE, { ...draft, quietFrom: '', quietTo: '' })).toEqual({ quiet: null });
+  expect(changesTo(RULE, { ...draft, url: 'https://b.test' })).toEqual({ channel: 'slack', url: 'https://b.test' });
 });

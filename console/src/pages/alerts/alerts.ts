@@ -1,6 +1,7 @@
 /** Words and inputs of alerts: what events are called, in which unit their threshold is, and what a form sends. */
 import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { shortUsd } from '../../lib/money.ts';
+import { changesOf } from '../../policy/read.ts';
 
 export type AlertsReply = Reply<'GET /accounts/{account}/alerts'>;
 export type Rule = AlertsReply['rules'][number];
@@ -178,15 +179,19 @@ function recipientsOf({ to }: AlertDraft): string[] {
   return to.split(/[\s,;]+/).filter((address) => address !== '');
 }
 
-/** The body of a draft without faults. */
-export function bodyOf(
-  draft: AlertDraft,
-  rule: Rule | null,
-): Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channel' | 'url' | 'to'> & {
+type AlertBody = Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channel' | 'url' | 'to'> & {
   channel?: Channel;
   url?: string | null;
   to?: string[];
-} {
+};
+
+/** What a draft changes of a rule: others may have changed the other members since the form was opened. */
+export function changesTo(rule: Rule, draft: AlertDraft): Partial<AlertBody> {
+  return changesOf<AlertBody>(bodyOf(draftOf(rule), rule), bodyOf(draft, rule));
+}
+
+/** The body of a draft without faults. */
+export function bodyOf(draft: AlertDraft, rule: Rule | null): AlertBody {
   const threshold = readThreshold(draft) ?? '0';
   const to = recipientsOf(draft);
   const isSameReceiver =

@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react';
 import { useAction, useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
-import { type Faults, faultOf } from '../../policy/read.ts';
+import { type Faults, faultOf, isEmpty } from '../../policy/read.ts';
 import { CheckField, Fold, Segmented, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { SigningSecret } from '../alerts/signing-secret.tsx';
@@ -11,6 +11,7 @@ import {
   bodyOf,
   CHECKS,
   type Check,
+  changesTo,
   type Detector,
   defaultName,
   draftOf,
@@ -37,7 +38,9 @@ const FAILURES = [
   ['open', 'Let pass'],
 ] as const;
 
-export function GuardrailDialog({ account, rule, detectors, onClose }: GuardrailDialogProps) {
+export function GuardrailDialog({ account, rule: current, detectors, onClose }: GuardrailDialogProps) {
+  // A snapshot: others may change the rule while this form is open.
+  const [rule] = useState(current);
   // Members of some workspaces have no rules for the whole account.
   const own = account.workspaces?.[0] ?? '';
   const [draft, setDraft] = useState(rule === null ? newDraft('secrets', detectors, own) : draftOf(rule, detectors));
@@ -54,12 +57,17 @@ export function GuardrailDialog({ account, rule, detectors, onClose }: Guardrail
     const found = faultsOf(draft, rule);
     setFaults(found);
     if (Object.keys(found).length > 0) return;
-    const body = bodyOf(draft, detectors);
     const onSuccess = ({ signing_secret }: { readonly signing_secret: string | null }) => {
       if (signing_secret === null) onClose();
     };
-    if (rule === null) create.mutate({ path: { account: account.account }, body: { ...body, check } }, { onSuccess });
-    else change.mutate({ path: { account: account.account, guardrail: rule.id }, body }, { onSuccess });
+    const path = { account: account.account };
+    if (rule === null) {
+      create.mutate({ path, body: { ...bodyOf(draft, detectors), check } }, { onSuccess });
+      return;
+    }
+    const body = changesTo(rule, draft, detectors);
+    if (isEmpty(body)) onClose();
+    else change.mutate({ path: { ...path, guardrail: rule.id }, body }, { onSuccess });
   }
 
   const secret = action.data?.signing_secret ?? null;

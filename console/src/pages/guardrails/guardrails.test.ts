@@ -1,6 +1,6 @@
 /** Tests what the form of a guardrail accepts and sends. */
 import { expect, test } from 'bun:test';
-import { bodyOf, checkText, type Detector, draftOf, faultsOf, newDraft, type Rule } from './guardrails.ts';
+import { bodyOf, changesTo, checkText, type Detector, draftOf, faultsOf, newDraft, type Rule } from './guardrails.ts';
 
 const DETECTORS: readonly Detector[] = [
   { name: 'jwt', check: 'secrets', title: 'Tokens', description: '' },
@@ -50,4 +50,15 @@ test('a row says how much of a check it has', () => {
   expect(checkText({ ...RULE, check: 'personal_data' }, DETECTORS)).toBe('Personal data');
   expect(checkText({ ...RULE, check: 'personal_data', items: ['email'] }, DETECTORS)).toBe('Personal data: 1 of 2');
   expect(checkText({ ...RULE, check: 'terms', items: ['a', 'b'] }, DETECTORS)).toBe('Terms: 2');
+});
+
+test('a change sends only what it changed, so that others keep theirs', () => {
+  const rule: Rule = { ...RULE, check: 'personal_data', items: ['email'], action: 'mask', timeout_ms: null };
+  const draft = draftOf(rule, DETECTORS);
+  expect(changesTo(rule, draft, DETECTORS)).toEqual({});
+  expect(changesTo(rule, { ...draft, side: 'answer' }, DETECTORS)).toEqual({ side: 'answer' });
+  expect(changesTo(rule, { ...draft, detectors: ['email', 'phone'] }, DETECTORS)).toEqual({ items: [] });
+  expect(changesTo(RULE, { ...draftOf(RULE, DETECTORS), url: 'https://b.test' }, DETECTORS)).toEqual({
+    url: 'https://b.test',
+  });
 });

@@ -1,6 +1,6 @@
 /** Words and inputs of guardrails: what a rule checks and does, and what its form sends. */
 import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import type { Faults } from '../../policy/read.ts';
+import { changesOf, type Faults } from '../../policy/read.ts';
 
 export type GuardrailsReply = Reply<'GET /accounts/{account}/guardrails'>;
 export type Rule = GuardrailsReply['rules'][number];
@@ -150,4 +150,9 @@ export function bodyOf(draft: GuardrailDraft, detectors: readonly Detector[]): C
       ? { timeout_ms: Number(draft.timeout), ...(url === '' ? {} : { url }) }
       : { items: [...items], action }),
   };
+}
+
+/** What a draft changes of a rule: others may have changed the other members since the form was opened. */
+export function changesTo(rule: Rule, draft: GuardrailDraft, detectors: readonly Detector[]): Partial<ChangeBody> {
+  return changesOf<ChangeBody>(bodyOf(draftOf(rule, detectors), detectors), bodyOf(draft, detectors));
 }
