@@ -73,4 +73,23 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       routing: { affinity: 'prefix', strategy: 'latency' },
     });
   });
+
+  test('are not overwritten where somebody else changed them meanwhile', async () => {
+    const targets = [{ provider: 'one', model: 'small' }];
+    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: null } }));
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    await press('Edit targets');
+    await dialog().getByRole('button', { name: 'Add target' }).click();
+    const others = [...targets, { provider: 'two', model: 'large' }];
+    await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets: others } }));
+    await press('Save targets');
+    await dialog().getByText('Its targets now: one/small, two/large.').waitFor();
+    await dialog().getByRole('button', { name: 'Remove target 2' }).click();
+    await dialog().getByLabel('Strategy').selectOption('latency');
+    await press('Save targets');
+    await dialog().waitFor({ state: 'detached' });
+    const { json } = await api.ask('GET /accounts/default/routes/one-model');
+    expect(json.definition).toEqual({ targets: others, routing: { strategy: 'latency' } });
+    expect(visitor.faults(409)).toEqual([]);
+  });
 });

@@ -57,7 +57,10 @@ test('a change sends only what it changed, so that others keep theirs', () => {
   const draft = draftOf(rule, DETECTORS);
   expect(changesTo(rule, draft, DETECTORS)).toEqual({});
   expect(changesTo(rule, { ...draft, side: 'answer' }, DETECTORS)).toEqual({ side: 'answer' });
-  expect(changesTo(rule, { ...draft, detectors: ['email', 'phone'] }, DETECTORS)).toEqual({ items: [] });
+  expect(changesTo(rule, { ...draft, detectors: ['email', 'phone'] }, DETECTORS)).toEqual({
+    items: [],
+    items_before: ['email'],
+  });
   expect(changesTo(RULE, { ...draftOf(RULE, DETECTORS), url: 'https://b.test' }, DETECTORS)).toEqual({
     url: 'https://b.test',
   });

@@ -135,6 +135,7 @@ function linesOf(text: string): readonly string[] {
 }
 
 type ChangeBody = Omit<Body<'POST /accounts/{account}/guardrails'>, 'check'>;
+type Changes = Body<'PATCH /accounts/{account}/guardrails/{guardrail}'>;
 
 /** The body of a draft without faults. All detectors of a check are sent as none, so that later ones are in it too. */
 export function bodyOf(draft: GuardrailDraft, detectors: readonly Detector[]): ChangeBody {
@@ -153,6 +154,7 @@ export function bodyOf(draft: GuardrailDraft, detectors: readonly Detector[]): C
 }
 
 /** What a draft changes of a rule: others may have changed the other members since the form was opened. */
-export function changesTo(rule: Rule, draft: GuardrailDraft, detectors: readonly Detector[]): Partial<ChangeBody> {
-  return changesOf<ChangeBody>(bodyOf(draftOf(rule, detectors), detectors), bodyOf(draft, detectors));
+export function changesTo(rule: Rule, draft: GuardrailDraft, detectors: readonly Detector[]): Changes {
+  const changes = changesOf<ChangeBody>(bodyOf(draftOf(rule, detectors), detectors), bodyOf(draft, detectors));
+  return { ...changes, ...(changes.items === undefined ? {} : { items_before: rule.items }) };
 }

@@ -3,11 +3,13 @@ import { ArrowUp, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { isEmpty } from '../../policy/read.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import {
+  changesTo,
   faultsOf,
   fieldsOf,
   moveUp,
@@ -37,8 +39,10 @@ interface RouteDialogProps {
   readonly onClose: () => void;
 }
 
-export function RouteDialog({ route, onClose }: RouteDialogProps) {
+export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
   const { account } = useAccount();
+  // A snapshot: others may change the route while this form is open.
+  const [route] = useState(current);
   const [rows, setRows] = useState(() => fieldsOf(route));
   const [strategy, setStrategy] = useState(() => strategyOf(route));
   const providers = useReply('GET /accounts/{account}/providers', { path: { account } });
@@ -54,8 +58,13 @@ export function RouteDialog({ route, onClose }: RouteDialogProps) {
   };
   const submit = () => {
     if (rows.some((row) => Object.keys(faultsOf(row)).length > 0)) return;
-    const body = { targets: parseTargets(rows), routing: withStrategy(definition?.routing, strategy) };
-    if (definition === null) create.mutate({ path: { account }, body: { model, ...body } }, done);
+    const filled = { targets: parseTargets(rows), routing: withStrategy(definition?.routing, strategy) };
+    if (definition === null) {
+      create.mutate({ path: { account }, body: { model, ...filled } }, done);
+      return;
+    }
+    const body = changesTo(route, filled);
+    if (isEmpty(body)) onClose();
     else change.mutate({ path: { account, model }, body }, done);
   };
   const set = (changed: TargetFields) => setRows(rows.map((row) => (row.id === changed.id ? changed : row)));

@@ -1,5 +1,6 @@
 /** Reads and writes the form of a model's targets. */
-import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import type { Body, ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
+import { changesOf, isEmpty } from '../../policy/read.ts';
 import { STATE_TOUCHES } from '../../routing/routing-states.ts';
 
 export const ROUTE = 'GET /accounts/{account}/routes/{model}';
@@ -98,4 +99,20 @@ export function withStrategy(before: Definition['routing'], strategy: Strategy |
   const { strategy: _, ...others } = before ?? {};
   const routing = strategy === '' ? others : { ...others, strategy };
   return Object.keys(routing).length === 0 ? null : routing;
+}
+
+/** What the form changes of a route, with what it had before, so that no change of others is overwritten. */
+export function changesTo(
+  route: RouteView,
+  filled: Pick<Definition, 'targets' | 'routing'>,
+): Body<'PATCH /accounts/{account}/routes/{model}'> {
+  const { targets, routing = null } = route.definition ?? { targets: [] };
+  const opened = { targets: parseTargets(fieldsOf(route)), routing };
+  const changes = changesOf(opened, filled);
+  if (isEmpty(changes)) return {};
+  const before = {
+    ...('targets' in changes ? { targets } : {}),
+    ...('routing' in changes ? { routing } : {}),
+  };
+  return { ...changes, before };
 }

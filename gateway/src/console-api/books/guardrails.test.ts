@@ -133,3 +133,14 @@ test('a rule is tried on a text; an account has at most 50 rules', async () => {
   for (let nth = 1; nth < 50; nth += 1) await rig.ask(ADMIN, `POST ${PATH}`, TERMS);
   expect((await rig.ask(ADMIN, `POST ${PATH}`, TERMS)).json).toMatchObject({ error: { code: 'conflict' } });
 });
+
+test('terms that somebody else changed since they were read are not overwritten', async () => {
+  const { items, id } = (await rig.ask(ADMIN, `POST ${PATH}`, TERMS)).json;
+  const change = (more: string) =>
+    rig.ask(ADMIN, `PATCH ${PATH}/${id}`, { items: [...items, more], items_before: items });
+  expect((await change('Eagle')).status).toBe(200);
+  const refused = await change('Hawk');
+  expect(refused.status).toBe(409);
+  expect(refused.json.error.message).toContain('the terms of Code names meanwhile (added Eagle)');
+  expect((await rig.ask(ADMIN, `GET ${PATH}`)).json.rules).toMatchObject([{ items: [...items, 'Eagle'] }]);
+});

@@ -35,7 +35,8 @@ export const routingRoutes = {
     reply: routeView,
   },
   'PATCH /accounts/{account}/routes/{model}': {
-    summary: 'Changes a route: given members are replaced, null removes one, omitted ones stay.',
+    summary:
+      'Changes a route: given members are replaced, null removes one, omitted ones stay. Members in `before` are as they were read: the change is refused if somebody else changed one since.',
     access: 'operator.write',
     body: z.strictObject(changedDefinition),
     reply: routeView,

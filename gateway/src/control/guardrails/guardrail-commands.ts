@@ -19,7 +19,7 @@ import {
 } from '../command.ts';
 import { hookAddress, type SealedHook, sealHook } from '../hooks.ts';
 import { auditChange, type ShownMembers } from '../policy-changes.ts';
-import { readItems } from './guardrail-items.ts';
+import { readItems, requireItems } from './guardrail-items.ts';
 
 /** All of an account's rules run on each of its requests. */
 const RULES_MAX = 50;
@@ -79,9 +79,15 @@ const create = defineCommand(
 );
 
 const set = defineCommand(
-  z.strictObject({ id: z.string(), ...z.object(settings).partial().shape }),
+  z.strictObject({
+    id: z.string(),
+    ...z.object(settings).partial().shape,
+    /** As they were read: the change is refused if they differ by now. */
+    items_before: settings.items.optional(),
+  }),
   async (run, given) => {
     const before = await findRule(run, given.id);
+    if (given.items_before !== undefined) requireItems(before, given.items_before);
     const { name, workspace, items, side, action, fails_open, timeout_ms, url, enabled } = given;
     if (workspace !== undefined) checkWorkspace(run, before.account, workspace);
     refuseForCheck(before.check, given);

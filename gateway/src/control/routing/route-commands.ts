@@ -20,7 +20,7 @@ import {
 } from '../command.ts';
 import type { ShownMembers } from '../policy-changes.ts';
 import { putBack, rotate } from './rotation.ts';
-import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
+import { changeDefinition, changedDefinition, newDefinition, requireUnchanged } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
 import type { RouteView } from './routing-shapes.ts';
 import { viewRoute, viewRoutes } from './routing-views.ts';
@@ -52,7 +52,8 @@ const create = defineCommand(z.strictObject({ model: modelName, ...newDefinition
 const set = defineCommand(z.strictObject({ model: modelName, ...changedDefinition }), async (run, given) => {
   const served = await readServed(run);
   const { entry } = findRoute(served, given.model);
-  const { model, ...members } = given;
+  const { model, before = {}, ...members } = given;
+  requireUnchanged(model, entry.definition, before);
   const definition = changeDefinition(entry.definition, members);
   const parsed = checkDefinition(served, model, definition);
   const route = { ...entry, definition, updatedAtMs: run.nowMs() };

@@ -79,6 +79,20 @@ describe('a route', () => {
     expect(rig.audited).toHaveLength(count);
   });
 
+  test('is not changed over what somebody else changed since it was read, and says what it is now', async () => {
+    const model = 'new';
+    await rig.run('routes.create', { model, targets: TWO });
+    const before = { targets: TWO, routing: null };
+    await rig.run('routes.set', { model, targets: TWO.slice(1), before });
+    const refusal = await rig.refusal('routes.set', { model, targets: TWO.slice(0, 1), before });
+    expect(refusal).toMatchObject({ kind: 'failed' });
+    expect(refusal.message).toContain('Its targets now: entered/theirs.');
+    expect(await targetsOf(model)).toEqual(['entered/theirs']);
+    await rig.run('routes.set', { model, routing: { strategy: 'price' }, before: { routing: null } });
+    const policy = await rig.refusal('routes.set', { model, routing: null, before: { routing: null } });
+    expect(policy.message).toContain('Its routing now: {"strategy":"price"}.');
+  });
+
   test.each([
     [{ targets: [] }, /^targets: found an empty list, expected at least one item/],
     [{ targets: [{ provider: 'filde' }] }, /^targets\.0\.provider: found 'filde', .*Did you mean filed\?$/],
