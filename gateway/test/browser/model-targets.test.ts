@@ -74,7 +74,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     });
   });
 
-  test('are not overwritten where somebody else changed them meanwhile', async () => {
+  test('are not overwritten where another user changed them meanwhile', async () => {
     const targets = [{ provider: 'one', model: 'small' }];
     await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: null } }));
     await openPage(page, `${gateway.url}/app/models?model=one-model`);

@@ -134,7 +134,7 @@ test('a rule is tried on a text; an account has at most 50 rules', async () => {
   expect((await rig.ask(ADMIN, `POST ${PATH}`, TERMS)).json).toMatchObject({ error: { code: 'conflict' } });
 });
 
-test('terms that somebody else changed since they were read are not overwritten', async () => {
+test('terms that another user changed since they were read are not overwritten', async () => {
   const { items, id } = (await rig.ask(ADMIN, `POST ${PATH}`, TERMS)).json;
   const change = (more: string) =>
     rig.ask(ADMIN, `PATCH ${PATH}/${id}`, { items: [...items, more], items_before: items });

@@ -60,7 +60,7 @@ export const guardrailRoutes = {
   },
   'PATCH /accounts/{account}/guardrails/{guardrail}': {
     summary:
-      'Changes a guardrail; omitted members stay. A new address replaces the signing secret. With `items_before`, the items as they were read, the change is refused if somebody else changed them since.',
+      'Changes a guardrail; omitted members stay. A new address replaces the signing secret. With `items_before`, the items as they were read, the change is refused if another user changed them since.',
     access: 'guardrails.write',
     body: z.strictObject({ ...given, items_before: given.items }).partial(),
     bodyBytesMax: BODY_BYTES_MAX,

@@ -36,7 +36,7 @@ export const routingRoutes = {
   },
   'PATCH /accounts/{account}/routes/{model}': {
     summary:
-      'Changes a route: given members are replaced, null removes one, omitted ones stay. Members in `before` are as they were read: the change is refused if somebody else changed one since.',
+      'Changes a route: given members are replaced, null removes one, omitted ones stay. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'operator.write',
     body: z.strictObject(changedDefinition),
     reply: routeView,

@@ -16,7 +16,7 @@ export function readItems(check: GuardrailCheck, given: readonly string[]): read
   return items;
 }
 
-/** @throws CommandFailure if the items are no longer those that were read: a change would undo that of somebody else. */
+/** @throws CommandFailure if the items are no longer those that were read: a change would undo that of another user. */
 export function requireItems({ name, check, items }: GuardrailRule, read: readonly string[]): void {
   const added = items.filter((item) => !read.includes(item));
   const removed = read.filter((item) => !items.includes(item));
@@ -24,7 +24,7 @@ export function requireItems({ name, check, items }: GuardrailRule, read: readon
   const what = [...wordsOf('added', added), ...wordsOf('removed', removed)].join(', and ');
   const list = check === 'terms' ? 'terms' : 'detectors';
   throw new CommandFailure(
-    `Somebody else changed the ${list} of ${name} meanwhile (${what}), so nothing was saved. Open it again to change them`,
+    `Another user changed the ${list} of ${name} meanwhile (${what}), so nothing was saved. Open it again to change them`,
   );
 }
 

@@ -2,10 +2,8 @@
  * Defines the shape of a route as operators enter it: the members of a model in the configuration file, as JSON. The
  * rules for their values are those of the file, and apply when a command runs.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { DefinitionTree, RouteDefinition } from '../../store/ports/providers.ts';
-import { CommandFailure } from '../command.ts';
 
 /** A rate in USD, as a number or as its decimal digits. */
 const rate = z.union([z.string(), z.number()], { error: 'expected USD as a number or a decimal text' });
@@ -106,30 +104,6 @@ type Given = { readonly [member: string]: unknown };
 export function changeDefinition(before: RouteDefinition, given: Given): RouteDefinition {
   const members = Object.entries({ ...before, ...given }).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(members.map(([member, value]) => [member, treeOf(value)]));
-}
-
-/** @throws CommandFailure if a member is no longer as it was read: the change would undo that of somebody else. */
-export function requireUnchanged(model: string, now: RouteDefinition, read: Given): void {
-  for (const [member, value] of Object.entries(read)) {
-    const present = now[member] ?? null;
-    if (isDeepStrictEqual(present, value == null ? null : treeOf(value))) continue;
-    throw new CommandFailure(
-      `Somebody else changed ${model} meanwhile, so nothing was saved. Its ${member} now: ${showMember(present)}. Open it again to change that`,
-    );
-  }
-}
-
-function showMember(present: DefinitionTree | null): string {
-  if (present === null) return 'none';
-  const names = Array.isArray(present) ? present.map((item: DefinitionTree) => nameOfTarget(item)) : [];
-  return names.length > 0 && names.every((name) => name !== null) ? names.join(', ') : JSON.stringify(present);
-}
-
-function nameOfTarget(item: DefinitionTree): string | null {
-  const { provider, model, name } = item as { readonly [member: string]: DefinitionTree };
-  if (typeof name === 'string') return name;
-  if (typeof provider !== 'string') return null;
-  return typeof model === 'string' ? `${provider}/${model}` : provider;
 }
 
 /** Omits members without a value. */

@@ -79,7 +79,7 @@ describe('a route', () => {
     expect(rig.audited).toHaveLength(count);
   });
 
-  test('is not changed over what somebody else changed since it was read, and says what it is now', async () => {
+  test('is not changed over what another user changed since it was read, and says what it is now', async () => {
     const model = 'new';
     await rig.run('routes.create', { model, targets: TWO });
     const before = { targets: TWO, routing: null };
