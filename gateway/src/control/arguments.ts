@@ -71,18 +71,25 @@ const CACHE_SECONDS_FAULT = ({ input }: { readonly input?: unknown }) =>
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
 /** Text of 1 to `lengthMax` characters that cannot disturb a terminal, a log line or a header. */
-function plainText(lengthMax: number) {
-  return z
-    .string()
-    .refine((text) => text.trim() !== '' && text.length <= lengthMax && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(text), {
-      error: (issue) =>
-        `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, no control characters`,
-    });
+function plainText(lengthMax: number, without: (text: string) => string = (text) => text) {
+  return z.string().refine((text) => text.length <= lengthMax && isPlain(without(text)), {
+    error: (issue) =>
+      `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, no control characters`,
+  });
 }
 
-export const keyName = plainText(NAME_LENGTH_MAX);
+function isPlain(text: string): boolean {
+  return text.trim() !== '' && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(text);
+}
 
-export const accountName = plainText(NAME_LENGTH_MAX);
+/** Invisible characters that Persian words and many emoji need. */
+const JOINERS = /[\u200c\u200d]/g;
+
+const shownName = () => plainText(NAME_LENGTH_MAX, (name) => name.replace(JOINERS, ''));
+
+export const keyName = shownName();
+
+export const accountName = shownName();
 
 /** An id as the user typed it; the command checks whether it exists. */
 export const givenId = plainText(NAME_LENGTH_MAX);

@@ -20,6 +20,15 @@ afterEach(() => {
 });
 
 describe('keys.create', () => {
+  test('takes names of Persian and emoji, whose joiners are invisible, but no other hidden characters', async () => {
+    for (const name of ['می\u200cخواهم', '👨\u200d👩\u200d👧', 'n'.repeat(128)]) {
+      expect(await run('keys.create', { name })).toMatchObject({ name });
+    }
+    for (const name of ['\u200d', ' \u200c', 'a\u202eb', 'a\u200bb', 'a\nb', 'n'.repeat(129)]) {
+      expect((await refusal('keys.create', { name })).message).toContain('no control characters');
+    }
+  });
+
   test('creates a key that works at once, and returns its secret only in this reply', async () => {
     const created = await run('keys.create', { name: 'first' });
     expect(Object.keys(created).slice(0, 3)).toEqual(['id', 'key', 'name']);
@@ -102,7 +111,7 @@ describe('the life of a key', () => {
     expect(rotated.id).toBe(created.id);
     expect([knock(created.key), knock(rotated.key)]).toEqual([String(created.id), String(created.id)]);
     rig.nowMs += 1_000;
-    expect([knock(created.key), knock(rotated.key)]).toEqual(['expired', String(created.id)]);
+    expect([knock(created.key), knock(rotated.key)]).toEqual(['replaced', String(created.id)]);
   });
 
   test('rotation without grace ends the old secret at once', async () => {

@@ -58,7 +58,7 @@ describe('key draft', () => {
     expect(draftCopy({ ...KEY, expires_at: '2026-01-01T00:00:00.000Z' }, NOW_MS, ZONE)).toMatchObject({
       expiry: 'never',
     });
-    expect(draftCopy({ ...KEY, name: 'n'.repeat(100) }, NOW_MS, ZONE).name).toHaveLength(100);
+    expect(draftCopy({ ...KEY, name: 'n'.repeat(128) }, NOW_MS, ZONE).name).toHaveLength(128);
   });
 
   test('counts days from when it is sent', () => {

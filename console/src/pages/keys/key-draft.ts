@@ -29,7 +29,7 @@ export interface KeyDraft {
 const NO_CAPS: CapsDraft = { rpm: '', tpm: '', concurrency: '', budget: '', window: 'month' };
 const DAY_MS = 86_400_000;
 const DAYS: Readonly<Record<Exclude<Expiry, 'never' | 'at'>, number>> = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 };
-const NAME_MAX = 100;
+export const NAME_MAX = 128;
 
 export function emptyDraft(workspace: string): KeyDraft {
   return {

@@ -7,7 +7,7 @@ import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { CheckField, SelectField, TextAreaField, TextField, useShownError } from '../../ui/field.tsx';
 import { SCOPES } from './key.ts';
-import type { Expiry, KeyDraft } from './key-draft.ts';
+import { type Expiry, type KeyDraft, NAME_MAX } from './key-draft.ts';
 
 export const KEY_MEMBERS = [
   'name',
@@ -62,7 +62,7 @@ export function KeyForm({
         <TextField
           label="Name"
           value={draft.name}
-          maxLength={100}
+          maxLength={NAME_MAX}
           autoComplete="off"
           placeholder="billing-api, ada’s laptop"
           error={fault('name')}

@@ -2,19 +2,7 @@
 
 import { z } from 'zod';
 import { CLIENT_PROTOCOL_NAMES, DEFAULT_PROTOCOL } from '../../protocols/names.ts';
-import {
-  caps,
-  dataTags,
-  gauge,
-  givenName,
-  id,
-  layeredCaps,
-  nanoUsd,
-  nothing,
-  type RouteTable,
-  status,
-  time,
-} from './row.ts';
+import { caps, dataTags, gauge, id, layeredCaps, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
 
 /** The most keys that one request changes. */
 const KEYS_MAX = 200;
@@ -63,8 +51,10 @@ const keyView = z.object({
   week_requests: z.array(z.int()).length(7),
 });
 
+/** As long as on the command line: names that it gave can be edited here. */
+const keyName = z.string().trim().min(1, 'enter a name').max(128, 'at most 128 characters');
 const given = {
-  name: givenName,
+  name: keyName,
   workspace: id,
   models: patterns,
   ips: addresses,
