@@ -8,6 +8,7 @@ type Scroll = number | null;
 
 const scrolledPx = new Map<number, number>();
 const holders = new Set<object>();
+const askers = new Set<() => void>();
 let number = 0;
 let isReturning = false;
 let listener: ((scrollTo: Scroll) => void) | null = null;
@@ -64,10 +65,13 @@ export function watchAddress(onAddress: (scrollTo: Scroll) => void): () => void 
 }
 
 function onPop({ state }: PopStateEvent): void {
+  const asker = isReturning ? undefined : [...askers].at(-1);
   isReturning = false;
   const to = numberOf(state);
-  if (holders.size > 0 && to !== null) {
-    if (to !== number) history.go(number - to);
+  if ((holders.size > 0 || asker !== undefined) && to !== null) {
+    if (to === number) return;
+    history.go(number - to);
+    if (holders.size === 0) asker?.();
     return;
   }
   scrolledPx.set(number, scrollY);
@@ -83,10 +87,28 @@ function onPop({ state }: PopStateEvent): void {
 export function holdPage(): () => void {
   const holder = {};
   holders.add(holder);
-  const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
-  addEventListener('beforeunload', onLeave);
+  const release = confirmClosing();
   return () => {
     holders.delete(holder);
-    removeEventListener('beforeunload', onLeave);
+    release();
   };
+}
+
+/**
+ * Calls `ask` in place of a step back or forward, and makes the browser confirm closing the window, until the returned
+ * function is called. What the console does itself, such as closing a form that was saved, is not stopped.
+ */
+export function askBeforeLeaving(ask: () => void): () => void {
+  askers.add(ask);
+  const release = confirmClosing();
+  return () => {
+    askers.delete(ask);
+    release();
+  };
+}
+
+function confirmClosing(): () => void {
+  const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
+  addEventListener('beforeunload', onLeave);
+  return () => removeEventListener('beforeunload', onLeave);
 }

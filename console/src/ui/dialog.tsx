@@ -15,7 +15,7 @@ import {
   useState,
 } from 'react';
 import type { ApiError } from '../lib/api.ts';
-import { holdPage } from '../route/history.ts';
+import { askBeforeLeaving, holdPage } from '../route/history.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { ErrorNote } from './error-note.tsx';
@@ -71,6 +71,8 @@ function Layer({
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isFilled = useRef(false);
+  const release = useRef<(() => void) | null>(null);
+  useEffect(() => () => release.current?.(), []);
   const [asks, setAsks] = useState(false);
   const leave = () => {
     if (!closable) return;
@@ -81,7 +83,9 @@ function Layer({
     // A dialog opened over this one is a descendant only in React, not in the DOM. Fields outside a form only change
     // what is shown.
     if (!(target instanceof Element) || target.closest('dialog') !== ref.current) return;
-    if (target.closest('form') !== null) isFilled.current = true;
+    if (target.closest('form') === null) return;
+    isFilled.current = true;
+    release.current ??= askBeforeLeaving(() => setAsks(true));
   };
   useModal(ref);
   useEffect(() => {

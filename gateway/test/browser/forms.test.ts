@@ -103,6 +103,47 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('with changes asks before Back discards them', async () => {
+    await openPage(page, `${gateway.url}/app/members`);
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await button('Actions for night run').click();
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    await name().fill('day run');
+    for (const answer of ['Keep editing', 'Discard']) {
+      await page.goBack();
+      await ask().getByRole('button', { name: answer }).click();
+      await ask().waitFor({ state: 'detached' });
+      if (answer === 'Keep editing') expect(await name().inputValue()).toBe('day run');
+    }
+    await sheet().waitFor({ state: 'detached' });
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('for money whose first reply was lost says what was recorded, and offers another', async () => {
+    await openPage(page, `${gateway.url}/app/billing?open=default`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Top up…' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Top up/ });
+    await page.route('**/topup', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await dialog.getByLabel('Amount (USD)').fill('50');
+    await dialog.getByRole('button', { name: 'Add funds' }).click();
+    await dialog.getByText('Can’t reach the gateway.').waitFor();
+    await page.unroute('**/topup');
+    await dialog.getByLabel('Amount (USD)').fill('60');
+    await dialog.getByRole('button', { name: 'Add funds' }).click();
+    await dialog.getByText('Your first attempt was recorded although its reply was lost: top-up of $50.').waitFor();
+    await dialog.getByRole('button', { name: 'Make another top-up' }).click();
+    await dialog.getByRole('button', { name: 'Add funds' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { account } = await must(api.ask('GET /accounts/default/billing'));
+    expect(account.balance_nano_usd).toBe('110000000000');
+    expect(visitor.faults(409).filter((fault) => !/net::ERR_FAILED .*topup/.test(fault))).toEqual([]);
+  });
+
   test('adds a limit to a user who has others, and requires one', async () => {
     const limits = 'PUT /accounts/default/limits/end_user/user-7';
     const none = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };

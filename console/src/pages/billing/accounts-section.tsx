@@ -89,6 +89,9 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <SkeletonRows rows={2} />}
+      {data !== undefined && filters.open !== undefined && open === undefined && (
+        <p className="text-ink-2">There is no account {filters.open}.</p>
+      )}
       {data !== undefined && (
         <Table
           label="Accounts"
@@ -107,7 +110,13 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
           onClose={() => setFilters({ open: undefined })}
         />
       )}
-      {money !== null && <MoneyDialog {...money} onClose={() => setMoney(null)} />}
+      {money !== null && (
+        <MoneyDialog
+          action={money.action}
+          account={data?.accounts.find(({ id }) => id === money.account.id) ?? money.account}
+          onClose={() => setMoney(null)}
+        />
+      )}
       {adds && <CreateAccount onClose={() => setAdds(false)} />}
     </Section>
   );

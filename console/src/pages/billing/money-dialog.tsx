@@ -3,9 +3,10 @@
  * after a lost reply, moves the money once.
  */
 import { useId, useState } from 'react';
+import type { ApiError } from '../../lib/api.ts';
 import { randomUuid } from '../../lib/insecure-context.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { useAction } from '../../lib/queries.ts';
+import { queryClient, useAction } from '../../lib/queries.ts';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -24,7 +25,9 @@ interface MoneyDialogProps {
 
 export function MoneyDialog({ action, account, onClose }: MoneyDialogProps) {
   const form = useId();
-  const [id] = useState(randomUuid);
+  const [id, setId] = useState(randomUuid);
+  // The amount of an attempt whose reply was lost: it may have been moved.
+  const [unsure, setUnsure] = useState<string | null>(null);
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
   const [direction, setDirection] = useState<'give' | 'take'>('give');
@@ -32,7 +35,8 @@ export function MoneyDialog({ action, account, onClose }: MoneyDialogProps) {
   const topUp = useAction('POST /accounts/{account}/topup', MONEY_READS);
   const correct = useAction('POST /accounts/{account}/correct', MONEY_READS);
   const { error, isPending } = action === 'topup' ? topUp : correct;
-  const rest = restOf(error, ['usd', 'note']);
+  const wasMoved = unsure !== null && error?.code === 'conflict' && error.message.includes(id);
+  const rest = wasMoved ? null : restOf(error, ['usd', 'note']);
   const takes = action === 'correct' && direction === 'take';
   const amount = readUsd(text);
   const after = amount === null ? null : BigInt(account.balance_nano_usd) + (takes ? -amount.nanoUsd : amount.nanoUsd);
@@ -47,18 +51,30 @@ export function MoneyDialog({ action, account, onClose }: MoneyDialogProps) {
       focusFirstFault(element);
       return;
     }
+    const usd = `${takes ? '-' : ''}${amount.usd}`;
     const done = {
       onSuccess: (reply: Account) => {
         toast({ text: `Recorded. New balance of ${reply.name}: ${exactUsd(reply.balance_nano_usd)}.` });
         onClose();
       },
-      onError: () => focusFirstFault(element),
+      onError: ({ status }: ApiError) => {
+        if (status === 0 || status >= 500) setUnsure((known) => known ?? usd);
+        // The balance that is shown may lack the movement.
+        for (const read of MONEY_READS) void queryClient.invalidateQueries({ queryKey: [read] });
+        focusFirstFault(element);
+      },
     };
     const path = { account: account.id };
     const reason = note.trim();
-    if (action === 'topup')
-      topUp.mutate({ path, body: { id, usd: amount.usd, note: reason === '' ? null : reason } }, done);
-    else correct.mutate({ path, body: { id, usd: `${takes ? '-' : ''}${amount.usd}`, note: reason } }, done);
+    if (action === 'topup') topUp.mutate({ path, body: { id, usd, note: reason === '' ? null : reason } }, done);
+    else correct.mutate({ path, body: { id, usd, note: reason } }, done);
+  }
+
+  function startAnother(): void {
+    setId(randomUuid());
+    setUnsure(null);
+    topUp.reset();
+    correct.reset();
   }
 
   return (
@@ -123,8 +139,22 @@ export function MoneyDialog({ action, account, onClose }: MoneyDialogProps) {
           <dt className="text-ink-2">New balance</dt>
           <dd className="text-right font-medium">{after === null ? '–' : exactUsd(after.toString())}</dd>
         </dl>
+        {wasMoved && (
+          <>
+            <ErrorNote error={new Error(movedText(action, unsure))} />
+            <Button className="self-start" onClick={startAnother}>
+              {action === 'topup' ? 'Make another top-up' : 'Make another adjustment'}
+            </Button>
+          </>
+        )}
         {rest !== null && <ErrorNote error={rest} />}
       </form>
     </Dialog>
   );
+}
+
+function movedText(action: MoneyAction, usd: string): string {
+  const amount = usd.startsWith('-') ? `−$${usd.slice(1)}` : `$${usd}`;
+  const what = action === 'topup' ? 'top-up' : 'adjustment';
+  return `Your first attempt was recorded although its reply was lost: ${what} of ${amount}. The current balance includes it. If that was all, cancel; for a further ${what}, make another.`;
 }
