@@ -3,9 +3,10 @@
  * for both. Contract 2.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { LIMITS } from '../../src/config/limits.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
@@ -88,6 +89,30 @@ describe('a good file', () => {
   test('is reloaded on SIGHUP, also without a change', async () => {
     await untilLogged(RELOADED, () => pair.gateway.signal('SIGHUP'));
     expect((await ask('second')).status).toBe(200);
+  });
+});
+
+describe('a file that a SIGHUP finds', () => {
+  test('is watched from then on; if it goes, what it configured stays', async () => {
+    const gateway = await startGateway();
+    const statusOf = async (model: string) => (await post(gateway, 'chat', goodBody('chat', { model }))).status;
+    const untilServed = (model: string) =>
+      eventually(`${model} to be served`, async () => ((await statusOf(model)) === 200 ? true : null), RELOAD_MS_MAX);
+    const writeModel = (model: string) =>
+      writeFileSync(
+        gateway.configFile,
+        JSON.stringify(contractConfig(pair.fake.url, { models: { [model]: { targets: TARGETS, price: 'free' } } })),
+      );
+    writeModel('found');
+    gateway.signal('SIGHUP');
+    await untilServed('found');
+    writeModel('edited');
+    await untilServed('edited');
+    rmSync(gateway.configFile);
+    gateway.signal('SIGHUP');
+    await eventually('the log to name the lost file', () => (gateway.stderr().includes('file is gone') ? true : null));
+    expect(await statusOf('edited')).toBe(200);
+    expect(await gateway.stop()).toBe(0);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
 import { drain } from '../../app/drain.ts';
 import { type ConfigProblem, renderConfigProblem } from '../../config/file/config-problem.ts';
-import { watchConfig } from '../../config/file/watch-config.ts';
+import { type ConfigWatch, watchConfig } from '../../config/file/watch-config.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { DISTRIBUTION } from '../../lib/package/distribution.ts';
 import { type Log, openLog, type ProcessLog } from '../../telemetry/log.ts';
@@ -59,19 +59,25 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   globalThis.fetch = Object.assign(app.fetch, { preconnect: () => undefined });
   // Before the first words: a program that waits for them may send a signal at once.
   const end = ended(app, output);
-  const reload = () => void reloadConfig(app, source, log);
+  const watches: ConfigWatch[] = [];
+  /** Watches the file from its first load on: a reload may find one that the start did not. */
+  const watchFile = () => {
+    const { file } = app.deps.settings.config;
+    if (file !== null && watches.length === 0) watches.push(watchConfig(file, reload));
+  };
+  const reload = () => void reloadConfig(app, source, log).then(watchFile);
   process.on('SIGHUP', reload);
   environment.stdout(renderFirstWords(app, startMs));
-  const watch = config.file === null ? null : watchConfig(config.file, reload);
+  watchFile();
   await end;
-  watch?.stop();
+  for (const watch of watches) watch.stop();
   if (app.deps.unknownCallers > 0)
     log.info({ calls: app.deps.unknownCallers }, 'rejected requests without a valid API key');
   await lines.close();
   process.exit(0);
 }
 
-/** An invalid configuration changes nothing. */
+/** An invalid configuration changes nothing, and neither does a file that is gone: it may be on its way. */
 async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
   const { config, problems } = loadConfig(source);
   if (config === null) {
@@ -81,7 +87,14 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
     );
     return;
   }
-  const { server } = app.deps.settings.config;
+  const { server, file } = app.deps.settings.config;
+  if (file !== null && config.file === null) {
+    log.error(
+      { file },
+      'the configuration file is gone: the running configuration stays; a restart would serve without',
+    );
+    return;
+  }
   try {
     await app.reconfigure(config);
   } catch (error) {
