@@ -15,8 +15,11 @@ export interface DrainPlan {
   readonly hurry: AbortSignal;
 }
 
-/** How long before the end a stream is warned, so that its client can retry elsewhere. */
-const WARNING_MS = 10_000;
+/**
+ * How long before the end open calls are ended with an error, so that their clients can retry elsewhere: at most half of
+ * the time, because a shorter time would be none at all.
+ */
+const WARNING_MS_MAX = 10_000;
 const LOOK_EVERY_MS = 20;
 const LAST_WORDS_MS = 2_000;
 /**
@@ -33,13 +36,14 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   deps.draining = true;
   server.closeSockets();
   const idle = () => deps.capacity.present.held === 0;
-  await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
+  const warningMs = Math.min(WARNING_MS_MAX, finishMs / 2);
+  await waitUntil(idle, finishMs - warningMs, hurry);
   for (const call of deps.openCalls.items()) {
     call.interrupt(
       new CallFailure('draining', 'the gateway is shutting down; send the request again', { retryAfterSeconds: 1 }),
     );
   }
-  await waitUntil(idle, Math.min(finishMs, WARNING_MS), hurry);
+  await waitUntil(idle, warningMs, hurry);
   await untilQuiet(() => server.lastRequestMs(), hurry);
   const stopped = server.stop(false);
   if (idle()) await Promise.race([stopped, waitUntil(() => false, LAST_WORDS_MS, hurry)]);

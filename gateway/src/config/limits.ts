@@ -195,7 +195,12 @@ export const LIMITS = {
     'Silence of the provider after which a stream gets its status 200.',
   ),
   drain: duration('drainMs', '10s', '0s', 'How long new requests are served after SIGTERM.'),
-  drain_streams: duration('drainStreamsMs', '600s', '0s', 'How long open requests may continue after that.'),
+  drain_streams: duration(
+    'drainStreamsMs',
+    '600s',
+    '0s',
+    'How long open requests may continue after that: those that are left end with an error 10s before, or after half of a time below 20s.',
+  ),
   connect_timeout: duration('connectTimeoutMs', '5s', '10ms', 'Connecting to a provider.'),
   first_byte_timeout: duration('firstByteTimeoutMs', '120s', '10ms', 'First byte of a streamed answer.'),
   first_byte_plain_timeout: duration('firstBytePlainTimeoutMs', '900s', '10ms', 'First byte of a plain answer.'),

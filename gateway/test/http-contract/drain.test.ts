@@ -123,6 +123,18 @@ describe('SIGTERM', () => {
     }
   });
 
+  test.concurrent('streams finish within a short time too', async () => {
+    const pair = await startDraining({ drain: '0s', drain_streams: '10s' }, 1_000);
+    try {
+      const stream = await beginStream(pair, 'paced');
+      pair.gateway.signal('SIGTERM');
+      expect(await stream.rest).toEndWith('data: [DONE]\n\n');
+      expect(await pair.gateway.exited).toBe(0);
+    } finally {
+      await stopAll(pair);
+    }
+  });
+
   test.concurrent('streams that do not finish in time get an in-band error, exit 0', async () => {
     const pair = await startDraining({ drain: '0s', drain_streams: '1s' }, 60_000);
     try {
