@@ -27,7 +27,7 @@ export function bulkKeyHandlers(parts: PolicyParts) {
     },
     'GET /accounts/{account}/key-requests': async ({ tenancy, query }) => {
       const nowMs = parts.nowMs();
-      const { account } = tenancy;
+      const { account, workspaces } = tenancy;
       // No others count; they have no requests that the caller may see.
       const ids = query.keys.filter((id) => {
         const key = directory.keys.get(id);
@@ -35,7 +35,14 @@ export function bulkKeyHandlers(parts: PolicyParts) {
       });
       const timeZone = billing.timeZoneOf(account);
       const bounds = [nowMs - HOUR_MS, nowMs + 1];
-      const spans = await readSpans(parts.usage, { account, timeZone, by: 'key', ids: [...new Set(ids)], bounds });
+      const spans = await readSpans(parts.usage, {
+        account,
+        workspaces,
+        timeZone,
+        by: 'key',
+        ids: [...new Set(ids)],
+        bounds,
+      });
       return { hour_requests: [...spans.values()].reduce((sum, [hour]) => sum + (hour?.requests ?? 0), 0) };
     },
   } satisfies Partial<Handlers>;

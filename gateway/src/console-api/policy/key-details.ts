@@ -7,6 +7,7 @@ import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { compileModelPatterns, mayUseModel } from '../../identity/principal.ts';
 import type { CallRecord, StoredKey } from '../../store/ports/records.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../../store/ports/usage.ts';
+import type { Tenancy } from '../kernel/actor.ts';
 import type { Handlers } from '../kernel/handlers.ts';
 import { dateIn, dayBounds } from '../kernel/time-range.ts';
 import { EVERY_CALL, EVERY_LOG } from '../logs/call-condition.ts';
@@ -36,10 +37,10 @@ export function keyDetailHandlers(parts: PolicyParts) {
         tenancy.may('audit.read') || (key.createdBy !== null && key.createdBy === personBehind(parts, actor));
       const [shown, days, errors, audit, hour] = await Promise.all([
         showKey(parts, key, tenancy, nowMs),
-        readDays(parts, key, nowMs),
-        readFailedCalls(parts.usage, { key, fromMs: nowMs - ERRORS_MS, toMs: nowMs + 1, limit: ERRORS_MAX }),
+        readDays(parts, key, tenancy, nowMs),
+        readFailedCalls(parts.usage, { key, tenancy, fromMs: nowMs - ERRORS_MS, toMs: nowMs + 1, limit: ERRORS_MAX }),
         mayAudit ? readChanges(parts, key) : [],
-        readOwnSpans(parts, key, [nowMs - HOUR_MS, nowMs + 1]),
+        readOwnSpans(parts, key, tenancy, [nowMs - HOUR_MS, nowMs + 1]),
       ]);
       return {
         key: shown,
@@ -99,17 +100,18 @@ async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) 
 async function readOwnSpans(
   { usage, deps }: PolicyParts,
   { id, accountId: account }: StoredKey,
+  { workspaces }: Tenancy,
   bounds: readonly number[],
 ) {
   const timeZone = deps.billing.timeZoneOf(account);
-  const spans = await readSpans(usage, { account, timeZone, by: 'key', ids: [id], bounds });
+  const spans = await readSpans(usage, { account, workspaces, timeZone, by: 'key', ids: [id], bounds });
   return spans.get(id)?.map((sums) => (sums === null ? null : renderSums(sums))) ?? [];
 }
 
-async function readDays(parts: PolicyParts, key: StoredKey, nowMs: number) {
+async function readDays(parts: PolicyParts, key: StoredKey, tenancy: Tenancy, nowMs: number) {
   const zone = parts.deps.billing.timeZoneOf(key.accountId);
   const bounds = dayBounds(zone, nowMs, DAYS);
-  const sums = await readOwnSpans(parts, key, bounds);
+  const sums = await readOwnSpans(parts, key, tenancy, bounds);
   return bounds.slice(0, -1).map((startMs, day) => ({
     day: dateIn(zone, startMs),
     from: showTime(startMs),
@@ -137,6 +139,7 @@ async function readChanges({ audit }: PolicyParts, { accountId, workspaceId, id 
 
 interface FailedQuestion {
   readonly key: StoredKey;
+  readonly tenancy: Tenancy;
   /** Unix ms of arrival; the end is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -158,7 +161,7 @@ async function readFailedCalls(
 
 async function readOutcome(
   usage: Pick<UsageReader, 'readLogs'>,
-  { key, fromMs, toMs, limit }: FailedQuestion,
+  { key, tenancy, fromMs, toMs, limit }: FailedQuestion,
   outcome: CallOutcome,
 ): Promise<CallRecord[]> {
   const found: CallRecord[] = [];
@@ -167,7 +170,7 @@ async function readOutcome(
     const page: LogPage = await orRefuse(
       usage.readLogs({
         ...EVERY_LOG,
-        tenant: { account: key.accountId, workspaces: null },
+        tenant: { account: tenancy.account, workspaces: tenancy.workspaces },
         condition: { ...EVERY_CALL, keys: [key.id] },
         outcome,
         fromMs,

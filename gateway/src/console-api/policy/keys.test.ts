@@ -369,6 +369,21 @@ describe('the page of a key', () => {
     expect((await rig.ask(DEVELOPER, `GET ${KEYS}/${id}`)).json.audit).toEqual([]);
   });
 
+  test('of a key that was moved has the requests of the reader’s workspaces only', async () => {
+    const { id } = await make(ADMIN);
+    await keepCall(rig, id, { cost_nano_usd: '5', status: 500, error: 'upstream_failed', model: 'secret' });
+    await rig.ask(ADMIN, `PATCH ${KEYS}/${id}`, { workspace: 'blue' });
+    await keepCall(rig, id, { cost_nano_usd: '7', status: 500, error: 'upstream_failed', model: 'm' });
+    const seen = async (actor: Actor) => {
+      const { json } = await rig.ask(actor, `GET ${KEYS}/${id}`);
+      const { hour_requests } = (await rig.ask(actor, `GET /accounts/team/key-requests?keys=${id}`)).json;
+      const models = json.errors.map(({ model }: { model: string }) => model).sort();
+      return [models, json.days.at(-1).cost_nano_usd, json.key.week_nano_usd.at(-1), json.hour_requests, hour_requests];
+    };
+    expect(await seen(ADMIN)).toEqual([['m', 'secret'], '12', '12', 2, 2]);
+    expect(await seen(person('per_blue', 'team', 'viewer', ['blue']))).toEqual([['m'], '7', '7', 1, 1]);
+  });
+
   test('model access: the first failed check ends the list, as text', async () => {
     await rig.run('workspaces.set', { id: 'red', models: ['m', 'unpriced'] });
     const { id } = await make(ADMIN, { models: ['m*', 'o*', 'unpriced'] });

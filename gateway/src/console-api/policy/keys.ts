@@ -178,7 +178,7 @@ const WEEK_DAYS = 7;
 export async function showKeys(
   parts: PolicyParts,
   keys: readonly StoredKey[],
-  tenancy: Pick<Tenancy, 'account' | 'may'>,
+  tenancy: Tenancy,
   nowMs: number,
 ): Promise<ShownKey[]> {
   const [first] = keys;
@@ -200,6 +200,7 @@ export async function showKeys(
     readBudgetStates(parts, [...bindings.values()].flat()),
     readSpans(parts.usage, {
       account: first.accountId,
+      workspaces: tenancy.workspaces,
       timeZone: zone,
       by: 'key',
       ids,
@@ -248,12 +249,7 @@ function showActor({ deps }: PolicyParts, id: string | null, names: ReadonlyMap<
 }
 
 /** Throws Error where the list does not contain the key. */
-export async function showKey(
-  parts: PolicyParts,
-  key: StoredKey,
-  tenancy: Pick<Tenancy, 'account' | 'may'>,
-  nowMs: number,
-): Promise<ShownKey> {
+export async function showKey(parts: PolicyParts, key: StoredKey, tenancy: Tenancy, nowMs: number): Promise<ShownKey> {
   const [shown] = await showKeys(parts, [key], tenancy, nowMs);
   if (shown === undefined) throw new Error(`the key ${key.id} could not be shown`);
   return shown;

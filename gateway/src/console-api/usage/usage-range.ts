@@ -81,6 +81,8 @@ function refuse(step: UsageStep): never {
 
 interface SpansQuestion {
   readonly account: string;
+  /** Of keys: the workspaces whose requests count; null: all. A key may have been moved. */
+  readonly workspaces?: readonly string[] | null;
   /** The account's time zone. */
   readonly timeZone: string;
   readonly by: 'key' | 'workspace';
@@ -95,7 +97,7 @@ const IDS_OF_A_QUESTION = 100;
 /** For each id with a call: the sums of each span; null: no call. Without latencies. */
 export async function readSpans(
   usage: Pick<UsageReader, 'readUsage'>,
-  { account, timeZone, by, ids, bounds }: SpansQuestion,
+  { account, workspaces = null, timeZone, by, ids, bounds }: SpansQuestion,
 ): Promise<ReadonlyMap<string, UsageBuckets>> {
   const spans = new Map<string, UsageBuckets>();
   const buckets = bounds.slice(0, -1);
@@ -105,7 +107,7 @@ export async function readSpans(
   for (let first = 0; first < ids.length; first += IDS_OF_A_QUESTION) {
     const some = ids.slice(first, first + IDS_OF_A_QUESTION);
     questions[first] = {
-      tenant: { account, workspaces: by === 'workspace' ? some : null },
+      tenant: { account, workspaces: by === 'workspace' ? some : workspaces },
       condition: { ...EVERY_CALL, keys: by === 'key' ? some : null },
       fromMs,
       toMs,
