@@ -102,6 +102,19 @@ test('invitations of an operator to other accounts end with their membership, or
   }
 });
 
+test('a change of a member to what they are changes nothing, and their invitations stay', async () => {
+  const admin = await inviteMember(rig, owner, { email: 'same@example.com', role: 'admin' });
+  const { json } = await invite(admin, { email: 'guest@example.com' });
+  const notedBefore = rig.notes.length;
+  for (const body of [{}, { role: 'admin' }, { role: 'admin', workspaces: null }]) {
+    const changed = await owner.ask(`PATCH /accounts/default/members/${admin.person}`, { body });
+    expect([changed.status, changed.json.role]).toEqual([200, 'admin']);
+  }
+  expect(rig.notes.slice(notedBefore)).toEqual([]);
+  expect((await rig.browser().ask(`GET /invitations/${tokenOf(json)}`)).json.valid).toBe(true);
+  await owner.ask(`DELETE /accounts/default/members/${admin.person}`);
+});
+
 test('the audit trail has each invitation that ends with its inviter’s rights, or with a newer one', async () => {
   const admin = await inviteMember(rig, owner, { email: 'inviter@example.com', role: 'admin' });
   const notedBefore = rig.notes.length;

@@ -3,6 +3,7 @@
  * remove owners; no one grants rights that they don't have. Also looks up the names of people.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { createTurns } from '../../lib/turns.ts';
 import type { InvitationRow, PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
@@ -208,6 +209,7 @@ export function createMembers(parts: MembersParts): Members {
           role: role ?? before.role,
           workspaces: workspaces === undefined ? before.workspaces : workspaces,
         };
+        if (isDeepStrictEqual(rights, { role: before.role, workspaces: before.workspaces })) return before;
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
         const withdrawn = await withdrawnWith(before);
