@@ -205,6 +205,8 @@ describe('a second factor', () => {
     expect(`${row?.secret} ${row?.recovery_codes}`).not.toContain(recovery[1]);
 
     expect((await second.ask('POST /me/totp/remove', { body: { password: OWNER.password } })).status).toBe(200);
+    expect((await second.ask('POST /me/totp/remove', { body: { password: OWNER.password } })).status).toBe(200);
+    expect(rig.notes.slice(noted).filter(({ act }) => act === 'person.second_factor_off')).toHaveLength(1);
     const fourth = rig.browser();
     expect((await signIn(fourth, OWNER.password, '192.0.2.1', 'tia@example.com')).json).toEqual({ state: 'signed_in' });
   });

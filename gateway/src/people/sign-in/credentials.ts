@@ -116,7 +116,7 @@ export function createCredentials(parts: CredentialsParts): Credentials {
         api.disableTwoFactor({ body: { password }, ...request }),
       );
       sendCookies(headers, who.arrival, outgoing);
-      await recordAct(who, 'person.second_factor_off');
+      if (who.signedIn.person.second_factor === 1) await recordAct(who, 'person.second_factor_off');
     },
   };
 }
