@@ -12,6 +12,15 @@ test('a use is the time and the first product of the user agent', () => {
   expect(use).toMatchObject({ atMs: 6_000, client: null });
 });
 
+test('a use after the system clock was set back is the last one', () => {
+  const use = newKeyUse();
+  noteUse(use, new Headers({ 'user-agent': 'curl/8' }), 86_405_000);
+  noteUse(use, new Headers(), 86_404_500);
+  expect(use).toMatchObject({ atMs: 86_405_000, client: 'curl/8' });
+  noteUse(use, new Headers({ 'user-agent': 'codex/1' }), 5_000);
+  expect(use).toMatchObject({ atMs: 5_000, client: 'codex/1' });
+});
+
 test('an invalid product is ignored, and a long one is truncated', () => {
   for (const [agent, client] of [
     ['OpenAI/JS 6.1.0', 'OpenAI/JS'],

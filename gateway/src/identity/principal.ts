@@ -98,7 +98,7 @@ export function newKeyUse(): KeyUse {
 
 /** Records a call of the secret at `atMs`. */
 export function noteUse(use: KeyUse, headers: Headers, atMs: number): void {
-  if (atMs - use.atMs < NOTED_EVERY_MS) return;
+  if (Math.abs(atMs - use.atMs) < NOTED_EVERY_MS) return;
   use.atMs = atMs;
   use.client = readClient(headers.get('user-agent'));
 }

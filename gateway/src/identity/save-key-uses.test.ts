@@ -64,6 +64,10 @@ test('the use of each secret survives a restart, and stored use is not written a
   await restoreKeyUses(after, store.keyUses);
   expect(useOf(after, 'aa')).toEqual({ atMs: 7_000, client: 'codex/1', keptAtMs: 7_000 });
   expect(useOf(after, 'bb')).toEqual({ atMs: 5_000, client: null, keptAtMs: 5_000 });
+  // The system clock was set back.
+  Object.assign(useOf(after, 'bb') ?? {}, { atMs: 4_000 });
+  await saveKeyUses(after, store.keyUses);
+  expect((await store.keyUses.read()).find(({ hash }) => hash === 'bb')?.atMs).toBe(4_000);
   // A secret that is no longer valid is forgotten with the next write.
   await store.policies.save([{ of: 'key', isNew: false, key: { ...KEY, previousHash: null } }]);
   putKey(after, { ...KEY, previousHash: null });

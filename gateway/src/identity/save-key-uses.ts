@@ -31,9 +31,9 @@ export function startSavingKeyUses(
   };
 }
 
-/** Stores each use that is newer than its stored one. Rejects on failure; the next run stores it. */
+/** Stores each use that differs from its stored one. Rejects on failure; the next run stores it. */
 export async function saveKeyUses({ byHash }: Pick<KeyDirectory, 'byHash'>, book: KeyUseStore): Promise<void> {
-  const fresh = [...byHash].filter(([, { use }]) => use.atMs > use.keptAtMs);
+  const fresh = [...byHash].filter(([, { use }]) => use.atMs !== use.keptAtMs);
   const kept = fresh.map(([hash, { use }]) => ({ hash, atMs: use.atMs, client: use.client }));
   await book.save(kept);
   for (const [index, [, { use }]] of fresh.entries()) use.keptAtMs = kept[index]?.atMs ?? use.keptAtMs;
