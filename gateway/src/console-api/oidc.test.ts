@@ -248,3 +248,19 @@ test('an unreachable service is reported and retried; an unknown one is not foun
   expect((await ask('elsewhere')).status).toBe(404);
   await other.close();
 });
+
+test('the name of a new user is one visible line', async () => {
+  for (const [nth, [name, shown]] of [
+    ['Eve\n\nYour account is locked', 'Eve  Your account is locked'],
+    ['\u202e', 'eve1@example.com'],
+    ['n'.repeat(5_000), 'n'.repeat(100)],
+  ].entries()) {
+    const email = `eve${nth}@example.com`;
+    const body = { email, role: 'viewer', workspaces: null };
+    expect((await owner.ask('POST /accounts/default/invitations', { body })).status).toBe(200);
+    oidc.claims = { sub: `eve${nth}`, email, email_verified: true, name };
+    const browser = rig.browser();
+    expect((await comeBack(browser)).location).toBe('/app');
+    expect((await browser.ask('GET /session')).json.person.name).toBe(shown);
+  }
+});

@@ -1,5 +1,6 @@
 /** Defines the shape of a row in the console API's route table, and the schemas that the routes share. */
 import { z } from 'zod';
+import { isDisturbing, NAME_CHARACTERS_MAX } from '../../people/person-name.ts';
 import type { Permission } from '../../people/roles.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 
@@ -69,15 +70,13 @@ export const filterLabels = z.array(
 export const explanation = z
   .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
   .nullable();
-/** Lines of their own, or a reversed order, in emails and lists. Some scripts need U+200C and U+200D. */
-const DISTURBING = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u;
 /** Names given by users. */
 export const givenName = z
   .string()
   .trim()
   .min(1, 'enter a name')
-  .max(100, 'at most 100 characters')
-  .refine((name) => !DISTURBING.test(name), 'found a line break or an invisible character; leave it out');
+  .max(NAME_CHARACTERS_MAX, `at most ${NAME_CHARACTERS_MAX} characters`)
+  .refine((name) => !isDisturbing(name), 'found a line break or an invisible character; leave it out');
 export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');
 export const nothing = z.object({});
 

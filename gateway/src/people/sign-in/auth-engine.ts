@@ -8,6 +8,7 @@ import { generateId } from '../../identity/key-format.ts';
 import type { Secret } from '../../lib/secret.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import { readEmail } from '../email-address.ts';
+import { toPlainName } from '../person-name.ts';
 import { CLIENT_ADDRESS_HEADER, COOKIE_PREFIX } from './auth-cookies.ts';
 import { createAuthRows } from './auth-rows.ts';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
@@ -170,7 +171,7 @@ function renderService({ id, issuer, clientId, clientSecret }: OidcService, base
     pkce: true,
     accountSubject: ({ tokens, profile }: Identified) => requireSubject(tokens.idToken, profile.sub),
     mapProfileToUser: (profile: Record<string, unknown>) => ({
-      name: typeof profile.name === 'string' && profile.name !== '' ? profile.name : String(profile.email ?? ''),
+      name: (typeof profile.name === 'string' && toPlainName(profile.name)) || String(profile.email ?? ''),
     }),
   };
 }
