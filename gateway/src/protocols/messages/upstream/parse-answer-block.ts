@@ -7,7 +7,7 @@ import type { Citation, JsonText } from '../../../generation/part.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { fitsBlock } from '../stream/stream-grammar.ts';
 
@@ -118,8 +118,13 @@ export function startBlockParser(block: JsonObject, json: JsonText, place: Block
   }
 }
 
-/** A call's initial arguments, used if no delta follows. */
+/**
+ * A call's initial arguments, used if no delta follows. Hosts that translate for chat models may leave them as text:
+ * https://github.com/nielspeter/claude-code-proxy/pull/13 (2026-04-22).
+ */
 function inputOf(block: JsonObject, json: JsonText): JsonText {
+  const text = asText(block.input);
+  if (text !== null) return parseObject(text) === null ? '{}' : text;
   return asObject(block.input) === null ? '{}' : (memberText(json, 'input') ?? '{}');
 }
 

@@ -50,6 +50,24 @@ test('vector 49: digits, order and duplicate keys survive in tool calls and opaq
   ]);
 });
 
+test('keeps the arguments of a call that are the text of an object, and of no other text', () => {
+  const read = (input: unknown) => {
+    const block = { type: 'tool_use', id: 't', name: 'get', input };
+    const stream = [
+      record('message_start', { message: { ...message, content: [], stop_reason: null } }),
+      record('content_block_start', { index: 0, content_block: block }),
+      record('content_block_stop', { index: 0 }),
+      record('message_delta', { delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 6 } }),
+      record('message_stop'),
+    ];
+    const whole = foldGeneration(events({ ...message, content: [block] }));
+    expect(foldedStream(stream.join(''))).toEqual(whole);
+    return whole.parts.map((part) => part.kind === 'tool_call' && part.arguments);
+  };
+  expect(read('{"n": 1.0}')).toEqual(['{"n": 1.0}']);
+  for (const other of ['', '[1]', 'now', 5, null]) expect(read(other)).toEqual(['{}']);
+});
+
 test('reports why the model refused, and finish reason other if none was given', () => {
   const details = { type: 'refusal', explanation: 'blocked' };
   expect(foldGeneration(events({ content: [], stop_reason: 'refusal', stop_details: details }))).toMatchObject({
