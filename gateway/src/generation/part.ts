@@ -115,6 +115,8 @@ export interface OpaquePart {
   readonly words: string | null;
   /** Its issuer wants it back with the tool calls after it, even if the client's format cannot carry it. */
   readonly returns?: true;
+  /** Of an image that a model made: its address, or its bytes as a `data:` URL. */
+  readonly imageUrl?: string | undefined;
 }
 
 /**
@@ -135,7 +137,7 @@ interface Placed {
 export type Part = Placed &
   (TextPart | ReasoningPart | RefusalPart | ToolCallPart | ToolResultPart | MediaPart | DocumentPart | OpaquePart);
 
-/** Media that a model made, which no client's format can carry back. */
+/** Media that a model made. Only images have a place in another format: in answers to clients of chat. */
 export const MEDIA_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video']);
 
 /** The content to seal of a part that its issuer wants back; null: another part, or a medium. */

@@ -149,6 +149,8 @@ export interface GenerationClient extends ClientFormat {
   readonly betaHeader?: string;
   /** Its answers have a place for what only the gateway reads when it comes back. */
   readonly carriesSeals: boolean;
+  /** Its answers have a place for images that a model made. Absent: they have none. */
+  readonly showsImages?: true;
   /** The name by which the caller is told that earlier reasoning was left out. */
   readonly reasoningMember: string;
 }

@@ -66,7 +66,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     client,
     context,
     readAnswer: (body) => pipeOf(rendered, request).pipe(upstream.parseAnswer(body)),
-    lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
+    lossesIn: (generation) => lossesIn(generation, plan.request, rendered, client.showsImages === true),
     listen(generation) {
       if (!generation.parts.some(isKept)) return;
       const onEvent = plan.startListening();
@@ -102,10 +102,16 @@ export function translate(plan: TranslationPlan): UpstreamCall {
  * Parts of the request that the answer does not honor and parts of the answer that cannot be carried, in the caller's
  * terms.
  */
-function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
+function lossesIn(
+  generation: Generation,
+  { named }: GenerationRequest,
+  { extractsJson }: RenderedRequest,
+  showsImages: boolean,
+): string[] {
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (generation.reported === 'compaction') losses.push('compaction');
   for (const part of generation.parts) {
+    if (part.kind === 'opaque' && part.imageUrl !== undefined && showsImages) continue;
     if (part.kind === 'opaque' && MEDIA_TYPES.has(part.type) && !losses.includes(part.type)) losses.push(part.type);
   }
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');

@@ -235,15 +235,38 @@ test('the prompt is counted by Google, and by the gateway where Google does not'
   expect(estimated).toBeLessThan(30);
 });
 
-test('a generated picture, which no client format can show, is named as lost', async () => {
+describe('a picture that the model drew', () => {
   const parts = [{ text: 'The pier:' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }];
-  pair.fake.script(MODEL, [{ json: { candidates: [{ content: { parts }, finishReason: 'STOP' }] } }]);
-  const response = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Draw.' }] }),
+  const answer = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' }, index: 0 };
+  const draw = (path: string, more: object = {}) =>
+    fetch(`${pair.gateway.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Draw.' }], ...more }),
+    });
+
+  test('is an image of the message in chat', async () => {
+    pair.fake.script(MODEL, [{ json: answer }]);
+    const response = await draw('/v1/chat/completions');
+    expect(response.headers.get('x-tollgate-dropped')).toBeNull();
+    expect(object(JSON.parse(await response.text()))?.choices).toMatchObject([
+      { message: { content: 'The pier:', images: [image] }, finish_reason: 'stop' },
+    ]);
   });
-  expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, 'image']);
+
+  test('is an image of a delta in a stream of chat', async () => {
+    pair.fake.script(MODEL, [{ records: [`data: ${JSON.stringify(answer)}\r\n\r\n`] }]);
+    const response = await draw('/v1/chat/completions', { stream: true });
+    const deltas = (await response.text()).match(/"delta":\{"images":.*?\},"finish_reason"/g) ?? [];
+    expect(deltas).toEqual([`"delta":${JSON.stringify({ images: [image] })},"finish_reason"`]);
+  });
+
+  test('is named as lost in a format without a place for it', async () => {
+    pair.fake.script(MODEL, [{ json: answer }]);
+    const response = await draw('/v1/messages', { max_tokens: 64 });
+    expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, 'image']);
+  });
 });
 
 test.each([false, true])('vector 14: a malformed call goes out once more, stream %p', async (stream) => {

@@ -41,6 +41,9 @@ function renderMessage({ parts, finish_reason, explanation }: Generation): Writa
   const refusal = textOf(parts, 'refusal') || (finish_reason === 'refusal' ? (explanation ?? '') : '');
   const calls = parts.filter((part) => part.kind === 'tool_call');
   const annotations = annotationsOf(parts);
+  const images = parts.flatMap((part) =>
+    part.kind === 'opaque' && part.imageUrl !== undefined ? [part.imageUrl] : [],
+  );
   // No parts at all: empty content; only reasoning, calls or a refusal: null content (vectors 19, 20, 59).
   const saidNone = content === '' && (refusal !== '' || parts.some(({ kind }) => kind !== 'text'));
   return {
@@ -50,8 +53,14 @@ function renderMessage({ parts, finish_reason, explanation }: Generation): Writa
     reasoning_content: reasoning === '' ? undefined : reasoning,
     tool_calls: calls.length === 0 ? undefined : calls.map(renderCall),
     annotations: annotations.length === 0 ? undefined : annotations,
+    images: images.length === 0 ? undefined : images.map(renderImage),
     extra_content: textSignatureOf(parts),
   };
+}
+
+/** An image that a model made, in OpenRouter's form: OpenAI's has none (https://openrouter.ai/docs/features/multimodal/image-generation, 2026-11-28). */
+export function renderImage(url: string, index: number): WritableJson {
+  return { type: 'image_url', image_url: { url }, index };
 }
 
 function textOf(parts: readonly Part[], kind: 'text' | 'reasoning' | 'refusal'): string {

@@ -12,7 +12,7 @@ import { finishWord } from '../shared/finish-words.ts';
 import { renderLogprobs } from '../shared/logprobs.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { ChatGrammar, type ChatStep } from '../stream/stream-grammar.ts';
-import { renderSignature } from './render-answer.ts';
+import { renderImage, renderSignature } from './render-answer.ts';
 
 const ROLE_DELTA = '{"role":"assistant","content":""}';
 const DONE_RECORD = 'data: [DONE]\n\n';
@@ -34,6 +34,7 @@ class ChatStreamRenderer implements StreamRenderer {
   #frame: ChunkFrame;
   #contentChars = 0;
   readonly #annotations: WritableJson[] = [];
+  #images = 0;
   #refused = false;
   #usage: Usage | null = null;
 
@@ -101,8 +102,11 @@ class ChatStreamRenderer implements StreamRenderer {
   }
 
   #begin(part: number, opening: PartOpening): string {
-    // Content that only another format has is omitted.
-    if (opening.kind === 'opaque') return '';
+    // Other content that only another format has is omitted.
+    if (opening.kind === 'opaque') {
+      const { imageUrl } = opening.part;
+      return imageUrl === undefined ? '' : this.#delta({ images: [renderImage(imageUrl, this.#images++)] });
+    }
     const index = this.#grammar.toolCalls;
     this.#parts.set(part, openPart(opening, this.#frame, index, this.#contentChars));
     if (opening.kind !== 'tool_call') return '';

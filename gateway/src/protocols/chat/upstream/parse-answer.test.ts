@@ -148,3 +148,14 @@ test('pages named beside the answer are cited by its text, unless it cites pages
   expect(citationsIn({ citations: urls }, { annotations })).toMatchObject([{ url: urls[1], start: 0, end: 3 }]);
   expect(citationsIn({ citations: urls }, { content: '' })).toEqual([]);
 });
+
+test('images are parts after the text before them, for formats that can show or name them', () => {
+  const url = 'data:image/png;base64,aGk=';
+  const message = { content: 'The pier:', images: [{ type: 'image_url', image_url: { url } }, null, { image_url: 5 }] };
+  const body = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+  const { parts } = foldGeneration(parseAnswer(Buffer.from(JSON.stringify(body))));
+  expect(parts).toMatchObject([
+    { kind: 'text', text: 'The pier:' },
+    { kind: 'opaque', type: 'image', imageUrl: url },
+  ]);
+});

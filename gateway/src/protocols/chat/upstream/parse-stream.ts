@@ -2,6 +2,7 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { type FinishReason, type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import type { Citation, JsonText } from '../../../generation/part.ts';
+import { writeJson } from '../../../wire/json-writer.ts';
 import { valueText } from '../../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
@@ -167,6 +168,7 @@ export class AnswerReader {
     if (typeof content === 'string') this.#addText('text', content);
     else if (Array.isArray(content)) for (const piece of piecesOf(content)) this.#addText(piece.kind, piece.text);
     if (typeof refusal === 'string') this.#addText('refusal', refusal);
+    if (Array.isArray(message.images)) for (const image of message.images) this.#addImage(asObject(image));
     if (message.annotations !== undefined) this.#readAnnotations(message.annotations);
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
       this.isUsageFinal = false;
@@ -184,6 +186,17 @@ export class AnswerReader {
     if (this.#open?.kind !== kind) this.#openText(kind);
     if (kind === 'text') this.#contentChars += text.length;
     if (this.#open !== null) this.queue.add({ kind: 'text_delta', part: this.#open.part, text });
+  }
+
+  /** OpenRouter's form of images that a model made. */
+  #addImage(image: JsonObject | null): void {
+    const imageUrl = asText(asObject(image?.image_url)?.url);
+    if (imageUrl === null) return;
+    this.isUsageFinal = false;
+    this.#endText();
+    const native = { origin: 'chat', json: writeJson({ image_url: { url: imageUrl } }) };
+    const part = { kind: 'opaque', type: 'image', native, words: null, imageUrl } as const;
+    this.queue.add({ kind: 'part_end', part: this.queue.begin({ kind: 'opaque', part }) });
   }
 
   #openText(kind: TextKind): void {

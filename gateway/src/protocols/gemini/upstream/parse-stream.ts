@@ -288,7 +288,9 @@ export class AnswerReader {
     this.#endPart();
     if (part.inlineData === undefined && part.fileData === undefined) this.#usage.noteServerTool();
     const type = mediumOf(part) ?? SERVER_PARTS.find((name) => part[name] !== undefined) ?? 'part';
-    const opaque = { kind: 'opaque', type, native: { origin: 'gemini', json }, words: null, returns: true } as const;
+    const imageUrl = type === 'image' ? imageUrlOf(part) : undefined;
+    const native = { origin: 'gemini', json };
+    const opaque = { kind: 'opaque', type, native, words: null, returns: true, imageUrl } as const;
     this.#add({ kind: 'part_end', part: this.#begin({ kind: 'opaque', part: opaque }) });
   }
 
@@ -333,6 +335,13 @@ export class AnswerReader {
   #add(event: GenerationEvent): void {
     if (!this.isOver) this.#events.push(event);
   }
+}
+
+function imageUrlOf({ inlineData, fileData }: JsonObject): string | undefined {
+  const inline = asObject(inlineData);
+  const data = asText(inline?.data);
+  if (data !== null) return `data:${asText(inline?.mimeType) ?? ''};base64,${data}`;
+  return asText(asObject(fileData)?.fileUri) ?? undefined;
 }
 
 /** The kind of a generated medium (image, audio, video); null: the part is no medium. */
