@@ -30,7 +30,10 @@ const IMAGE_ANSWER_BYTES = 512 * 1024 * 1024;
 
 const raised = new WeakMap<Limits, AnswerLimits>();
 
-/** The limits of the answers of a call: images, also within Responses, are larger than texts. Contract, 10.14. */
+/**
+ * The limits of the answers of a call: images, also within generated answers, are larger than texts. Contract, 10.14. One
+ * of Gemini's with 4K may have 40 MB: https://github.com/Wei-Shaw/sub2api/pull/874 (2026-03-09).
+ */
 export function answerLimits({ protocol, settings }: AnsweredCall): AnswerLimits {
   const { limits } = settings.config;
   if (protocol.answersImages !== true) return limits;

@@ -47,6 +47,7 @@ function configFor(fakeUrl: string): object {
     'tunedModels/t': target('google', 'tunedModels/t'),
     'only-chat': { ...target('lab', 'ok'), protocols: ['chat'] },
     x: target('google', 'ok'),
+    drawing: target('google', 'drawing'),
   };
   return {
     defaults: { routing: { max_extra_attempts: 0 } },
@@ -77,6 +78,22 @@ beforeAll(async () => {
   fake.script('tunedModels/t', { answer: 'ok' });
 }, 60_000);
 afterAll(() => pair.stop());
+
+test('an image that is longer than any text arrives in a stream of Gemini and of chat', async () => {
+  const data = 'A'.repeat(9 * 1024 * 1024);
+  const parts = [{ inlineData: { mimeType: 'image/png', data } }];
+  const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
+  pair.fake.script('drawing', { records: [`data: ${JSON.stringify(answer)}\r\n\r\n`] });
+  const own = await streamed(pair, 'drawing', HELLO);
+  expect([own.status, own.text.includes(data), finishesIn(own.text)]).toEqual([200, true, ['STOP']]);
+  const response = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${pair.gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'drawing', stream: true, messages: [{ role: 'user', content: 'Draw.' }] }),
+  });
+  const text = await response.text();
+  expect([text.includes(data), text.endsWith('data: [DONE]\n\n')]).toEqual([true, true]);
+});
 
 describe.each(Object.keys(SIDES))('upstream %s', (side) => {
   test('answers in text, plain and streamed, with counters and cost', async () => {

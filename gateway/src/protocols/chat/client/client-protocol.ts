@@ -156,6 +156,7 @@ export const chatClient: GenerationClient = {
   renderAnswer,
   cutReason: 'length',
   carriesSeals: false,
+  answersImages: true,
   showsImages: true,
   reasoningMember: 'messages[].reasoning',
   statusOf,

@@ -25,6 +25,7 @@ export const geminiClient: GenerationClient = {
   startsWithInputTokens: false,
   startStreamRenderer,
   renderAnswer,
+  answersImages: true,
   cutReason: 'MAX_TOKENS',
   carriesSeals: true,
   reasoningMember: 'contents[].parts[].thought',
