@@ -106,13 +106,13 @@ export const LIMITS = {
     'sseRecordBytesMax',
     '8MiB',
     '1KiB',
-    'One event of a provider’s stream; a larger one is an error of the provider. In formats whose answers may have images (chat, Responses, Gemini, images) at least 64 MiB.',
+    'One event of a provider’s stream; a larger one is an error of the provider. With images (Responses, images, Gemini and its providers) at least 64 MiB.',
   ),
   response_bytes_max: bytes(
     'responseBytesMax',
     '256MiB',
     '1KiB',
-    'One plain answer of a provider; a larger one is an error of the provider. In formats whose answers may have images (chat, Responses, Gemini, images) at least 512 MiB.',
+    'One plain answer of a provider; a larger one is an error of the provider. With images (Responses, images, Gemini and its providers) at least 512 MiB.',
   ),
   error_body_bytes_max: bytes('errorBodyBytesMax', '64KiB', '1KiB', 'Bytes read of a provider’s error body.'),
   slow_reader_bytes_max: bytes(

@@ -23,6 +23,7 @@ type AnswerLimits = Pick<Limits, 'errorBodyBytesMax' | 'responseBytesMax' | 'sse
 interface AnsweredCall {
   readonly protocol: Pick<ClientProtocol, 'answersImages'>;
   readonly settings: { readonly config: { readonly limits: Limits } };
+  readonly target?: { readonly upstream: { readonly protocols: readonly string[] } } | null;
 }
 
 const IMAGE_RECORD_BYTES = 64 * 1024 * 1024;
@@ -31,12 +32,12 @@ const IMAGE_ANSWER_BYTES = 512 * 1024 * 1024;
 const raised = new WeakMap<Limits, AnswerLimits>();
 
 /**
- * The limits of the answers of a call: images, also within generated answers, are larger than texts. Contract, 10.14. One
- * of Gemini's with 4K may have 40 MB: https://github.com/Wei-Shaw/sub2api/pull/874 (2026-03-09).
+ * The limits of the answers of a call: images, also within Responses and of Gemini, are larger than texts. Contract, 10.14.
+ * One of Gemini's with 4K may have 40 MB: https://github.com/Wei-Shaw/sub2api/pull/874 (2026-03-09).
  */
-export function answerLimits({ protocol, settings }: AnsweredCall): AnswerLimits {
+export function answerLimits({ protocol, settings, target }: AnsweredCall): AnswerLimits {
   const { limits } = settings.config;
-  if (protocol.answersImages !== true) return limits;
+  if (protocol.answersImages !== true && target?.upstream.protocols.includes('gemini') !== true) return limits;
   let found = raised.get(limits);
   if (found === undefined) {
     found = {

@@ -156,7 +156,6 @@ export const chatClient: GenerationClient = {
   renderAnswer,
   cutReason: 'length',
   carriesSeals: false,
-  answersImages: true,
   showsImages: true,
   reasoningMember: 'messages[].reasoning',
   statusOf,
