@@ -125,12 +125,14 @@ interface CredentialDialogProps {
 
 export function EditCredential({ provider, credential, onClose }: CredentialDialogProps) {
   const { account } = useAccount();
-  const [fields, setFields] = useState(() => fieldsOf(credential));
+  // A snapshot: others may change the credential while this form is open.
+  const [{ weight, organisation, models }] = useState(credential);
+  const opened = { weight, organisation, models };
+  const [fields, setFields] = useState(() => fieldsOf(opened));
   const change = useAction('PATCH /accounts/{account}/providers/{provider}/credentials/{credential}', TOUCHES);
   const submit = () => {
     if (weightError(fields.weight) !== null) return;
-    const { weight, organisation, models } = credential;
-    const body = changesOf({ weight, organisation, models }, parseSettings(fields));
+    const body = changesOf(opened, parseSettings(fields));
     if (isEmpty(body)) return onClose();
     change.mutate(
       { path: { account, provider, credential: credential.name }, body },

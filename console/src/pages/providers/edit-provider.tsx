@@ -21,17 +21,19 @@ interface EditProviderProps {
 export function EditProvider({ provider, kind, credentials, onClose }: EditProviderProps) {
   const { account } = useAccount();
   const path = { account, provider: provider.name };
+  // A snapshot: others may change the provider while this form is open.
+  const [opened] = useState({ settings: provider.settings, base_url: provider.entered_base_url });
   const [texts, setTexts] = useState<ProviderTexts>({
-    settings: provider.settings,
+    settings: opened.settings,
     secrets: {},
-    baseUrl: provider.entered_base_url ?? '',
+    baseUrl: opened.base_url ?? '',
   });
   const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const test = useAction('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
   const error = change.error ?? test.error;
   const { settings, base_url, credentials: given } = bodyOf(texts);
   const changes = {
-    ...changesOf({ settings: provider.settings, base_url: provider.entered_base_url }, { settings, base_url }),
+    ...changesOf(opened, { settings, base_url }),
     ...(isEmpty(given) ? {} : { credentials: given }),
   };
   const submit = () => {

@@ -93,4 +93,24 @@ describe.skipIf(!HAS_BROWSER)('the credentials of a provider (needs Chromium for
     expect(items).toEqual(['Test', 'Edit…', 'Replace secret…', 'Remove from rotation']);
     expect(await page.getByRole('menuitem', { name: 'Remove from rotation' }).isDisabled()).toBe(true);
   });
+
+  test('sends only what its form changed, also where others changed the provider meanwhile', async () => {
+    await openPage(page, `${gateway.url}/app/providers`);
+    await choose('Actions for lab', 'Edit…');
+    const base_url = 'https://moved.example.com/v1';
+    await must(
+      api.ask('PATCH /accounts/default/providers/lab', {
+        body: { base_url, credentials: { api_key: 'canary-moved-6789' } },
+      }),
+    );
+    // Behind the form the page shows the newer state.
+    await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/providers'));
+    await page.getByText('moved.example.com').first().waitFor();
+    await field('API key').fill('canary-fourth-2345');
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await press('Save changes');
+    expect((await sent).postDataJSON()).toEqual({ credentials: { api_key: 'canary-fourth-2345' } });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(visitor.faults()).toEqual([]);
+  });
 });
