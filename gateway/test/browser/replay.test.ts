@@ -111,6 +111,18 @@ describe.skipIf(!HAS_BROWSER)('replay (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('a comparison in which no request has a price says so', async () => {
+    await page.route('**/what-if?*', async (route) => {
+      const json = await (await route.fetch()).json();
+      const none = { requests: 0, now_nano_usd: '0', then_nano_usd: '0', by_model: [], by_key: [] };
+      await route.fulfill({ json: { ...json, ...none, unpriced: 3 } });
+    });
+    await openPage(page, `${gateway.url}/app/logs?q=model:ok&other_model=think`);
+    await page.getByText('Not included: 3 requests without a price.').waitFor();
+    await page.unroute('**/what-if?*');
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('a conversation goes on, and survives leaving the page and a reload', async () => {
     await openPage(page, `${gateway.url}/app/playground`);
     const remove = page.getByRole('button', { name: 'Remove stored request' });

@@ -93,10 +93,11 @@ function Comparison({ query, model }: Pick<WhatIfSheetProps, 'query' | 'model'>)
         </div>
       )}
       <Totals all={all} />
+      {all.requests === 0 && <Notes notes={notIncluded(all)} />}
       {all.requests > 0 && (
         <>
           <Section title="Uncertainty">
-            <Notes all={all} />
+            <Notes notes={notesOf(all)} />
           </Section>
           <Section title="By model">
             <Table
@@ -153,10 +154,10 @@ function Total({ name, children }: { readonly name: string; readonly children: R
   );
 }
 
-function Notes({ all }: { readonly all: WhatIfPage }) {
+function notesOf(all: WhatIfPage): readonly string[] {
   const { model } = all;
   const isSame = all.then_low_nano_usd === all.then_nano_usd && all.then_high_nano_usd === all.then_nano_usd;
-  const notes = [
+  return [
     isSame
       ? `Tokens: ${model} counts tokens like the models that answered.`
       : `Tokens: ${model} counts tokens differently, so expect ${amountText(all.then_low_nano_usd)} to ${amountText(all.then_high_nano_usd)}. Text in scripts other than Latin may differ more.`,
@@ -167,11 +168,21 @@ function Notes({ all }: { readonly all: WhatIfPage }) {
       `Cache: ${amountText(all.then_uncached_nano_usd)} if nothing were cached. The recorded cache reads and writes are used.`,
     all.tiered > 0 &&
       `Tiers: ${counted(all.tiered, 'request')} used a service tier and are computed at the list price.`,
-    all.unpriced > 0 && `Not included: ${counted(all.unpriced, 'request')} without a price.`,
-    all.other_formats > 0 &&
-      `Not included: ${counted(all.other_formats, 'request')} of other formats, such as embeddings, images or batches.`,
+    ...notIncluded(all),
     `Price: that of ${all.provider}, the first target of ${model}.`,
   ].filter((note) => note !== false);
+}
+
+/** Why there may be fewer requests than were listed, or none. */
+function notIncluded({ unpriced, other_formats }: WhatIfPage): readonly string[] {
+  return [
+    unpriced > 0 && `Not included: ${counted(unpriced, 'request')} without a price.`,
+    other_formats > 0 &&
+      `Not included: ${counted(other_formats, 'request')} of other formats, such as embeddings, images or batches.`,
+  ].filter((note) => note !== false);
+}
+
+function Notes({ notes }: { readonly notes: readonly string[] }) {
   return (
     <ul className="flex list-disc flex-col gap-1 pl-4 text-ink-2">
       {notes.map((note) => (
