@@ -71,6 +71,9 @@ export default function AlertsPage() {
           </Section>
         </>
       )}
+      {data !== undefined && (filters.open ?? filters.edit) !== undefined && (open ?? edited) === undefined && (
+        <p className="text-ink-2">The alert was deleted.</p>
+      )}
       {open !== undefined && <RuleSheet key={open.id} account={account.account} rule={open} onClose={close} />}
       {mayWrite && data !== undefined && edited !== undefined && (
         <AlertDialog

@@ -131,6 +131,9 @@ export default function LimitsPage() {
           )}
         </>
       )}
+      {data !== undefined && filters.open !== undefined && open === undefined && (
+        <p className="text-ink-2">There are no limits any more for what this link names: {filters.open}.</p>
+      )}
       {open !== undefined && (
         <CapsSheet
           key={subjectKey(open.subject)}

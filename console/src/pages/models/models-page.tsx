@@ -125,7 +125,7 @@ export default function ModelsPage() {
   const { data, error, refetch } = useReply('GET /accounts/{account}/models', { path: { account: account.account } });
   const text = search.q ?? '';
   const found = data === undefined ? [] : findModels(data.models, text);
-  const open = data?.models.find(({ name }) => name === search.model);
+  const open = data?.models.find(({ name, aliases }) => [name, ...aliases].includes(search.model ?? ''));
   return (
     <Page
       title="Models"
@@ -176,6 +176,11 @@ export default function ModelsPage() {
         >
           Add a provider with its credential, and its models are listed here.
         </Empty>
+      )}
+      {data !== undefined && search.model !== undefined && open === undefined && (
+        <p className="text-ink-2">
+          No model {search.model} is available here: it was removed or renamed, or its provider is not in use.
+        </p>
       )}
       {data !== undefined && data.models.length > 0 && found.length === 0 && (
         <Empty

@@ -50,6 +50,9 @@ export default function ProvidersPage() {
           Add a provider with its credential to make its models available immediately.
         </Empty>
       )}
+      {data !== undefined && shown !== undefined && data.providers.every(({ name }) => name !== shown) && (
+        <p className="text-ink-2">There is no provider {shown} any more.</p>
+      )}
       {data !== undefined && (
         <ul className="grid gap-3 lg:grid-cols-2">
           {data.providers.map((provider) => (

@@ -131,6 +131,9 @@ export default function WorkspacesPage() {
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <SkeletonRows rows={3} />}
+      {data !== undefined && filters.open !== undefined && open === undefined && (
+        <p className="text-ink-2">There is no workspace {filters.open} that you have access to.</p>
+      )}
       {data !== undefined && (
         <Table
           label="Workspaces"

@@ -150,9 +150,32 @@ describe.skipIf(!HAS_BROWSER)('navigation (needs Chromium for Linux on x64)', ()
     expect(await here()).toBe('/app/workspaces');
   });
 
+  test('an address that names what is gone says so', async () => {
+    for (const [address, words] of [
+      ['workspaces?open=gone', 'There is no workspace gone'],
+      ['models?model=gone', 'No model gone is available here'],
+      ['providers?provider=gone', 'There is no provider gone any more.'],
+      ['limits?open=end_user+gone', 'There are no limits any more for what this link names: end_user gone.'],
+      ['alerts?open=gone', 'The alert was deleted.'],
+      ['billing?open=gone', 'There is no account gone.'],
+    ]) {
+      await openPage(page, `${seeded.gateway.url}/app/${address}`);
+      await page.getByText(words as string).waitFor();
+    }
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('an unknown address shows an error page', async () => {
     await page.goto(`${seeded.gateway.url}/app/nothing`);
     await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     expect(visitor.faults()).toEqual([]);
+  });
+
+  test('a query with a fault is answered without a name of the API', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/logs?q=colour%3Ared`);
+    const alert = page.getByRole('alert').filter({ hasText: 'colour' });
+    await alert.waitFor();
+    expect(await alert.innerText()).toMatch(/^Found the field/);
+    expect(visitor.faults(400)).toEqual([]);
   });
 });
