@@ -53,4 +53,12 @@ describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', ()
     expect(await here()).toBe('/app/keys?account=default');
     expect(visitor.faults()).toEqual([]);
   });
+
+  test('of an account without a workspace leads its owner to create one', async () => {
+    await openPage(page, `${gateway.url}/app?account=acme`);
+    await page.getByText('API keys belong to workspaces. Create one first.').waitFor();
+    await page.getByRole('link', { name: 'Create workspace' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor();
+    expect(visitor.faults()).toEqual([]);
+  });
 });

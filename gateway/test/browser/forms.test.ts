@@ -163,6 +163,22 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('that removes the last limit of a user closes without a word about a broken link', async () => {
+    await must(
+      api.ask('PUT /accounts/default/limits/end_user/user-8', {
+        body: { caps: { rpm: 10, tpm: null, concurrency: null, budget_usd: null, budget_window: null } },
+      }),
+    );
+    await openPage(page, `${gateway.url}/app/limits?open=end_user+user-8`);
+    await page.getByRole('textbox', { name: 'Requests/min' }).fill('');
+    await button('Save limits').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText(/Saved limits|Removed/).waitFor();
+    expect(await page.getByText('There are no limits any more').count()).toBe(0);
+    expect(page.url()).not.toContain('user-8');
+    expect(visitor.faults()).toEqual([]);
+  });
+
   test('shows the field that keeps a price from being set, in a closed part too', async () => {
     await openPage(page, `${gateway.url}/app/models?model=demo`);
     await button('Set price').click();

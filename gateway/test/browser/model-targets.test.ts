@@ -92,4 +92,14 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     expect(json.definition).toEqual({ targets: others, routing: { strategy: 'latency' } });
     expect(visitor.faults(409)).toEqual([]);
   });
+
+  test('say why none can be added where the providers cannot be read', async () => {
+    const fault = { error: { code: 'store_unavailable', message: 'the store cannot be read' } };
+    await page.route('**/accounts/default/providers', (route) => route.fulfill({ status: 503, json: fault }));
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    await press('Edit targets');
+    await dialog().getByText('The store cannot be read').waitFor();
+    await page.unroute('**/accounts/default/providers');
+    expect(visitor.faults(409, 503)).toEqual([]);
+  });
 });

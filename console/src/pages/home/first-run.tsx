@@ -88,7 +88,7 @@ function NothingToCall({
       <p className="text-ink-2">
         {isModel
           ? 'Add a provider to make its models available. Its credential is encrypted and never shown to clients.'
-          : 'API keys belong to workspaces. Ask an owner or admin for access to one.'}
+          : `API keys belong to workspaces. ${mayMend ? 'Create one first.' : 'Ask an owner or admin for access to one.'}`}
       </p>
       {mayMend && (
         <p>

@@ -74,7 +74,7 @@ export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
       label="Targets"
       submitLabel="Save targets"
       busy={create.isPending || change.isPending}
-      error={create.error ?? change.error}
+      error={create.error ?? change.error ?? providers.error}
       members={[]}
       wide
       onSubmit={submit}

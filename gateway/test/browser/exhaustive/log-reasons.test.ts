@@ -41,6 +41,7 @@ describe.skipIf(!HAS_BROWSER)('reasons on the logs page (needs Chromium for Linu
     await page.getByRole('button', { name: /^Reason\s*Model not allowed/ }).click();
     await page.getByText('Reasons', { exact: true }).click();
     await page.getByRole('table', { name: 'Reasons of failed requests' }).waitFor();
+    await page.getByText('Numbers in a reason are those of its newest request.').waitFor();
   });
 
   test('a period without failures says so', async () => {

@@ -75,7 +75,7 @@ export default function ReasonTable({ account, query, onOpen }: ReasonTableProps
         {data.other_groups > 0 && `; the largest ${data.groups.length} are listed`}
         {data.counted_from !== null &&
           `, counted since ${exactTime(data.counted_from, zone)}: choose a shorter range for the rest`}
-        .
+        . Numbers in a reason are those of its newest request.
       </p>
       <Table
         label="Reasons of failed requests"
