@@ -110,6 +110,26 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     expect(await overhangs()).toEqual([]);
   });
 
+  test('with reduced motion nothing moves for ever', async () => {
+    await open('/app/logs?live=1');
+    const live = page.getByRole('group', { name: 'Live tail' });
+    await live.waitFor();
+    const endless =
+      'document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === Infinity).length';
+    expect(await page.evaluate(endless)).toBe(0);
+  });
+
+  test('with forced colors the colors of a legend and the chosen range stay visible', async () => {
+    await page.emulateMedia({ forcedColors: 'active' });
+    await open('/app/usage?range=7d');
+    await page.locator('[style*="background"]').first().waitFor();
+    const styleOf = (selector: string, member: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${member}`);
+    expect(await styleOf('[style*="background"]', 'forcedColorAdjust')).toBe('none');
+    expect(await styleOf('label:has(> input:checked)', 'textDecorationLine')).toBe('underline');
+    await page.emulateMedia({ forcedColors: 'none' });
+  });
+
   test('the counters over the live tail count new requests', async () => {
     await open('/app/logs?live=1');
     const counter = page.getByText(/^\d[\d,]* requests?$/).first();
