@@ -59,9 +59,12 @@ const SUBJECTS: Readonly<Record<Gauge['subject']['kind'], string>> = {
   model: 'model',
 };
 
-/** Names the subject of a rule: `workspace research`, or `this API key` on the key's own page. */
-export function subjectName({ kind, id }: Gauge['subject'], ownKey: string | null): string {
-  return kind === 'key' && id === ownKey ? 'this API key' : `${subjectKind(kind)} ${id}`;
+/**
+ * Names the subject of a rule: `workspace research`, or `this API key` on the key's own page. `name`: what people call
+ * the subject.
+ */
+export function subjectName({ kind, id }: Gauge['subject'], ownKey: string | null, name = id): string {
+  return kind === 'key' && id === ownKey ? 'this API key' : `${subjectKind(kind)} ${name}`;
 }
 
 export function subjectKind(kind: Gauge['subject']['kind']): string {

@@ -10,13 +10,15 @@ interface GaugeBarProps {
   readonly gauge: Gauge;
   /** Shows a label above the bar: what it measures, and subject limit it is. */
   readonly named?: boolean;
+  /** The name of its subject. Default: the id. */
+  readonly subject?: string;
   /** The key of the page. */
   readonly ownKey?: string | null;
   /** Shows who set the limit, for subjects with limits of two layers. */
   readonly layered?: boolean;
 }
 
-export function GaugeBar({ gauge, named = false, ownKey = null, layered = false }: GaugeBarProps) {
+export function GaugeBar({ gauge, named = false, subject: called, ownKey = null, layered = false }: GaugeBarProps) {
   const nowMs = useNow();
   const { sort, limit, used, held } = gauge;
   const usedPercent = Math.min(100, percentOf(used, limit));
@@ -24,7 +26,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null, layered = false 
   const full = usedPercent + heldPercent;
   const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
   const name = gaugeName(gauge);
-  const subject = `${subjectName(gauge.subject, ownKey)}${layered ? `, set by the ${gauge.layer}` : ''}`;
+  const subject = `${subjectName(gauge.subject, ownKey, called)}${layered ? `, set by the ${gauge.layer}` : ''}`;
   const short = (amount: string) => (sort === 'budget' ? shortUsd(amount) : gaugeAmount(sort, amount));
   const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} reserved of ${gaugeAmount(sort, limit)}`;
   return (

@@ -36,6 +36,7 @@ beforeEach(async () => {
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const name = () => page.getByRole('dialog').getByLabel('Name', { exact: true });
+const sheetOf = (subject: string) => page.getByRole('dialog', { name: `Limits for ${subject}` });
 const sheet = () => page.getByRole('dialog', { name: 'Edit night run' });
 /** Once it has the focus. */
 const wrongField = () => page.locator('input[aria-invalid="true"]:focus');
@@ -160,6 +161,14 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     const { nodes } = await must(api.ask('GET /accounts/default/limits'));
     const { caps } = nodes.find(({ name }: { name: string }) => name === 'user-7');
     expect(caps).toEqual({ ...none, rpm: 10, budget_usd: '5', budget_window: 'month' });
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('of a key’s limits names the key, not its id, also to screen readers', async () => {
+    await openPage(page, `${gateway.url}/app/limits?open=key+${key}`);
+    await sheetOf('night run').waitFor();
+    expect(await page.getByRole('meter', { name: 'Requests/min, API key night run' }).count()).toBe(2);
+    expect(await sheetOf('night run').innerText()).not.toContain(key);
     expect(visitor.faults()).toEqual([]);
   });
 

@@ -95,7 +95,13 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
         {node !== null && node.gauges.length > 0 && (
           <section aria-label="Current use" className="grid gap-4 rounded-md border border-line bg-sunken p-3">
             {node.gauges.map((gauge) => (
-              <GaugeBar key={`${gauge.layer} ${gauge.sort}`} gauge={gauge} named layered={node.other_caps !== null} />
+              <GaugeBar
+                key={`${gauge.layer} ${gauge.sort}`}
+                gauge={gauge}
+                subject={node.name}
+                named
+                layered={node.other_caps !== null}
+              />
             ))}
           </section>
         )}

@@ -210,7 +210,7 @@ function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row
     cell: (row) => {
       const node = nodeOf(row);
       const gauge = tightestGauge(node.gauges, sort);
-      if (gauge !== undefined) return <GaugeBar gauge={gauge} />;
+      if (gauge !== undefined) return <GaugeBar gauge={gauge} subject={node.name} />;
       return <span className="text-ink-3">{capText(node, sort) ?? <NoLimit />}</span>;
     },
   }));
