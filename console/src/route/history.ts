@@ -85,13 +85,7 @@ function onPop({ state }: PopStateEvent): void {
  * Blocks links and steps back, and makes the browser confirm closing the window, until the returned function is called.
  */
 export function holdPage(): () => void {
-  const holder = {};
-  holders.add(holder);
-  const release = confirmClosing();
-  return () => {
-    holders.delete(holder);
-    release();
-  };
+  return enter(holders, {});
 }
 
 /**
@@ -99,16 +93,15 @@ export function holdPage(): () => void {
  * function is called. What the console does itself, such as closing a form that was saved, is not stopped.
  */
 export function askBeforeLeaving(ask: () => void): () => void {
-  askers.add(ask);
-  const release = confirmClosing();
-  return () => {
-    askers.delete(ask);
-    release();
-  };
+  return enter(askers, ask);
 }
 
-function confirmClosing(): () => void {
+function enter<Member>(members: Set<Member>, member: Member): () => void {
   const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
+  members.add(member);
   addEventListener('beforeunload', onLeave);
-  return () => removeEventListener('beforeunload', onLeave);
+  return () => {
+    members.delete(member);
+    removeEventListener('beforeunload', onLeave);
+  };
 }

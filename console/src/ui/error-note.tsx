@@ -12,7 +12,7 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
     <div role="alert" className="flex items-start gap-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">
       <CircleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-red" />
       <div className="min-w-0 flex-1">
-        <p className="text-ink">{sentence(withoutPath(error.message))}</p>
+        <p className="text-ink">{sentence(error.message.replace(/^q: /, ''))}</p>
         {(page !== null || onRetry !== undefined) && (
           <p className="mt-1 flex gap-3">
             {page !== null && (
@@ -42,13 +42,6 @@ export function memberError(error: ApiError | null, member: string): string | nu
 /** Whether every invalid member has a field, which shows its error. */
 export function isPlaced({ faults }: ApiError, members: readonly string[]): boolean {
   return faults.length > 0 && faults.every(({ member }) => members.includes(member));
-}
-
-/** The words of the API without its name of the query, and with targets as forms number them. */
-function withoutPath(message: string): string {
-  return message.replace(/^q: /, '').replace(/^targets\.(\d+)(?:\.(\w+))?: /, (_, at: string, member?: string) => {
-    return `target ${Number(at) + 1}${member === undefined ? '' : `, ${member.replaceAll('_', ' ')}`}: `;
-  });
 }
 
 function sentence(text: string): string {
