@@ -11,7 +11,8 @@ import { type Pair, startPair } from '../harness/start-pair.ts';
 const LAB_KEY = 'lab-credential-55bb';
 const STATUSES = [400, 401, 402, 403, 404, 405, 408, 409, 413, 418, 422, 429, 500, 502, 503, 504, 520, 529];
 const AS_IT_CAME = [400, 404, 413, 422];
-const OUR_ACCOUNT = [401, 402, 403];
+/** Our account, or our address of the provider: a repetition does not help. */
+const OURS = [401, 402, 403, 405];
 const PROTOCOLS = ['chat', 'messages'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 let pair: Pair;
@@ -78,7 +79,7 @@ function wantedType(protocol: Protocol, status: number): string {
 /** SDKs repeat a 500 that a fault of upstream's caused, so it names a delay; one of the operator's account does not. */
 function wantedDelay(status: number): string | null {
   if (status === 429) return '60';
-  return AS_IT_CAME.includes(status) || OUR_ACCOUNT.includes(status) ? null : '5';
+  return AS_IT_CAME.includes(status) || OURS.includes(status) ? null : '5';
 }
 
 interface Asked extends Awaited<ReturnType<typeof ask>> {
