@@ -2,7 +2,7 @@
 import {
   Activity,
   Bell,
-  Boxes,
+  Box,
   CreditCard,
   FlaskConical,
   FolderTree,
@@ -43,7 +43,7 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
     { path: '/app/keys', name: 'API keys', icon: KeyRound, key: 'k', needs: 'keys.read' },
     { path: '/app/limits', name: 'Limits', icon: Gauge, key: 'i', needs: 'limits.read' },
     { path: '/app/guardrails', name: 'Guardrails', icon: ShieldCheck, key: 'd', needs: 'guardrails.read' },
-    { path: '/app/models', name: 'Models', icon: Boxes, key: 'm', needs: 'models.read' },
+    { path: '/app/models', name: 'Models', icon: Box, key: 'm', needs: 'models.read' },
     { path: '/app/playground', name: 'Playground', icon: FlaskConical, key: 'y', needs: 'models.read' },
   ],
   [
