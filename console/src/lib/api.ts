@@ -93,7 +93,7 @@ export async function ask<Route extends ConsoleRoute>(
 
 /** The gateway may have carried out what it could not report. */
 function cutOff(method: string): string {
-  const what = 'The connection broke before the gateway’s reply was complete.';
+  const what = 'The gateway’s reply was cut off.';
   return method === 'GET' ? what : `${what} Your change may have been saved: check before you repeat it.`;
 }
 

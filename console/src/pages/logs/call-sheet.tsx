@@ -3,7 +3,7 @@
  * visible to the user.
  */
 
-import { FlaskConical, MessagesSquare, Scale } from 'lucide-react';
+import { FlaskConical, MessageSquare, Scale } from 'lucide-react';
 import { part } from '../../lib/part.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -84,7 +84,7 @@ function Actions({ detail }: { readonly detail: CallDetail }) {
       </Link>
       {session !== null && (
         <Link to="/app/sessions/$session" names={{ session }} className={buttonClasses()}>
-          <MessagesSquare size={14} aria-hidden="true" />
+          <MessageSquare size={14} aria-hidden="true" />
           Show session
         </Link>
       )}
