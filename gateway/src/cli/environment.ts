@@ -3,6 +3,7 @@
  * command and no parser.
  */
 import type { Json } from '../control/command.ts';
+import { HIDDEN } from '../lib/hidden-characters.ts';
 
 /** A command's view of the world: every command prints through it, so that tests can read its output. */
 export interface CliEnvironment {
@@ -75,7 +76,7 @@ export function printObject({ stdout }: Pick<CliEnvironment, 'stdout'>, value: o
  * text.
  */
 export function makeVisible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
+  return text.replace(HIDDEN, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
 function pad(cell: string, width: number): string {

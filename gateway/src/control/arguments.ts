@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PriceError, parseUsd } from '../billing/money.ts';
 import { DATA_TAG } from '../config/config.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
+import { HIDDEN, HIDDEN_IN_NAME } from '../lib/hidden-characters.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/limits.ts';
 import { BODY_POLICIES, CACHE_MODES, HOLD_MODES, type KeyTags } from '../store/ports/records.ts';
@@ -71,25 +72,17 @@ const CACHE_SECONDS_FAULT = ({ input }: { readonly input?: unknown }) =>
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
 /** Text of 1 to `lengthMax` characters that cannot disturb a terminal, a log line or a header. */
-function plainText(lengthMax: number, without: (text: string) => string = (text) => text) {
-  return z.string().refine((text) => text.length <= lengthMax && isPlain(without(text)), {
+function plainText(lengthMax: number, hidden = HIDDEN) {
+  const isPlain = (text: string) => text.replaceAll(HIDDEN, '').trim() !== '' && text.search(hidden) === -1;
+  return z.string().refine((text) => text.length <= lengthMax && isPlain(text), {
     error: (issue) =>
       `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, no control characters`,
   });
 }
 
-function isPlain(text: string): boolean {
-  return text.trim() !== '' && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(text);
-}
+export const keyName = plainText(NAME_LENGTH_MAX, HIDDEN_IN_NAME);
 
-/** Invisible characters that Persian words and many emoji need. */
-const JOINERS = /[\u200c\u200d]/g;
-
-const shownName = () => plainText(NAME_LENGTH_MAX, (name) => name.replace(JOINERS, ''));
-
-export const keyName = shownName();
-
-export const accountName = shownName();
+export const accountName = plainText(NAME_LENGTH_MAX, HIDDEN_IN_NAME);
 
 /** An id as the user typed it; the command checks whether it exists. */
 export const givenId = plainText(NAME_LENGTH_MAX);

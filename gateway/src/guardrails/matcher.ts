@@ -42,15 +42,15 @@ const AFTER_ESCAPE = new RegExp(`(?:${IN_TEXT.source}|${IN_ADDRESS.source})$`);
 const AFTER_IN_TEXT = new RegExp(`(?:${IN_TEXT.source})$`);
 const LAST = charClass(/[0-9A-Fa-fmnrt]/);
 
-/** Whether an escape ends here. */
-export function isAfterEscape(text: string, at: number): boolean {
-  return isIn(LAST, text.charCodeAt(at - 1)) && AFTER_ESCAPE.test(text.slice(Math.max(0, at - CONTEXT_LENGTH), at));
+/** Tells whether an escape ends at a place. */
+function endingWith(form: RegExp): (text: string, at: number) => boolean {
+  return (text, at) =>
+    isIn(LAST, text.charCodeAt(at - 1)) && form.test(text.slice(Math.max(0, at - CONTEXT_LENGTH), at));
 }
 
-/** As `isAfterEscape`, but for the escapes of addresses, which are also a part of e-mail addresses. */
-export function isAfterEscapeInText(text: string, at: number): boolean {
-  return isIn(LAST, text.charCodeAt(at - 1)) && AFTER_IN_TEXT.test(text.slice(Math.max(0, at - CONTEXT_LENGTH), at));
-}
+export const isAfterEscape = endingWith(AFTER_ESCAPE);
+/** Not after the escapes of addresses, which are also a part of e-mail addresses. */
+export const isAfterEscapeInText = endingWith(AFTER_IN_TEXT);
 
 /** The source of a pattern that matches where no character of the class comes before, unless it ends an escape. */
 export function notAfter({ source }: RegExp): string {

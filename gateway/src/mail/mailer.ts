@@ -44,7 +44,7 @@ export function createMailer(
   server: () => Pick<ServerConfig, 'smtp' | 'publicUrl'>,
   { ca, timeoutMs = TIMEOUT_MS }: { readonly ca?: string; readonly timeoutMs?: number } = {},
 ): SendMail {
-  /** The recipients who were refused for now, by the id of a message that others have. */
+  /** Recipients that the server deferred, by the id of a message that others have. */
   const left = new Map<string, readonly string[]>();
   return async (mail) => {
     const { smtp: config, publicUrl } = server();
@@ -104,7 +104,7 @@ export function createMailer(
   };
 }
 
-/** Of all recipients together, the reply is one for now if there is any. */
+/** 5xx: final; 4xx defers (RFC 5321, 4.2.1). If all recipients were refused, the reply is one that defers, if there is any. */
 function isForGood(refusal: Error): boolean {
   return 'responseCode' in refusal && typeof refusal.responseCode === 'number' && refusal.responseCode >= 500;
 }

@@ -1,8 +1,5 @@
-/**
- * Escapes what JSON leaves as it is and a terminal or a reader of lines does not: control characters from U+007F on,
- * line separators, and marks without a glyph, which can reverse a line.
- */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Escapes what JSON leaves as it is and a terminal or a reader of lines does not, such as U+0085 or U+202E. */
+import { HIDDEN } from '../lib/hidden-characters.ts';
 
 /** `json` has no line breaks. It stands for the same value afterwards. */
 export function escapeHidden(json: string): string {

@@ -156,8 +156,7 @@ export class CallTargets<Failure extends FailedAttempt> implements PlaceListener
     if (upstream.credentials.length > 1) this.#tracked?.onHead(head.headers, performance.now(), Date.now());
     // A gateway before the provider answers with these, and knows no limits.
     else if (head.status < 500) {
-      const { lastAnswers } = this.#call.deps.choice.headroom;
-      lastAnswers.set(upstream.key, { head, nowMs: performance.now(), unixMs: Date.now() });
+      this.#call.deps.choice.headroom.lastAnswers.set(upstream.key, { head, nowMs: performance.now() });
     }
   }
 

@@ -224,7 +224,7 @@ describe('backup', () => {
     }
     expect(readFileSync(database).equals(readFileSync(copy))).toBe(true);
     for (const companion of ['-wal', '-shm']) rmSync(`${database}${companion}`);
-    // The journal brings what came after the backup.
+    // The journal has the blocks after the backup.
     const restored = await openStore({ dataDir: killed });
     expect(restored.recovered).toEqual({ posted: 0, voided: 0 });
     await restored.close();

@@ -1,6 +1,7 @@
 /** Defines the shape of a row in the console API's route table, and the schemas that the routes share. */
 import { z } from 'zod';
-import { isDisturbing, NAME_CHARACTERS_MAX } from '../../people/person-name.ts';
+import { HIDDEN_IN_NAME } from '../../lib/hidden-characters.ts';
+import { NAME_CHARACTERS_MAX } from '../../people/person-name.ts';
 import type { Permission } from '../../people/roles.ts';
 import { RECORDED_PROTOCOLS } from '../../protocols/names.ts';
 
@@ -76,7 +77,7 @@ export const givenName = z
   .trim()
   .min(1, 'enter a name')
   .max(NAME_CHARACTERS_MAX, `at most ${NAME_CHARACTERS_MAX} characters`)
-  .refine((name) => !isDisturbing(name), 'found a line break or an invisible character; leave it out');
+  .refine((name) => name.search(HIDDEN_IN_NAME) === -1, 'found a line break or an invisible character; leave it out');
 export const email = z.email('expected an email address, such as ada@example.com').max(254, 'at most 254 characters');
 export const nothing = z.object({});
 

@@ -3,6 +3,7 @@
  * keys that belong to no team. Keys keep their secrets: LiteLLM stores their SHA-256.
  */
 import { createHash } from 'node:crypto';
+import { HIDDEN_IN_NAME } from '../../lib/hidden-characters.ts';
 import { type PlannedCaps, type PlannedSpend, planCaps } from './caps.ts';
 import { noteColumns } from './columns.ts';
 import type { Notes } from './notes.ts';
@@ -348,12 +349,7 @@ function keyName(row: Row): string {
 
 /** As names are accepted here. */
 function plainName(name: string): string {
-  return (
-    name
-      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-      .trim()
-      .slice(0, 128) || 'imported'
-  );
+  return name.replace(HIDDEN_IN_NAME, ' ').trim().slice(0, 128) || 'imported';
 }
 
 function sha256Of(text: string): string {

@@ -188,7 +188,7 @@ describe('headroom', () => {
     const headroom = new Headroom();
     const { upstream: single } = targetOf([{}]);
     expect(headroom.statedShareOf(single, 0, 0)).toBeNull();
-    headroom.lastAnswers.set(single.key, { head: { headers: limits(1_000, 300) }, nowMs: 0, unixMs: 0 });
+    headroom.lastAnswers.set(single.key, { head: { headers: limits(1_000, 300) }, nowMs: 0 });
     expect([1, 60_000].map((nowMs) => headroom.statedShareOf(single, 0, nowMs))).toEqual([0.3, 1]);
   });
 });

@@ -72,11 +72,10 @@ export class SentCall {
   }
 }
 
-/** What came of an answer. `unixMs` is the time of `nowMs`. */
+/** The head of an answer, and its time. */
 interface Answered {
   readonly head: { readonly headers: readonly HeaderLine[] };
   readonly nowMs: number;
-  readonly unixMs: number;
 }
 
 export class Headroom {
@@ -123,7 +122,8 @@ export class Headroom {
     const answered = this.lastAnswers.get(pool.key);
     if (answered === undefined) return null;
     const meter = new Meter();
-    meter.learn(new SentCall(meter), readAllowances(answered.head.headers, answered.nowMs, answered.unixMs));
+    const unixMs = Date.now() - (nowMs - answered.nowMs);
+    meter.learn(new SentCall(meter), readAllowances(answered.head.headers, answered.nowMs, unixMs));
     return meter.shareOf(nowMs);
   }
 
