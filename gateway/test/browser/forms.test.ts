@@ -213,8 +213,8 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await button('Actions for spare-lab').click();
     await page.getByRole('menuitem', { name: 'Credentials…' }).click();
     await page
+      .getByRole('dialog')
       .getByRole('button', { name: /^Actions for/ })
-      .last()
       .click();
     await page.getByRole('menuitem', { name: 'Replace secret…' }).click();
     await button('Replace secret').click();
