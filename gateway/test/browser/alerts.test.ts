@@ -3,6 +3,7 @@
  * actions on a rule.
  */
 import { describe, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../harness/eventually.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
@@ -27,14 +28,16 @@ describe.skipIf(!HAS_BROWSER)('alerts (needs Chromium for Linux on x64)', () => 
     await page.setViewportSize({ width: 1440, height: 900 });
     await openPage(page, `${gateway.url}/app`);
     let interactions = 0;
-    const click = async (name: string | RegExp, role: 'link' | 'button') => {
+    const click = async (target: Locator) => {
       interactions += 1;
-      await untilSettled(page, () => page.getByRole(role, { name }).last().click());
+      await untilSettled(page, () => target.click());
     };
-    await click(/^Alerts/, 'link');
-    await click('Create alert', 'button');
-    await click('Create alert', 'button');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const create = (within: Page | Locator) => within.getByRole('button', { name: 'Create alert', exact: true });
+    const dialog = page.getByRole('dialog', { name: 'Create alert' });
+    await click(page.getByRole('link', { name: /^Alerts/ }));
+    await click(create(page));
+    await click(create(dialog));
+    await dialog.waitFor({ state: 'detached' });
     expect(interactions).toBeLessThanOrEqual(4);
     // One was there before.
     await rules().getByRole('button', { name: 'Actions for Budget used: 80%' }).nth(1).waitFor();

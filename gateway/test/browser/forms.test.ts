@@ -151,7 +151,7 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await must(api.ask(limits, { body: { caps: { ...none, rpm: 10 } } }));
     await openPage(page, `${gateway.url}/app/limits`);
     await button('Add end-user limit').click();
-    await page.getByLabel('End user', { exact: true }).last().fill('user-7');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'End user', exact: true }).fill('user-7');
     await button('Save limits').click();
     await page.getByText('Enter at least one limit.').waitFor();
     await wrongField().waitFor();

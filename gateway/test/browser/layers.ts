@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../console-api/api-visitor.ts';
 import type { PageNames } from './console-pages.ts';
+import { choose as chooseFrom, press as pressIn } from './press.ts';
 import { AGENT_RUN } from './seed-session.ts';
 
 export interface Layer {
@@ -17,16 +18,16 @@ export interface Layer {
 
 type Step = (page: Page) => Promise<void>;
 
-/** Presses a button of the page, or of the open dialog. */
-function press(name: string | RegExp): Step {
-  return (page) => page.getByRole('button', { name, exact: true }).last().click();
+/** What has the button: the page, or the dialog of this name. */
+const within = (page: Page, dialog: string | undefined) =>
+  dialog === undefined ? page : page.getByRole('dialog', { name: dialog });
+
+function press(name: string | RegExp, dialog?: string): Step {
+  return (page) => pressIn(within(page, dialog), name);
 }
 
-function choose(trigger: string, item: string): Step {
-  return async (page) => {
-    await press(trigger)(page);
-    await page.getByRole('menuitem', { name: item, exact: true }).click();
-  };
+function choose(trigger: string, item: string, dialog?: string): Step {
+  return (page) => chooseFrom(within(page, dialog), trigger, item);
 }
 
 /** Chooses the row with this name for an act. */
@@ -66,10 +67,12 @@ function menu(path: string, name: string, open: Layer['open'] = press(name)): La
   return { ...layer(path, name, open), role: 'menu' };
 }
 
+const VIEWS = 'Saved views';
 const KEY = 'billing-api';
 const OF_KEY = `Actions for ${KEY}`;
 const PROVIDER = 'backup-lab';
 const OF_PROVIDER = `Actions for ${PROVIDER}`;
+const POOL = `Credentials of ${PROVIDER}`;
 const OF_CREDENTIAL = 'Actions for default';
 const MEMBER = 'The developer of default';
 const OF_MEMBER = `Actions for ${MEMBER}`;
@@ -87,11 +90,15 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/usage', 'Add filter', press('Filter')),
   layer('/app/usage', 'Reconciliation with ledger', press('Reconcile with ledger')),
   layer('/app/logs', 'Add filter', press('Filter')),
-  layer('/app/logs', 'Saved views', press('Views')),
-  menu('/app/logs', 'Actions for Server errors', steps(press('Views'), press('Actions for Server errors'))),
-  layer('/app/logs', 'Save view', steps(press('Views'), press('Save this page as view…'))),
-  layer('/app/logs', 'Edit Server errors', steps(press('Views'), choose('Actions for Server errors', 'Edit…'))),
-  layer('/app/logs', 'Delete Server errors?', steps(press('Views'), choose('Actions for Server errors', 'Delete…'))),
+  layer('/app/logs', VIEWS, press('Views')),
+  menu('/app/logs', 'Actions for Server errors', steps(press('Views'), press('Actions for Server errors', VIEWS))),
+  layer('/app/logs', 'Save view', steps(press('Views'), press('Save this page as view…', VIEWS))),
+  layer('/app/logs', 'Edit Server errors', steps(press('Views'), choose('Actions for Server errors', 'Edit…', VIEWS))),
+  layer(
+    '/app/logs',
+    'Delete Server errors?',
+    steps(press('Views'), choose('Actions for Server errors', 'Delete…', VIEWS)),
+  ),
   layer('/app/logs', 'Columns', press('Columns')),
   layer(
     ({ request }) => `/app/logs/${request}`,
@@ -123,7 +130,11 @@ export const LAYERS: readonly Layer[] = [
   layer('/app/limits', /^Limits for/, openRow('Account, workspace and API key limits', KEY)),
   layer('/app/limits', 'Add end-user limit', press('Add end-user limit')),
   layer('/app/models', 'GPT-5', openRow('Models', /^gpt-5\b/)),
-  layer('/app/models', 'Targets of lab-small', steps(openRow('Models', /^lab-small/), press('Edit targets'))),
+  layer(
+    '/app/models',
+    'Targets of lab-small',
+    steps(openRow('Models', /^lab-small/), press('Edit targets', 'lab-small')),
+  ),
   layer(
     '/app/models',
     'routed',
@@ -132,16 +143,16 @@ export const LAYERS: readonly Layer[] = [
       await page.getByText('Paste JSON').click();
     }),
   ),
-  layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price'))),
+  layer('/app/models', 'Set price', steps(openRow('Models', /^gpt-5\b/), press('Set price', 'GPT-5'))),
   layer('/app/playground', 'Request as code', press('View code')),
   menu('/app/providers', OF_PROVIDER),
   layer('/app/providers', 'Add provider', press('Add provider')),
   layer('/app/providers', `Edit ${PROVIDER}`, choose(OF_PROVIDER, 'Edit…')),
-  layer('/app/providers', `Credentials of ${PROVIDER}`, openPool),
-  layer('/app/providers', `Add credential to ${PROVIDER}`, steps(openPool, press('Add credential'))),
-  menu('/app/providers', OF_CREDENTIAL, steps(openPool, press(OF_CREDENTIAL))),
-  layer('/app/providers', 'Edit default', steps(openPool, choose(OF_CREDENTIAL, 'Edit…'))),
-  layer('/app/providers', 'Replace secret of default', steps(openPool, choose(OF_CREDENTIAL, 'Replace secret…'))),
+  layer('/app/providers', POOL, openPool),
+  layer('/app/providers', `Add credential to ${PROVIDER}`, steps(openPool, press('Add credential', POOL))),
+  menu('/app/providers', OF_CREDENTIAL, steps(openPool, press(OF_CREDENTIAL, POOL))),
+  layer('/app/providers', 'Edit default', steps(openPool, choose(OF_CREDENTIAL, 'Edit…', POOL))),
+  layer('/app/providers', 'Replace secret of default', steps(openPool, choose(OF_CREDENTIAL, 'Replace secret…', POOL))),
   layer('/app/providers', `Replace models of ${PROVIDER}`, choose(OF_PROVIDER, 'Replace models…')),
   layer('/app/providers', `Models of ${PROVIDER}`, choose(OF_PROVIDER, 'Models…')),
   layer('/app/providers', `Remove ${PROVIDER}?`, choose(OF_PROVIDER, 'Remove provider…')),
@@ -155,7 +166,7 @@ export const LAYERS: readonly Layer[] = [
   layer(
     '/app/members',
     'Share this link',
-    steps(press('Invite member'), type('Email', 'grace@example.com'), press('Create invitation')),
+    steps(press('Invite member'), type('Email', 'grace@example.com'), press('Create invitation', 'Invite member')),
   ),
   layer('/app/members', 'Revoke invitation?', press('Revoke invitation of linus@example.com')),
   layer('/app/billing', 'Top up default', press('Top up')),
@@ -178,6 +189,6 @@ export const LAYERS: readonly Layer[] = [
   layer(
     '/app/me',
     'Add Tollgate to your authenticator app',
-    steps(press('Set up…'), type('Password', PASSWORD), press('Continue')),
+    steps(press('Set up…'), type('Password', PASSWORD), press('Continue', 'Set up two-factor authentication')),
   ),
 ];

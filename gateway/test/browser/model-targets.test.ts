@@ -6,6 +6,7 @@ import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { openOwnConsole } from './open-console.ts';
+import { press } from './press.ts';
 import type { Visitor } from './visitor.ts';
 
 let api: Person;
@@ -20,20 +21,20 @@ openOwnConsole(async (opened) => {
 
 const dialog = () => page.getByRole('dialog', { name: 'Targets of one-model' });
 const second = () => dialog().getByRole('group', { name: 'Target 2' });
-const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click();
+const model = () => page.getByRole('dialog', { name: 'one-model', exact: true });
 
 describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux on x64)', () => {
   test('get a second one with options, which is removed from rotation and returned', async () => {
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
-    await press('Edit targets');
-    await dialog().getByRole('button', { name: 'Add target' }).click();
+    await press(model(), 'Edit targets');
+    await press(dialog(), 'Add target');
     await second().getByLabel('Provider', { exact: true }).selectOption('two');
     await second().getByLabel('Provider’s model').fill('large');
     await second().getByLabel('Weight').fill('1.5');
     await second().getByText('Enter a whole number from 0 to 1000.').waitFor();
     await second().getByLabel('Weight').fill('0');
     await second().getByLabel('Tags').fill('eu');
-    await press('Save targets');
+    await press(dialog(), 'Save targets');
     await dialog().waitFor({ state: 'detached' });
     await page.getByText('two: large').first().waitFor();
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
@@ -46,9 +47,9 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       ],
     });
 
-    await press('Remove from rotation two/large');
+    await press(model(), 'Remove from rotation two/large');
     await page.getByText('Out of rotation', { exact: true }).waitFor();
-    await press('Return to rotation two/large');
+    await press(model(), 'Return to rotation two/large');
     await page.getByText('Out of rotation', { exact: true }).waitFor({ state: 'detached' });
     expect(visitor.faults()).toEqual([]);
   });
@@ -62,10 +63,10 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
       api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: { affinity: 'prefix' } } }),
     );
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
-    await press('Edit targets');
+    await press(model(), 'Edit targets');
     await dialog().getByLabel('Strategy').selectOption('latency');
-    await press('Remove target 2');
-    await press('Save targets');
+    await press(dialog(), 'Remove target 2');
+    await press(dialog(), 'Save targets');
     await dialog().waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
     expect(json.definition).toEqual({
@@ -78,15 +79,15 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     const targets = [{ provider: 'one', model: 'small' }];
     await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets, routing: null } }));
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
-    await press('Edit targets');
-    await dialog().getByRole('button', { name: 'Add target' }).click();
+    await press(model(), 'Edit targets');
+    await press(dialog(), 'Add target');
     const others = [...targets, { provider: 'two', model: 'large' }];
     await must(api.ask('PATCH /accounts/default/routes/one-model', { body: { targets: others } }));
-    await press('Save targets');
+    await press(dialog(), 'Save targets');
     await dialog().getByText('Its targets now: one/small, two/large.').waitFor();
-    await dialog().getByRole('button', { name: 'Remove target 2' }).click();
+    await press(dialog(), 'Remove target 2');
     await dialog().getByLabel('Strategy').selectOption('latency');
-    await press('Save targets');
+    await press(dialog(), 'Save targets');
     await dialog().waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
     expect(json.definition).toEqual({ targets: others, routing: { strategy: 'latency' } });
@@ -97,7 +98,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     const fault = { error: { code: 'store_unavailable', message: 'the store cannot be read' } };
     await page.route('**/accounts/default/providers', (route) => route.fulfill({ status: 503, json: fault }));
     await openPage(page, `${gateway.url}/app/models?model=one-model`);
-    await press('Edit targets');
+    await press(model(), 'Edit targets');
     await dialog().getByText('The store cannot be read').waitFor();
     await page.unroute('**/accounts/default/providers');
     expect(visitor.faults(409, 503)).toEqual([]);

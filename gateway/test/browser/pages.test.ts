@@ -107,7 +107,7 @@ describe.skipIf(!HAS_BROWSER)('over a page (needs Chromium for Linux on x64)', (
     await openPage(page, `${urlOf('full')}${layer.path(full.names)}`);
     await untilSettled(page, async () => {
       await layer.open(page, view.size === 'narrow');
-      await page.getByRole(layer.role, { name: layer.name }).last().waitFor();
+      await page.getByRole(layer.role, { name: layer.name }).waitFor();
     });
     expect(await findBarriers()).toEqual([]);
     expect(await overhangPx()).toBeLessThanOrEqual(0);

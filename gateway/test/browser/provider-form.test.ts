@@ -11,6 +11,7 @@ import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { openOwnConsole } from './open-console.ts';
+import { choose, press } from './press.ts';
 import type { Visitor } from './visitor.ts';
 
 type Kind = Reply<'GET /accounts/{account}/providers'>['kinds'][number];
@@ -51,11 +52,10 @@ afterAll(async () => void (await fake?.stop()));
 
 const dialog = (name = 'Add provider') => page.getByRole('dialog', { name });
 const field = (label: string) => dialog().getByLabel(label, { exact: true });
-const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click();
 
 async function openForm(type: string): Promise<void> {
   await openPage(page, `${gateway.url}/app/providers`);
-  await press('Add provider');
+  await press(page, 'Add provider');
   await field('Type').selectOption(type);
 }
 
@@ -87,7 +87,7 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await field('Key file').fill('{\n  "type": "service_account"\n}');
     expect(await visitor.findBarriers()).toEqual([]);
     const sent = page.waitForRequest((request) => request.method() === 'POST');
-    await press('Add and test');
+    await press(dialog(), 'Add and test');
     expect((await sent).postDataJSON()).toEqual({
       name: 'cloud',
       kind: 'cloud',
@@ -127,11 +127,11 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await openForm('vertex');
     await field('Project').fill('my-project-1');
     await field('Location').fill('evil.com/#');
-    await press('Add and test');
+    await press(dialog(), 'Add and test');
     await dialog().getByText("Found 'evil.com/#', expected a location such as global").waitFor();
     await field('Location').fill('eu');
     await field('Credentials (JSON)').fill('{ "type": "no account" }');
-    await press('Add and test');
+    await press(dialog(), 'Add and test');
     await field('Credentials (JSON)').and(page.locator('[aria-invalid="true"]')).waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
   });
@@ -143,14 +143,13 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     await field('API key').fill('canary-0123456789');
     await field('Base URL').fill(`${fake?.url}/v1`);
     await field('Models').fill('lab-small = ok');
-    await press('Add and test');
+    await press(dialog(), 'Add and test');
     await page.getByText('Added lab. It answered 401: no such key. Enter its credential again.').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'lab' }).getByText('Test failed').first().waitFor();
-    await press('Actions for lab');
-    await page.getByRole('menuitem', { name: 'Credentials…' }).click();
-    await press('Actions for default');
-    await page.getByRole('menuitem', { name: 'Test', exact: true }).click();
-    await dialog('Credentials of lab').getByText('Test failed: It answered 401: no such key.').waitFor();
+    await choose(page, 'Actions for lab', 'Credentials…');
+    const pool = dialog('Credentials of lab');
+    await choose(pool, 'Actions for default', 'Test');
+    await pool.getByText('Test failed: It answered 401: no such key.').waitFor();
     expect(await page.content()).not.toContain('canary');
   });
 
@@ -158,8 +157,7 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     const offered = ['ok', 'lab-small', 'tool'].map((id) => ({ id }));
     fake?.script('models', { json: { data: offered } });
     await openPage(page, `${gateway.url}/app/providers`);
-    await press('Actions for lab');
-    await page.getByRole('menuitem', { name: 'Models…', exact: true }).click();
+    await choose(page, 'Actions for lab', 'Models…');
     const models = dialog('Models of lab');
     const row = (name: string) => models.getByRole('listitem').filter({ has: page.getByTitle(name, { exact: true }) });
     await models.getByText('It has 3 models.').waitFor();
@@ -172,19 +170,18 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     const { json } = await api.ask('GET /accounts/default/models');
     const served = json.models.find(({ name }: { name: string }) => name === 'tool');
     expect(served).toMatchObject({ targets: [{ provider: 'lab', model: 'tool' }], source: 'console' });
-    await press('Close');
+    await models.getByText('Close', { exact: true }).click();
     await models.waitFor({ state: 'detached' });
   });
 
   test('replaces the models of a provider', async () => {
-    await press('Actions for lab');
-    await page.getByRole('menuitem', { name: 'Replace models…' }).click();
+    await choose(page, 'Actions for lab', 'Replace models…');
     const models = dialog('Replace models of lab');
     const lines = models.getByRole('textbox', { name: 'Models' });
     expect(await lines.inputValue()).toBe('lab-small = ok');
     await lines.fill('lab-small = ok\nlab-large = ok');
     expect(await visitor.findBarriers()).toEqual([]);
-    await press('Replace models');
+    await press(models, 'Replace models');
     await models.waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/models');
     expect(json.models.map(({ name }: { name: string }) => name)).toEqual(
@@ -194,23 +191,22 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
 
   test('changes the settings and the address, and tests them before they are saved', async () => {
     await openPage(page, `${gateway.url}/app/providers`);
-    await press('Actions for lab');
-    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    await choose(page, 'Actions for lab', 'Edit…');
     const edit = dialog('Edit lab');
     const address = edit.getByLabel('Base URL', { exact: true });
     const key = edit.getByLabel('API key', { exact: true });
     expect([await address.inputValue(), await key.inputValue()]).toEqual([`${fake?.url}/v1`, '']);
     await address.fill(`${fake?.url}`);
-    await press('Test');
+    await press(edit, 'Test');
     await edit.getByText('and are not sent to another address; enter them again').waitFor();
     await key.and(page.locator(':focus[aria-invalid="true"]')).waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await key.fill('canary-9876543210');
     fake?.script('models', { status: 401, json: { error: { message: 'no such key' } } });
-    await press('Test');
+    await press(edit, 'Test');
     await edit.getByRole('status').getByText('Test failed: It answered 401: no such key.').waitFor();
     fake?.script('models', { json: { data: [{ id: 'ok' }] } });
-    await press('Test');
+    await press(edit, 'Test');
     await edit.getByRole('status').getByText('Test passed: It has one model.').waitFor();
     // The result is that of the fields as they were.
     await key.fill('canary-0000003210');
@@ -228,7 +224,7 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
 
   test('is not offered for a provider of the file', async () => {
     await page.getByText('Configuration file, read-only').waitFor();
-    await press('Actions for filed');
+    await press(page, 'Actions for filed');
     await page.getByRole('menuitem', { name: 'Credentials…' }).waitFor();
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Credentials…', 'Models…']);
     await page.keyboard.press('Escape');

@@ -75,7 +75,7 @@ describe.skipIf(!HAS_BROWSER)('the query bar (needs Chromium for Linux on x64)',
     await page.waitForURL((url) => url.searchParams.get('q') === '"no such text" status:2xx');
     await page.getByText(/^The text (is|was) searched in /).waitFor();
     expect(await page.getByRole('button', { name: 'Live tail' }).isDisabled()).toBe(true);
-    await page.getByRole('button', { name: 'Clear filters' }).last().click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('table', { name: 'Requests, newest first' }).waitFor();
   });
 
