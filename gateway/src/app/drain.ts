@@ -54,9 +54,18 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   await app.close();
 }
 
-/** Closing a connection loses a request that is already on its way, so the client is told first. */
+/**
+ * Closing a connection loses a request that is already on its way, so the client is told first. Two looks have to find
+ * quiet: if the machine did not run this process for a while, the requests of that time are read only after the first.
+ */
 function untilQuiet(lastRequestMs: () => number, hurry: AbortSignal): Promise<void> {
-  return waitUntil(() => performance.now() - lastRequestMs() >= QUIET_MS, QUIET_WITHIN_MS, hurry);
+  let wasQuiet = false;
+  const isQuietAgain = () => {
+    const before = wasQuiet;
+    wasQuiet = performance.now() - lastRequestMs() >= QUIET_MS;
+    return before && wasQuiet;
+  };
+  return waitUntil(isQuietAgain, QUIET_WITHIN_MS, hurry);
 }
 
 function waitUntil(done: () => boolean, atMostMs: number, hurry: AbortSignal | null): Promise<void> {
