@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { hasTerminal } from '../fault/calls.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import type { Side } from '../http-contract/calls.ts';
-import { burst, type Shot } from './burst.ts';
+import { nextAnswer } from '../http-contract/wire.ts';
+import { fire, type Shot } from './burst.ts';
 import { moneyConfig, moneyOf, newPrepaid, verified } from './money-rig.ts';
 
 const AGENTS = 30;
@@ -13,6 +14,7 @@ const MAX_TOKENS = 64_000;
 const PRICE = { input: 15, output: 75 };
 const OUTPUT_TOKENS = 264;
 const COST = 19_965_000n;
+const EVENTS_BEFORE_ALL = 5;
 const WORST = 75_000n * BigInt(MAX_TOKENS);
 
 let pair: Pair;
@@ -20,7 +22,7 @@ beforeAll(async () => {
   const of = (host: Side) => ({ host, price: PRICE });
   pair = await startPair((url) => moneyConfig(url, { 'chat-agent': of('chat'), 'messages-agent': of('messages') }));
   for (const host of ['chat', 'messages']) {
-    pair.fake.script(`${host}-agent`, { answer: `long:${OUTPUT_TOKENS}`, delayBeforeFirstByteMs: 500 });
+    pair.fake.script(`${host}-agent`, { answer: `long:${OUTPUT_TOKENS}`, holdAfterEvent: EVENTS_BEFORE_ALL });
   }
 });
 afterAll(() => pair.stop());
@@ -37,17 +39,17 @@ test(`${AGENTS} parallel streams with max_tokens ${MAX_TOKENS} on 25 USD all pas
       body: { model, max_tokens: MAX_TOKENS, stream: true, messages },
     };
   });
-  const answers = await burst(pair.gateway.url, shots);
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: AGENTS }, () => 200));
-  for (const [index, { text }] of answers.entries()) {
-    expect(hasTerminal(shots[index]?.side ?? 'chat', text)).toBe(true);
+  const clients = await fire(pair.gateway.url, shots);
+  // All run concurrently: none goes on before the last has begun.
+  await pair.fake.waitFor(({ eventsSent }) => eventsSent === EVENTS_BEFORE_ALL, { count: AGENTS, timeoutMs: 20_000 });
+  pair.fake.release();
+  for (const [index, client] of clients.entries()) {
+    const answer = await nextAnswer(client, 0, 20_000);
+    expect(answer?.status).toBe(200);
+    expect(hasTerminal(shots[index]?.side ?? 'chat', answer?.text ?? '')).toBe(true);
+    client.leave();
   }
-  const served = pair.fake.served();
-  expect(served).toHaveLength(AGENTS);
-  // All ran concurrently: the last had arrived before the first ended.
-  expect(Math.max(...served.map(({ arrivedMs }) => arrivedMs))).toBeLessThan(
-    Math.min(...served.map(({ endedMs }) => endedMs ?? 0)),
-  );
+  expect(pair.fake.served()).toHaveLength(AGENTS);
   const charged = COST * BigInt(AGENTS);
   expect(await moneyOf(pair.gateway, customer)).toEqual({
     available: BALANCE - charged,
