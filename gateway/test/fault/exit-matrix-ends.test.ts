@@ -34,7 +34,7 @@ let rig: ExitRig;
 beforeEach(async () => {
   rig = await startExitRig(CELLS, { drain: '0s', drain_streams: '500ms' });
 });
-afterEach(() => rig.stop(), 30_000);
+afterEach(() => rig.stop());
 
 const costOf = ({ usage }: RecordLine) =>
   BigInt(usage.input) * PRICE_NANO.input + BigInt(usage.output) * PRICE_NANO.output;

@@ -22,7 +22,7 @@ beforeAll(async () => {
   };
   await Promise.all(Array.from({ length: LANES }, lane));
 });
-afterAll(() => rig.stop(), 30_000);
+afterAll(() => rig.stop());
 
 function slowness({ ending }: Cell): number {
   return ending.act === 'stop-reading' ? 1 : 0;

@@ -130,5 +130,4 @@ test.each(recordingSets('openai-chat'))(
     expect(wrong).toEqual([]);
     expect(new Set(answered.map(([, { requestId }]) => records.get(requestId)?.request_id)).size).toBe(total);
   },
-  EXHAUSTIVE ? 300_000 : 30_000,
 );

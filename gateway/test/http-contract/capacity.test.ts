@@ -203,25 +203,21 @@ describe('time', () => {
     client.leave();
   });
 
-  exhaustiveTest(
-    'headers that do not come within 10 s cut the connection',
-    async () => {
-      const startMs = performance.now();
-      const clients = await Promise.all([
-        connectRaw(pair.gateway.url),
-        connectRaw(pair.gateway.url),
-        connectRaw(pair.gateway.url),
-      ]);
-      clients[1]?.send('POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nx-a: ');
-      clients[2]?.send('POST /v1/chat/completions HTTP/1.1\r\n');
-      const drip = setInterval(() => clients[2]?.send('x-a: b\r\n'), 1_000);
-      try {
-        await Promise.all(clients.map((client) => client.untilEnd(16_000)));
-      } finally {
-        clearInterval(drip);
-      }
-      expect(performance.now() - startMs).toBeWithin(8_000, 16_000);
-    },
-    20_000,
-  );
+  exhaustiveTest('headers that do not come within 10 s cut the connection', async () => {
+    const startMs = performance.now();
+    const clients = await Promise.all([
+      connectRaw(pair.gateway.url),
+      connectRaw(pair.gateway.url),
+      connectRaw(pair.gateway.url),
+    ]);
+    clients[1]?.send('POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nx-a: ');
+    clients[2]?.send('POST /v1/chat/completions HTTP/1.1\r\n');
+    const drip = setInterval(() => clients[2]?.send('x-a: b\r\n'), 1_000);
+    try {
+      await Promise.all(clients.map((client) => client.untilEnd(16_000)));
+    } finally {
+      clearInterval(drip);
+    }
+    expect(performance.now() - startMs).toBeWithin(8_000, 16_000);
+  });
 });

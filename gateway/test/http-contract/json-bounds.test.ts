@@ -72,7 +72,7 @@ async function expectBound(at: SharedPair, side: Side, most: number, build: Buil
 describe('limit − 1 and limit are taken, limit + 1 is 400', () => {
   for (const side of SIDES) {
     for (const [name, most, build, says] of BOUNDS) {
-      test(`${side}: ${name} is ${most} by default`, () => expectBound(pair, side, most, build, says), 20_000);
+      test(`${side}: ${name} is ${most} by default`, () => expectBound(pair, side, most, build, says));
       test(`${side}: ${name} set to ${SMALL[name]}`, () => expectBound(small, side, SMALL[name], build, says));
     }
   }

@@ -119,7 +119,7 @@ test('a stream is counted while it is open', async () => {
   leaving.abort();
   await eventually('the end of the stream', async () => ((await counted()) === '0' ? true : null));
   await pair.stop();
-}, 30_000);
+});
 
 test('the headroom is what the provider states, also of a single credential; absent where it states none', async () => {
   const price = { input: 1, output: 1 };
@@ -160,7 +160,7 @@ test('the headroom is what the provider states, also of a single credential; abs
   expect(text).toContain('tollgate_open_streams 1\n');
   const lines = text.split('\n').filter((line) => line.startsWith('tollgate_headroom{'));
   expect(lines).toEqual(['tollgate_headroom{provider="single",credential="default",model="stated"} 0.03']);
-}, 30_000);
+});
 
 test('targets of the same name in two models have a state each', async () => {
   const price = { input: 1, output: 1 };
@@ -188,4 +188,4 @@ test('targets of the same name in two models have a state each', async () => {
     'tollgate_target_state{provider="lab",target="primary",model="gone",state="benched"} 1',
     'tollgate_target_state{provider="lab",target="primary",model="good",state="closed"} 1',
   ]);
-}, 30_000);
+});

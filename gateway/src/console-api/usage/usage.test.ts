@@ -90,7 +90,6 @@ describe('the same money', () => {
         calls: own.length,
       });
     },
-    30_000,
   );
 
   test('the chart’s amounts are those of the metric: they add up to the totals, column by column', async () => {
@@ -210,7 +209,6 @@ test.each(['model', 'provider', 'end_user', 'session', 'member'] as const)(
     const newestFirst = without.map(({ request_id }) => request_id).toReversed();
     expect(await listedIds(query)).toEqual(newestFirst);
   },
-  20_000,
 );
 
 /** A page may end early, and returns where it continues. */

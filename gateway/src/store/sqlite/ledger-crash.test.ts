@@ -83,28 +83,20 @@ const AT_START = FAILPOINTS.filter((point) => /^(recovery|ingest|journal)/.test(
 let endedByStarts = 0;
 
 describe('kill -9', () => {
-  test.each(AT_WORK)(
-    '%s: nothing acknowledged is lost, nothing is charged twice',
-    async (point) => {
-      const folder = newFolder();
-      const said = [await runUntilKilled(folder, 'a', point, 25), await runUntilKilled(folder, 'b', point, 7)];
-      expect(said[0]?.held.length).toBeGreaterThan(15);
-      await judge(folder, said);
-    },
-    20_000,
-  );
+  test.each(AT_WORK)('%s: nothing acknowledged is lost, nothing is charged twice', async (point) => {
+    const folder = newFolder();
+    const said = [await runUntilKilled(folder, 'a', point, 25), await runUntilKilled(folder, 'b', point, 7)];
+    expect(said[0]?.held.length).toBeGreaterThan(15);
+    await judge(folder, said);
+  });
 
-  test.each(AT_START)(
-    '%s at a start: the next one recovers everything',
-    async (point) => {
-      const folder = newFolder();
-      const said = [await runUntilKilled(folder, 'a', 'journal-after-sync', 40)];
-      said.push(await runUntilKilled(folder, 'b', point, 1));
-      said.push(await runUntilKilled(folder, 'c', point, 1));
-      endedByStarts += await judge(folder, said);
-    },
-    20_000,
-  );
+  test.each(AT_START)('%s at a start: the next one recovers everything', async (point) => {
+    const folder = newFolder();
+    const said = [await runUntilKilled(folder, 'a', 'journal-after-sync', 40)];
+    said.push(await runUntilKilled(folder, 'b', point, 1));
+    said.push(await runUntilKilled(folder, 'c', point, 1));
+    endedByStarts += await judge(folder, said);
+  });
 
   test('the starts had calls to end', () => {
     expect(endedByStarts).toBeGreaterThan(2 * AT_START.length);

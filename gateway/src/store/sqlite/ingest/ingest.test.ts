@@ -277,7 +277,6 @@ describe('a process that is killed', () => {
       expectProof(reading, history);
       reading.close();
     },
-    30_000,
   );
 });
 
