@@ -22,7 +22,6 @@ import { failureMessages, LIMIT_REACHED, metadataMessage, refusalMessages } from
 
 /** The handshake of a connection. */
 export interface Handshake {
-  readonly url: string;
   /** For each of its requests. */
   readonly headers: Headers;
   /** The client's address; null: unknown. */
@@ -37,6 +36,9 @@ const POLICY = 1008;
 
 /** A message during a response is read only up to this size: nothing waits for the response to end. */
 const SHORT_CHARS = 64 * 1024;
+
+/** Not that of the handshake: its host may be none that a request can have. */
+const REQUEST_URL = 'http://websocket/v1/responses';
 
 const COMPACTION = '"compaction_trigger"';
 
@@ -198,7 +200,7 @@ export class ResponsesSocket implements Deadline {
     const headers = new Headers(this.handshake.headers);
     headers.set('content-type', 'application/json');
     headers.set('content-length', String(body.length));
-    const request = new Request(this.handshake.url, { method: 'POST', headers, body, signal: running.abort.signal });
+    const request = new Request(REQUEST_URL, { method: 'POST', headers, body, signal: running.abort.signal });
     const origin: CallOrigin = {
       address: () => this.handshake.address,
       replyReady() {},

@@ -60,7 +60,7 @@ export class SocketSet {
     if (deps.capacity.webSockets.held >= limits.websocketsMax || ofKey >= limits.websocketsPerKeyMax) {
       throw usePost('too many WebSockets are open');
     }
-    const handshake: Handshake = { url: request.url, headers: headersOfRequests(request.headers), address, keyId };
+    const handshake: Handshake = { headers: headersOfRequests(request.headers), address, keyId };
     const socket = new ResponsesSocket(handshake, deps, this.#histories.open(), () => this.#remove(socket));
     this.#open.add(socket);
     deps.capacity.webSockets.take(1);

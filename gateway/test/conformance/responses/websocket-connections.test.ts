@@ -72,11 +72,21 @@ describe('the handshake', () => {
     raw.send(frameOf(0xc1, Buffer.from([1, 2, 3])));
     expect(await raw.untilEnd()).not.toBe('open');
   });
+
+  test.each(['', 'gw:99999', '[::1'])('names any host that a POST may name: %p', async (host) => {
+    const { key } = await rig.makeKey();
+    const raw = await connectRaw(rig.gateway.url);
+    raw.send(handshake(key, '', host));
+    await raw.until((client) => client.received().includes('\r\n\r\n'));
+    raw.send(frameOf(0x81, Buffer.from(JSON.stringify(create('r-ok')))));
+    await raw.until((client) => client.received().includes('response.completed'));
+    raw.leave('rst');
+  });
 });
 
 /** The handshake of a raw client. */
-function handshake(key: string, lines = ''): string {
-  return `GET /v1/responses HTTP/1.1\r\nhost: gw\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\nauthorization: Bearer ${key}\r\n${lines}\r\n`;
+function handshake(key: string, lines = '', host = 'gw'): string {
+  return `GET /v1/responses HTTP/1.1\r\nhost: ${host}\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\nauthorization: Bearer ${key}\r\n${lines}\r\n`;
 }
 
 /** A masked frame, with a mask of zeros. */
