@@ -57,11 +57,28 @@ test('a call that stops waiting leaves no gap', () => {
   expect(queues.waitingAt(target(2))).toBe(0);
 });
 
-test('a reload that raises the limit admits at the next call', () => {
+const limited = (maxConcurrency: number | null) => makeRoute([{ name: 'a', maxConcurrency }]);
+
+test.each([
+  ['leaves the limit', [limited(2)], []],
+  ['raises the limit', [limited(3)], ['a']],
+  ['removes the limit', [limited(null)], ['a', 'b']],
+  ['removes the target', [makeRoute([{ name: 'other', maxConcurrency: 2 }])], ['a', 'b']],
+  ['removes the model', [], ['a', 'b']],
+  ['leaves another model at the upstream', [{ ...limited(1), model: 'n' }], ['a', 'b']],
+])('a reload that %s admits at once those that it lets in', (_, routes, admitted) => {
   const queues = new TargetQueues();
-  const { served } = enterAll(queues, 1, ['x', 'a']);
-  expect(queues.enter('m', target(3), 'b', 0, { onPlace: () => undefined })?.state).toBe('open');
-  expect(served).toEqual(['a']);
+  const { served } = enterAll(queues, 2, ['x', 'x', 'a', 'b']);
+  queues.reload(routes);
+  expect(served).toEqual(admitted);
+});
+
+test('a call that still has the routes before a reload gets the limit of now', () => {
+  const queues = new TargetQueues();
+  queues.reload([limited(1)]);
+  expect(enterAll(queues, 2, ['x', 'a']).places.map((place) => place?.state)).toEqual(['open', 'waiting']);
+  queues.reload([limited(null)]);
+  expect(enterAll(queues, 1, ['x', 'a']).places.map((place) => place?.state)).toEqual(['open', 'open']);
 });
 
 test('a call of another model with the same upstream leaves the limit of this one', () => {

@@ -3,7 +3,7 @@
  * and get their places in turn by workspace, so that one workspace's burst does not delay another's single call. Targets
  * of several models with the same upstream share its open calls, and each keeps its own limit of them.
  */
-import type { Target } from '../route.ts';
+import type { Route, Target } from '../route.ts';
 
 /** A call waits this long for a place; then it goes to its next target. */
 const QUEUE_WAIT_MS = 2_000;
@@ -62,19 +62,21 @@ class TargetQueue {
   /** By workspace, the next one first; a workspace without waiting calls is absent. */
   readonly #waiting = new Map<string, TargetPlace[]>();
 
-  /** The limit of a target, as its latest call has it. */
+  /** The limit of a target: as the last reload set it, else as the target has it. */
   limitOf(target: string, cap: number): Limit {
-    const known = this.#limits.get(target);
-    if (known === undefined) {
-      const limit = { cap };
+    let limit = this.#limits.get(target);
+    if (limit === undefined) {
+      limit = { cap };
       this.#limits.set(target, limit);
-      return limit;
     }
-    if (known.cap !== cap) {
-      known.cap = cap;
-      while (this.#admitNext());
-    }
-    return known;
+    return limit;
+  }
+
+  /** Sets the limits of all targets, and lifts those of the others. */
+  setLimits(caps: ReadonlyMap<string, number>): void {
+    for (const limit of this.#limits.values()) limit.cap = Number.POSITIVE_INFINITY;
+    for (const [target, cap] of caps) this.limitOf(target, cap).cap = cap;
+    while (this.#admitNext());
   }
 
   enter(limit: Limit, workspaceId: string, nowMs: number, listener: PlaceListener): TargetPlace | null {
@@ -138,9 +140,27 @@ export class TargetQueues {
     listener: PlaceListener,
   ): TargetPlace | null {
     if (maxConcurrency === null) return null;
-    const queue = this.#queues.get(upstream.key) ?? new TargetQueue();
-    this.#queues.set(upstream.key, queue);
+    const queue = this.#queueOf(upstream.key);
     return queue.enter(queue.limitOf(`${model} ${name}`, maxConcurrency), workspaceId, nowMs, listener);
+  }
+
+  /** Applies the limits of new routes to calls that wait and to those that still come by the routes before. */
+  reload(routes: Iterable<Route>): void {
+    const limits = new Map<TargetQueue, Map<string, number>>();
+    for (const { model, targets } of routes) {
+      for (const { name, upstream, maxConcurrency } of targets) {
+        if (maxConcurrency === null) continue;
+        const queue = this.#queueOf(upstream.key);
+        limits.set(queue, (limits.get(queue) ?? new Map()).set(`${model} ${name}`, maxConcurrency));
+      }
+    }
+    for (const queue of this.#queues.values()) queue.setLimits(limits.get(queue) ?? new Map());
+  }
+
+  #queueOf(key: string): TargetQueue {
+    const queue = this.#queues.get(key) ?? new TargetQueue();
+    this.#queues.set(key, queue);
+    return queue;
   }
 
   /** Whether one more call would neither get a place nor wait for one. */
