@@ -28,7 +28,7 @@ import {
 import { type ConfigProblem, environmentProblem, quoteText, type Report } from './file/config-problem.ts';
 import type { FileShape } from './file/file-schema.ts';
 import type { TimeoutsShape } from './file/provider-schema.ts';
-import { listenHost, wholeNumber } from './file/scalar-schema.ts';
+import { listenHost, listenPort } from './file/scalar-schema.ts';
 import type { Environment } from './file/yaml-tree.ts';
 import { LIMITS, type LimitName, type Limits } from './limits.ts';
 
@@ -51,7 +51,7 @@ export function resolveServer(
     return data;
   };
   const host = read('HOST', listenHost, 'an address or host name');
-  const port = read('PORT', wholeNumber(0, 65_535), 'a port from 0 to 65535');
+  const port = read('PORT', listenPort, 'a port from 0 to 65535');
   return {
     host: host ?? shape?.host ?? DEFAULT_HOST,
     port: port ?? shape?.port ?? DEFAULT_PORT,

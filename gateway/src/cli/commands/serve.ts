@@ -1,8 +1,9 @@
 /** Defines the command `tollgate serve`: start, reload, signals and shutdown. app/app.ts composes what it starts. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { App } from '../../app/app.ts';
 import { drain } from '../../app/drain.ts';
-import { type ConfigProblem, renderConfigProblem } from '../../config/file/config-problem.ts';
+import { renderConfigProblem } from '../../config/file/config-problem.ts';
+import { listenHost, listenPort } from '../../config/file/scalar-schema.ts';
 import { type ConfigWatch, watchConfig } from '../../config/file/watch-config.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { DISTRIBUTION } from '../../lib/package/distribution.ts';
@@ -24,8 +25,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('serve')
     .description('start the gateway')
     .option('--config <file>', 'the configuration file (default: TOLLGATE_CONFIG, else tollgate.yaml if it exists)')
-    .option('--host <host>', 'address to listen on (default: HOST, else 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (default: PORT, else 8080; 0: any free port)')
+    .option('--host <host>', 'address to listen on (default: HOST, else 127.0.0.1)', parseHost)
+    .option('--port <port>', 'port to listen on (default: PORT, else 8080; 0: any free port)', parsePort)
     .action((flags: ServeFlags) => serve(flags, environment));
 }
 
@@ -42,7 +43,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   };
   const { config, problems } = loadConfig(source);
   if (config === null) {
-    throw new CliFailure(1, problems.map((problem) => renderConfigProblem(nameFlag(problem, flags))).join('\n'));
+    throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
   }
   const output = openLog();
   const { log, lines } = output;
@@ -215,13 +216,12 @@ export function watchLauncher(onGone: () => void): () => void {
   };
 }
 
-/** Names the flag in a problem with a variable that the flag set; other problems stay as they are. */
-export function nameFlag(
-  problem: ConfigProblem,
-  flags: { readonly host?: string | undefined; readonly port?: string | undefined },
-): ConfigProblem {
-  const given = { HOST: flags.host, PORT: flags.port }[problem.path];
-  if (problem.source !== 'environment' || given === undefined) return problem;
-  const flag = `--${problem.path.toLowerCase()}`;
-  return { ...problem, source: 'command line', path: flag, advice: `Correct ${flag}.` };
+function parseHost(text: string): string {
+  if (listenHost.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected an address or host name.`);
+}
+
+function parsePort(text: string): string {
+  if (listenPort.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected a port from 0 to 65535.`);
 }

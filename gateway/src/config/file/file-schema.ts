@@ -30,6 +30,7 @@ import {
   domainName,
   duration,
   listenHost,
+  listenPort,
   mailAddress,
   mailHost,
   oidcId,
@@ -91,7 +92,7 @@ const smtpSchema = z.strictObject({
 
 const serverSchema = z.strictObject({
   host: listenHost.meta({ description: 'Host to listen on. HOST overrides it.', default: DEFAULT_HOST }).optional(),
-  port: wholeNumber(0, 65_535)
+  port: listenPort
     .meta({ description: 'Port to listen on; 0 selects a free one. PORT overrides it.', default: DEFAULT_PORT })
     .optional(),
   public_url: baseUrl

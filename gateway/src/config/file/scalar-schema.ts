@@ -278,6 +278,8 @@ export const listenHost = scalar({
   parse: (text) => (isHost(text) ? text : UNFIT),
 });
 
+export const listenPort = wholeNumber(0, 65_535);
+
 export const mailHost = scalar({
   expected: 'an address or host name such as smtp.example.com',
   advice: 'Write it without scheme or port.',
