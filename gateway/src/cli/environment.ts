@@ -2,6 +2,8 @@
  * Defines what a command may use of the outside world, how it reports failure, and how it formats output. Knows no
  * command and no parser.
  */
+import { readFileSync } from 'node:fs';
+import { nameUnreadable } from '../config/file/config-problem.ts';
 import type { Json } from '../control/command.ts';
 import { HIDDEN } from '../lib/hidden-characters.ts';
 
@@ -31,6 +33,15 @@ export class CliFailure extends Error {
     super(message);
     this.name = 'CliFailure';
     this.exitCode = exitCode;
+  }
+}
+
+/** Reads a file that a flag names. @throws CliFailure with exit code 1 */
+export function readNamedFile(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (fault) {
+    throw new CliFailure(1, `${flag} ${path}: found ${nameUnreadable(fault)}, expected a readable file`);
   }
 }
 

@@ -9,7 +9,7 @@ import { demo, localProvider } from '../providers/kinds/demo.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE, DEFAULT_ROUTING } from './config.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
-import { type ConfigProblem, type Fault, type PathStep, renderPath } from './file/config-problem.ts';
+import { type ConfigProblem, type Fault, nameUnreadable, type PathStep, renderPath } from './file/config-problem.ts';
 import { explainIssue } from './file/explain-issue.ts';
 import { type FileShape, fileSchema } from './file/file-schema.ts';
 import { type Environment, hasPlaceholders, type ReadYaml, readYamlTree } from './file/yaml-tree.ts';
@@ -182,10 +182,9 @@ function readConfigFile(named: string | undefined, environment: Environment, cwd
   try {
     bytes = readUpTo(path, FILE_BYTES_MAX + 1);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    if (code === 'ENOENT' && name === null) return { kind: 'none' };
+    if (name === null && error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'none' };
     return unreadable({
-      found: code === 'ENOENT' ? 'no such file' : `a file that cannot be read (${code})`,
+      found: nameUnreadable(error),
       expected: 'a readable file',
       advice: `Look for it at ${path}.`,
     });

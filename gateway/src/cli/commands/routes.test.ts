@@ -73,7 +73,11 @@ describe('tollgate routes', () => {
     [['create', 'new', '--target', 'filed'], 'expected NAME=VALUE'],
     [['create', 'new', '--target', 'provider=filed,weight=x'], 'expected a whole number'],
     [['create', 'new', '--target', 'provider=filde'], 'Did you mean filed?'],
-    [['create', 'new', '--file', '/nowhere.json'], '--file /nowhere.json'],
+    [
+      ['create', 'new', '--file', '/nowhere.json'],
+      '--file /nowhere.json: found no such file, expected a readable file',
+    ],
+    [['create', 'new', '--file', '/'], '--file /: found a file that cannot be read (EISDIR)'],
     [['create', 'from-file', '--target', 'provider=other'], 'read-only here'],
     [['states'], 'No server is running'],
     [['explain', '--model', 'from-file'], 'No server is running'],

@@ -1,11 +1,17 @@
 /** Defines the commands `tollgate routes …`: flags and output. The operations are in control/routing/. */
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../../control/command.ts';
 import { explanationView, type RouteView, routeView, statesView } from '../../control/routing/routing-shapes.ts';
 import { administer } from '../administer.ts';
-import { type CliEnvironment, CliFailure, renderFields, renderJsonLine, renderTable } from '../environment.ts';
+import {
+  type CliEnvironment,
+  CliFailure,
+  readNamedFile,
+  renderFields,
+  renderJsonLine,
+  renderTable,
+} from '../environment.ts';
 import { orNull, parseCount, parseList, parseListOr, type RemovedLimit } from '../flags.ts';
 import { renderExplanation } from './explanation.ts';
 
@@ -184,10 +190,11 @@ function parseAttempts(text: string): number {
   return text === '0' ? 0 : parseCount(ATTEMPTS_MAX)(text);
 }
 
-/** @throws CliFailure with exit code 2 if the file has no JSON object. */
+/** @throws CliFailure with exit code 1 if the file cannot be read, 2 if it has no JSON object. */
 function readObject(path: string): { readonly [member: string]: unknown } {
+  const text = readNamedFile('--file', path);
   try {
-    return z.looseObject({}).parse(JSON.parse(readFileSync(path, 'utf8')));
+    return z.looseObject({}).parse(JSON.parse(text));
   } catch (fault) {
     const found = fault instanceof z.ZodError ? 'something else than a JSON object' : String(fault);
     throw new CliFailure(2, `--file ${path}: found ${found}, expected a file with a JSON object`);

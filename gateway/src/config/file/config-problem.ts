@@ -25,6 +25,12 @@ export function renderConfigProblem(problem: ConfigProblem): string {
   return `${place}: ${path}found ${problem.found}, expected ${problem.expected}. ${problem.advice}`;
 }
 
+/** What was found where a file was expected that can be read. */
+export function nameUnreadable(fault: unknown): string {
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : 'unknown';
+  return code === 'ENOENT' ? 'no such file' : `a file that cannot be read (${code})`;
+}
+
 /** A step from a mapping to a member (text) or from a list to an item (number, from 0). */
 export type PathStep = string | number;
 

@@ -12,7 +12,7 @@ const MEMBERS = ['model_list', 'litellm_settings', 'router_settings', 'general_s
 /** @throws ExportError */
 export function readLiteLlmConfig(path: string): LiteLlmConfig {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new ExportError(`${path}: there is no such file`);
+  if (found === undefined || !found.isFile()) throw new ExportError(`${path}: there is no such file`);
   if (found.size > BYTES_MAX)
     throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
   let content: unknown;

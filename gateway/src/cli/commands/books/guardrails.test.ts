@@ -54,6 +54,15 @@ test('a hook has a signing secret, and its address is never shown', async () => 
     expect(stdout + stderr).not.toContain('SECRETPATH');
 });
 
+test('a file of items that is not there is named', async () => {
+  const missing = join(newFolder(), 'missing');
+  const words = ['guardrails', 'create', 'a', '--check', 'terms', '--items', missing];
+  expect(await runProgram(newFolder(), ...words)).toMatchObject({
+    exitCode: 1,
+    stderr: `--items ${missing}: found no such file, expected a readable file`,
+  });
+});
+
 test('wrong flags end with exit code 2 and say what was expected', async () => {
   const folder = newFolder();
   const run = (...words: string[]) => runProgram(folder, 'guardrails', ...words);

@@ -1,5 +1,4 @@
 /** Defines the commands `tollgate guardrails …`: flags and output. The operations are in control/. */
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { GUARDRAIL_ACTIONS, GUARDRAIL_CHECKS, GUARDRAIL_SIDES } from '../../../store/ports/books/guardrails.ts';
@@ -9,6 +8,7 @@ import {
   CliFailure,
   makeVisible,
   printObject,
+  readNamedFile,
   renderJsonLine,
   renderTable,
 } from '../../environment.ts';
@@ -176,13 +176,9 @@ function argumentsOf(flags: RuleFlags): object {
 
 /** The lines of a file that are not blank. */
 function readLines(file: string): readonly string[] {
-  try {
-    return readFileSync(file, 'utf8')
-      .split(/\r?\n/)
-      .filter((line) => line.trim() !== '');
-  } catch (fault) {
-    throw new CliFailure(1, `--items: ${fault instanceof Error ? fault.message : String(fault)}`);
-  }
+  return readNamedFile('--items', file)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
 }
 
 function parseMs(text: string): number {

@@ -60,3 +60,16 @@ test('a LiteLLM with its models in the database, or with patterns only, leaves a
     expect(text).not.toContain('providers');
   }
 });
+
+test.each([
+  ['none/tollgate.yaml', 'the file cannot be written (ENOENT), expected an existing folder'],
+  ['.', 'found a file that cannot be read (EISDIR), expected a readable file'],
+])('a new file that cannot be at %s ends the command before anything is imported', async (out, message) => {
+  const folder = newFolder();
+  const config = join(folder, 'config.yaml');
+  writeFileSync(config, JSON.stringify({ model_list: null }));
+  const path = join(folder, out);
+  const words = ['migrate-from', 'litellm', '--config', config, '--out', path];
+  const refused = await runProgram(join(folder, 'data'), ...words);
+  expect(refused).toMatchObject({ exitCode: 1, stderr: `--out ${path}: ${message}` });
+});

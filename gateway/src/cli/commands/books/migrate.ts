@@ -1,5 +1,5 @@
 /** Defines `tollgate migrate-from litellm`: reads its files, imports what they have, and prints what does not carry over. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -13,7 +13,14 @@ import { readLiteLlmConfig, renderConfigFile, variablesIn } from '../../../migra
 import { ExportError, readExport } from '../../../migrate/litellm/read-export.ts';
 import { ColumnError, type Row } from '../../../migrate/litellm/table-row.ts';
 import { administer } from '../../administer.ts';
-import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine, renderTable } from '../../environment.ts';
+import {
+  type CliEnvironment,
+  CliFailure,
+  makeVisible,
+  readNamedFile,
+  renderJsonLine,
+  renderTable,
+} from '../../environment.ts';
 
 interface Flags {
   readonly config: string;
@@ -153,8 +160,14 @@ function checkFile(text: string, { providers, variables: fromTexts }: ModelPlan,
 }
 
 function writeFile({ out, dryRun }: Flags, text: string): FileOutcome {
-  if (existsSync(out)) return readFileSync(out, 'utf8') === text ? 'unchanged' : 'kept';
-  if (dryRun !== true) writeFileSync(out, text, { mode: 0o600 });
+  if (existsSync(out)) return readNamedFile('--out', out) === text ? 'unchanged' : 'kept';
+  if (dryRun === true) return 'written';
+  try {
+    writeFileSync(out, text, { mode: 0o600 });
+  } catch (fault) {
+    const code = fault instanceof Error && 'code' in fault ? String(fault.code) : String(fault);
+    throw new CliFailure(1, `--out ${out}: the file cannot be written (${code}), expected an existing folder`);
+  }
   return 'written';
 }
 

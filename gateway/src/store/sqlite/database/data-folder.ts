@@ -71,7 +71,7 @@ export function inFolder<Made>(folder: string, work: () => Made): Made {
 
 /** Whether a file exists. @throws Error where this user may not look. */
 export function fileExists(path: string): boolean {
-  return inFolder(dirname(path), () => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  return inFolder(dirname(path), () => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
 }
 
 interface DataLock {
