@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createContentStore } from '../../store/sqlite/content/content-store.ts';
+import { backupDatabase } from '../../store/sqlite/database/backup-database.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { type OpenedStore, openStore } from '../../store/sqlite/open-store.ts';
 import { heldCall, settledCall } from '../../store/testing/sample-call.ts';
@@ -245,6 +246,13 @@ describe('backup', () => {
       exitCode: 1,
       stderr: expect.stringContaining(`There is no folder ${dirname(taken)}/none.`),
     });
+    const inFile = await runProgram(dataDir, 'backup', join(taken, 'copy.db'));
+    expect(inFile.stderr).toContain(`There is no folder ${taken}.`);
+    const meanwhile = join(newFolder(), 'copy.db');
+    const takeName = () => writeFileSync(meanwhile, 'mine');
+    expect(() => backupDatabase(join(dataDir, 'tollgate.db'), meanwhile, takeName)).toThrow('exists already');
+    expect(readFileSync(meanwhile, 'utf8')).toBe('mine');
+    expect(readdirSync(dirname(meanwhile))).toEqual(['copy.db']);
     spoil(join(dataDir, 'tollgate.db'));
     const folder = newFolder();
     const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));

@@ -1,5 +1,5 @@
 /** Copies a database into a file of its own, in one consistent state, while others write to it. */
-import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncToDisk } from '../../../lib/sync-to-disk.ts';
 import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
@@ -23,7 +23,7 @@ export function backupDatabase(from: string, to: string, complete: (copy: string
   refuseForeignLog(from);
   refuseExisting(to);
   const folder = dirname(to);
-  if (!existsSync(folder)) {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new ConstraintViolation('invalid', `There is no folder ${folder}. Create it, or name another file.`);
   }
   const partial = `${to}.partial`;
@@ -54,14 +54,18 @@ function copyDatabase(from: string, partial: string, schema?: Schema): void {
   }
 }
 
-/** Linking fails if the name was taken in the meantime; renaming would replace the existing file. */
+/**
+ * Renaming alone would replace a file that took the name in the meantime, so an empty one takes it first. A hard link
+ * would do, but FAT and some network mounts have none.
+ */
 function giveName(partial: string, to: string): void {
   try {
-    linkSync(partial, to);
+    closeSync(openSync(to, 'wx', 0o600));
   } catch (fault) {
     refuseExisting(to);
     throw fault;
   }
+  renameSync(partial, to);
 }
 
 function refuseExisting(to: string): void {
