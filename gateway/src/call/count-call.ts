@@ -110,14 +110,9 @@ function countTokens(call: Routed): number {
   }
 }
 
-/** Statuses of hosts that have no token counter. */
-const NO_COUNTER = new Set([404, 405, 501]);
-/** A 404 about the model comes from a counter, so the host has one (recorded at Anthropic, 2026). */
-const NAMES_MODEL = /"message"\s*:\s*"model:/;
-
 /** Passes on the host's count or its refusal; counts here where the host has no counter. */
 async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedAnswer | null): Promise<Response> {
-  if (answer === null || hasNoCounter(answer)) return countReply(call, countTokens(call));
+  if (answer === null) return countReply(call, countTokens(call));
   const { head, body } = answer;
   if (head.status !== 200) {
     const refusal = readOwnRefusal(call, answer, plan.protocol);
@@ -129,8 +124,4 @@ async function deliverCount(call: Routed, plan: UpstreamCall, answer: CollectedA
     throw new CallFailure('upstream_malformed', 'the model provider answered a count of tokens with no JSON object');
   }
   return plainReply(call, head, body, 200, null);
-}
-
-function hasNoCounter({ head, body }: CollectedAnswer): boolean {
-  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
 }

@@ -73,7 +73,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
         report(record, model, payer, trace);
       },
       counted(record, model, trace) {
-        counter.countEnd(record, model);
+        counter.countUncharged(record, model);
         report(record, model, 'account', trace);
       },
       turnedAway: (kind) => counter.countTurnedAway(kind),

@@ -125,6 +125,9 @@ test('a token count has a line and counts as a request, and has no record', asyn
   );
   expect(metrics).toMatch(/gen_ai_server_request_duration_seconds_count\{[^}]*"count_tokens"[^}]*"m"[^}]*\} 1\n/);
   expect(metrics).toContain('tollgate_refusals_total{error_type="model_unknown"} 1\n');
+  expect(metrics).toContain(
+    'tollgate_attempts_total{provider="claude",target="claude/large",class="content",why="order"} 1\n',
+  );
   expect((await gateway.calls()).length).toBe(before.length);
 });
 

@@ -7,19 +7,29 @@ import { AttemptRow, type Routed } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
 import type { UpstreamCall } from '../plan/upstream-call.ts';
 import { AnswerCollector, type AnswerListener, type CollectedAnswer } from './collect-answer.ts';
+import { readOwnRefusal } from './read-answer.ts';
 import { sendRequest } from './running-attempt.ts';
-import { failureOf } from './upstream-outcome.ts';
+import { classOf, failureOf } from './upstream-outcome.ts';
 
 const FORMS_MAX = 3;
 
-/** Resolves with the host's answer of any status; null: it has no counter. Rejects with CallFailure. */
+/** Statuses of hosts that have no token counter. */
+const NO_COUNTER = new Set([404, 405, 501]);
+/** A 404 about the model comes from a counter, so the host has one (recorded at Anthropic, 2026). */
+const NAMES_MODEL = /"message"\s*:\s*"model:/;
+
+function hasNoCounter({ head, body }: CollectedAnswer): boolean {
+  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
+}
+
+/** Resolves with the host's count or refusal; null: it has no counter. Rejects with CallFailure. */
 export async function attemptCount(call: Routed, plan: UpstreamCall): Promise<CollectedAnswer | null> {
   let form = plan;
   for (let made = 1; ; made++) {
     const answer = await new CountAttempt(call, form).run();
     if (answer === null) return null;
     const next = answer.head.status === 200 || made === FORMS_MAX ? null : form.nextAttemptAfter(answer);
-    if (next === null) return answer;
+    if (next === null) return hasNoCounter(answer) ? null : answer;
     form = next.call;
     call.dropped = form.dropped;
   }
@@ -84,14 +94,24 @@ class CountAttempt implements AnswerListener, Interruptible, EventListenerObject
 
   onAnswer(answer: CollectedAnswer): void {
     if (!this.#end()) return;
-    this.#row.note(answer.head.status, null);
+    const { status } = answer.head;
+    this.#row.note(status, null);
+    if (status !== 200 && !hasNoCounter(answer)) {
+      this.#lose(readOwnRefusal(this.#call, answer, this.#plan.protocol).failure);
+    }
     this.#outcome.resolve(answer);
   }
 
   onAnswerFailed(failure: CallFailure): void {
     if (!this.#end()) return;
     this.#row.note(null, failure.kind);
+    this.#lose(failure);
     this.#outcome.reject(failure);
+  }
+
+  #lose(failure: CallFailure): void {
+    const failureClass = classOf(failure);
+    if (failureClass !== 'client') this.#row.lose(failure.kind, failureClass);
   }
 
   /** False: it is over already. */

@@ -5,7 +5,7 @@
 import type { Payer } from '../../billing/who-pays.ts';
 import type { CountRecord } from '../../call/call-observer.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import { forClientProtocols, PROTOCOLS, type ProtocolFamily, type RecordedProtocol } from '../../protocols/names.ts';
+import { forClientProtocols, PROTOCOLS, type ProtocolFamily } from '../../protocols/names.ts';
 import type { AttemptRecord, CallRecord } from '../../store/ports/records.ts';
 import {
   ABSORBED,
@@ -73,7 +73,7 @@ export class CallCounter {
   readonly #masked: Family;
   readonly #queueWait: Family;
   readonly #routes = new Map<string, Map<Operation, RouteSeries>>();
-  readonly #targets = new Map<string, Map<string, Map<string, Map<RecordedProtocol, TargetSeries>>>>();
+  readonly #targets = new Map<string, Map<string, Map<string, Map<Operation, TargetSeries>>>>();
   readonly #refusalsOf = new Map<string, number>();
 
   constructor(registry: MetricRegistry, vendorOf: NameVendor) {
@@ -98,7 +98,7 @@ export class CallCounter {
   /** `model`: the operator's name of the call's route; null: it got none. */
   count(record: CallRecord, model: string | null, payer: Payer): void {
     const { attempts, protocol, ttfb_ms } = record;
-    const route = this.countEnd(record, model);
+    const route = this.#countEnd(record, model);
     if (record.cached_from !== undefined) this.#cached.add(this.#cached.series(route.model), 1);
     if (record.masked !== undefined) this.#masked.add(this.#masked.series(route.model), 1);
     if (record.stream && ttfb_ms !== null) this.#serverFirstToken.observe(route.firstToken, ttfb_ms / MS);
@@ -111,8 +111,14 @@ export class CallCounter {
     if (before !== null) this.#countUsage(record, route, answering(attempts) ?? before, payer);
   }
 
-  /** What calls and token counts have in common: the request, its duration, its refusal. */
-  countEnd(record: CallRecord | CountRecord, model: string | null): RouteSeries {
+  /** A request that costs nothing and leaves no record. */
+  countUncharged(record: CountRecord, model: string | null): void {
+    this.#countEnd(record, model);
+    for (const attempt of record.attempts) this.#countAttempt(attempt, record.protocol);
+  }
+
+  /** What all requests have in common: their duration, their refusal. */
+  #countEnd(record: CallRecord | CountRecord, model: string | null): RouteSeries {
     const { attempts, error, status, duration_ms, protocol } = record;
     const route = this.#routeOf(model ?? '', protocol);
     const ending = this.#endingOf(route, error ?? '', status);
@@ -136,7 +142,7 @@ export class CallCounter {
     this.#refusals.add(index, 1);
   }
 
-  #countAttempt(attempt: AttemptRecord, protocol: RecordedProtocol): void {
+  #countAttempt(attempt: AttemptRecord, protocol: Operation): void {
     const target = this.#targetOf(attempt, protocol);
     const { error, ttft_ms, billed, cost_nano_usd, wait_ms } = attempt;
     this.#attempts.add(this.#outcomeOf(target, attempt), 1);
@@ -238,7 +244,7 @@ export class CallCounter {
     return series;
   }
 
-  #targetOf({ provider, model, target = '' }: AttemptRecord, protocol: RecordedProtocol): TargetSeries {
+  #targetOf({ provider, model, target = '' }: AttemptRecord, protocol: Operation): TargetSeries {
     let byModel = this.#targets.get(provider);
     if (byModel === undefined) {
       byModel = new Map();

@@ -89,7 +89,7 @@ export const COST = counter(
 export const ATTEMPTS = counter(
   'tollgate.attempts',
   '{attempt}',
-  'Attempts at providers. class: what its failure was; ok: it answered.',
+  'Attempts at providers, those of token counts included. class: what its failure was; ok: it answered.',
   ['provider', 'target', 'class', 'why'],
 );
 
