@@ -54,7 +54,7 @@ function postBytes(
   headers: readonly (readonly [string, string])[],
   body: Uint8Array,
   timeoutMs: number,
-): Promise<{ status: number; retryAfterMs: number | null }> {
+): Promise<{ status: number; retryAfterMs: number | null; body: Uint8Array }> {
   const { origin, basePath } = parseBaseUrl(url);
   const lines = [['host', origin.authority], ['user-agent', 'tollgate'], ...headers, ['content-length', body.length]];
   const head = `POST ${basePath || '/'} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
@@ -68,14 +68,15 @@ function postBytes(
   };
   return new Promise((resolve, reject) => {
     let answer: ResponseHead | null = null;
+    const chunks: Uint8Array[] = [];
     new Exchange(origin, head, body, limits, {
       onHead(given) {
         answer = given;
       },
-      onBody() {},
+      onBody: (span) => void chunks.push(span),
       onEnd() {
         if (answer === null) reject(new Error('no answer'));
-        else resolve({ status: answer.status, retryAfterMs: readRetryAfter(answer) });
+        else resolve({ status: answer.status, retryAfterMs: readRetryAfter(answer), body: Buffer.concat(chunks) });
       },
       onFailure: ({ message }) => reject(new Error(message)),
     });

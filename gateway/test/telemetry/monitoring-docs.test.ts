@@ -11,7 +11,11 @@ const DOCS = join(import.meta.dir, '../../../docs');
 /** Labels that Prometheus itself adds to every series. */
 const SCRAPED = ['job', 'instance'];
 
-const telemetry = await openAllMetrics(ALL_ON, async () => ({ status: 200, retryAfterMs: null }));
+const telemetry = await openAllMetrics(ALL_ON, async () => ({
+  status: 200,
+  retryAfterMs: null,
+  body: new Uint8Array(),
+}));
 const specs = telemetry.registry.collect().map(({ spec }) => spec);
 await telemetry.close();
 

@@ -114,7 +114,7 @@ test('a collector that is away costs spans, which are counted, and no time', asy
   const telemetry = await openAllMetrics(ALL_ON, async () => {
     posts++;
     await answer.promise;
-    return { status: 503, retryAfterMs: null };
+    return { status: 503, retryAfterMs: null, body: new Uint8Array() };
   });
   const trace = { traceId: TRACE, parentId: null, spanId: PARENT, sampled: true, state: '', attemptIds: [] };
   for (let call = 0; call < 5_000; call++) {
@@ -137,7 +137,7 @@ test('a refused export is not repeated; one that may succeed later is, and JSON 
   const config = { ...ALL_ON, otlp: { ...ALL_ON.otlp, metrics: null, format: 'json', timeoutMs: 5_000 } } as const;
   const telemetry = await openAllMetrics(config, async (_url, _headers, body) => {
     bodies.push(body);
-    return { status: answers.shift() ?? 400, retryAfterMs: 1 };
+    return { status: answers.shift() ?? 400, retryAfterMs: 1, body: new Uint8Array() };
   });
   const trace = { traceId: TRACE, parentId: null, spanId: PARENT, sampled: true, state: '', attemptIds: [] };
   telemetry.observer.ended(sampleRecord('req_1'), 'm', 'account', trace);
@@ -148,6 +148,45 @@ test('a refused export is not repeated; one that may succeed later is, and JSON 
   await telemetry.close();
   expect(bodies).toHaveLength(3);
   expect(telemetry.render(null).text).toContain('tollgate_otlp_dropped_total{signal="traces"} 1\n');
+});
+
+test.each([
+  ['http/protobuf', Buffer.from('\x0a\x0b\x08\x05\x12\x07too big', 'latin1')],
+  ['http/json', Buffer.from('{"partialSuccess":{"rejectedSpans":"5","errorMessage":"too big"}}')],
+])('rejections within an export are logged, once a minute (%s)', async (protocol, answer) => {
+  let posts = 0;
+  const rejecting = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      await request.bytes();
+      posts += 1;
+      return new Response(answer);
+    },
+  });
+  const gateway = await startGateway({
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${rejecting.port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_METRICS_EXPORTER: 'none',
+    },
+  });
+  for (const count of [1, 2]) {
+    await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    await eventually('an export', () => (posts === count ? true : null));
+  }
+  await gateway.stop();
+  const lines = gateway
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes('rejects a part'));
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, signal: 'traces', rejected: 5, cause: 'too big' });
+  expect(gateway.stderr()).not.toContain('are dropped');
+  await rejecting.stop(true);
 });
 
 test('a collector that never answers does not keep a process from ending', async () => {

@@ -90,16 +90,68 @@ export function startOtlp(parts: OtlpParts): OtlpExport {
   };
 }
 
+const SERIALIZERS = {
+  traces: { json: JsonTraceSerializer, protobuf: ProtobufTraceSerializer },
+  metrics: { json: JsonMetricsSerializer, protobuf: ProtobufMetricsSerializer },
+} as const;
+
 function openSender(signal: OtlpSignal, destination: OtlpDestination, { config, post, log }: OtlpParts): OtlpSender {
   return new OtlpSender({
     ...config,
     destination,
     post,
+    onTaken: createRejectionLog(signal, config.format, log),
     onChange(problem) {
       if (problem === null) log.info({ signal }, 'the OpenTelemetry collector takes exports again');
       else log.warn({ signal, cause: problem }, 'exports to the OpenTelemetry collector fail and are dropped');
     },
   });
+}
+
+const REJECTIONS_EVERY_MS = 60_000;
+const CAUSE_CHARS_MAX = 500;
+
+/**
+ * Logs what the collector rejects of the exports that it takes: at most once a minute, because the cause is often the same
+ * for each (https://opentelemetry.io/docs/specs/otlp/#partial-success-1, read 2026-11-29).
+ */
+function createRejectionLog(signal: OtlpSignal, format: OtlpConfig['format'], log: Log): (answer: Uint8Array) => void {
+  let rejected = 0;
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return (answer) => {
+    const found = readRejection(signal, format, answer);
+    if (found === null) return;
+    rejected += found.rejected;
+    const nowMs = performance.now();
+    if (nowMs < nextMs) return;
+    log.warn(
+      { signal, rejected, cause: found.cause },
+      'the OpenTelemetry collector rejects a part of the exports: so many spans or data points since the line before',
+    );
+    nextMs = nowMs + REJECTIONS_EVERY_MS;
+    rejected = 0;
+  };
+}
+
+/** Of either signal. */
+interface PartialSuccess {
+  readonly rejectedSpans?: number;
+  readonly rejectedDataPoints?: number;
+  readonly errorMessage?: string;
+}
+
+/** Null: nothing was rejected, or the answer says nothing about it. */
+function readRejection(signal: OtlpSignal, format: OtlpConfig['format'], answer: Uint8Array) {
+  try {
+    const partial: PartialSuccess = SERIALIZERS[signal][format].deserializeResponse(answer).partialSuccess ?? {};
+    const { errorMessage = '' } = partial;
+    // In JSON the number is text.
+    const rejected = Number(partial.rejectedSpans ?? partial.rejectedDataPoints ?? 0);
+    return rejected > 0 || errorMessage !== '' ? { rejected, cause: errorMessage.slice(0, CAUSE_CHARS_MAX) } : null;
+  } catch {
+    // Some collectors answer with words of their own.
+    return null;
+  }
 }
 
 type Counts = readonly [exported: Family, dropped: Family];
@@ -121,7 +173,7 @@ class TraceExport {
   constructor(sender: OtlpSender, source: SpanSource, { format }: OtlpConfig, counts: Counts) {
     this.#sender = sender;
     this.#source = source;
-    this.#serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
+    this.#serializer = SERIALIZERS.traces[format];
     this.#counts = counts;
   }
 
@@ -172,7 +224,7 @@ class MetricExport {
 
   constructor(sender: OtlpSender, { resource, instrumentationScope }: SpanSource, parts: OtlpParts, counts: Counts) {
     const { config, registry, startedAtMs: startMs } = parts;
-    const serializer = config.format === 'json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
+    const serializer = SERIALIZERS.metrics[config.format];
     this.#sender = sender;
     this.#send = async () => {
       const read = { resource, scope: instrumentationScope, startMs, nowMs: Date.now() };

@@ -5,14 +5,17 @@ import { OtlpSender, type PostBytes } from './otlp-sender.ts';
 
 function openSender(post: PostBytes, timeoutMs: number): OtlpSender {
   const destination = { url: 'http://collector.example/v1/traces', headers: [] };
-  return new OtlpSender({ format: 'json', gzip: false, timeoutMs, destination, post, onChange: () => undefined });
+  return new OtlpSender({ format: 'json', gzip: false, timeoutMs, destination, post, onChange() {}, onTaken() {} });
 }
 
 const BODY = new Uint8Array(3);
 
 test('waits leave nothing in memory, however long the collector is away', async () => {
   let tries = 0;
-  const sender = openSender(async () => ({ status: tries++ % 300 === 299 ? 200 : 503, retryAfterMs: 0 }), 60_000);
+  const sender = openSender(
+    async () => ({ status: tries++ % 300 === 299 ? 200 : 503, retryAfterMs: 0, body: BODY }),
+    60_000,
+  );
   const countPromises = () => {
     Bun.gc(true);
     return heapStats().objectTypeCounts.Promise ?? 0;
@@ -30,7 +33,7 @@ test('a shutdown ends the wait, and there is no other try', async () => {
   const sender = openSender(async () => {
     tries += 1;
     tried.resolve();
-    return { status: 503, retryAfterMs: 50_000 };
+    return { status: 503, retryAfterMs: 50_000, body: BODY };
   }, 60_000);
   const sent = sender.send(BODY);
   await tried.promise;

@@ -11,7 +11,7 @@ export type PostBytes = (
   headers: readonly (readonly [name: string, value: string])[],
   body: Uint8Array,
   timeoutMs: number,
-) => Promise<{ readonly status: number; readonly retryAfterMs: number | null }>;
+) => Promise<{ readonly status: number; readonly retryAfterMs: number | null; readonly body: Uint8Array }>;
 
 /** Statuses after which the same export may succeed. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -23,6 +23,8 @@ interface SenderParts extends Pick<OtlpConfig, 'format' | 'gzip' | 'timeoutMs'> 
   readonly post: PostBytes;
   /** Told once when exports begin to fail, with the reason, and once when they work again (null). */
   onChange(problem: string | null): void;
+  /** Told the answer to each export that the collector took, perhaps without a part of it. */
+  onTaken(answer: Uint8Array): void;
 }
 
 export class OtlpSender {
@@ -69,10 +71,12 @@ export class OtlpSender {
   }
 
   async #post(body: Uint8Array, timeoutMs: number) {
-    const { post, destination } = this.#parts;
+    const { post, destination, onTaken } = this.#parts;
     try {
-      const { status, retryAfterMs } = await post(destination.url, this.#headers, body, timeoutMs);
-      const problem = status >= 200 && status < 300 ? null : `the collector answered ${status}`;
+      const { status, retryAfterMs, body: answer } = await post(destination.url, this.#headers, body, timeoutMs);
+      const isTaken = status >= 200 && status < 300;
+      if (isTaken) onTaken(answer);
+      const problem = isTaken ? null : `the collector answered ${status}`;
       return { problem, mayRetry: RETRYABLE.has(status), retryAfterMs };
     } catch (fault) {
       return { problem: fault instanceof Error ? fault.message : String(fault), mayRetry: true, retryAfterMs: null };
