@@ -50,7 +50,7 @@ export const INTRODUCTION = `Tollgate needs no configuration. If there is one, i
 column; \`tollgate check --schema\` prints its JSON Schema for editors.
 
 Every member has a default. An unknown member or an invalid value is an error. An error at start stops the start. At a reload
-(SIGHUP, or a changed file) the running configuration stays, and the log names the error; also where the file is gone.
+(SIGHUP, or a changed file) the running configuration stays, and the log names the error; also where the file is gone or empty.
 
 ## Example
 

@@ -37,7 +37,12 @@ export interface ConfigSource {
 }
 
 export type LoadedConfig =
-  | { readonly config: Config; readonly problems: readonly [] }
+  | {
+      readonly config: Config;
+      /** There is no file, or none with a member. */
+      readonly isEmpty: boolean;
+      readonly problems: readonly [];
+    }
   | { readonly config: null; readonly problems: readonly [ConfigProblem, ...ConfigProblem[]] };
 
 /**
@@ -102,6 +107,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
         ...(models === null ? noteSilentProviders(providers) : []),
       ],
     },
+    isEmpty: Object.keys(parsed.shape).length === 0,
     problems: [],
   };
 }

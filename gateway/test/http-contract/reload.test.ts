@@ -93,7 +93,7 @@ describe('a good file', () => {
 });
 
 describe('a file that a SIGHUP finds', () => {
-  test('is watched from then on; if it goes, what it configured stays', async () => {
+  test('is watched from then on; if it goes or is emptied, what it configured stays', async () => {
     const gateway = await startGateway();
     const statusOf = async (model: string) => (await post(gateway, 'chat', goodBody('chat', { model }))).status;
     const untilServed = (model: string) =>
@@ -108,9 +108,18 @@ describe('a file that a SIGHUP finds', () => {
     await untilServed('found');
     writeModel('edited');
     await untilServed('edited');
+    const untilKept = (times: number) =>
+      eventually(
+        'the log to name the file',
+        () => gateway.stderr().split('file is gone or empty').length > times || null,
+      );
+    // As an editor leaves it for a moment, and a full disk for longer.
+    writeFileSync(gateway.configFile, '# nothing yet\n');
+    await untilKept(1);
+    expect(await statusOf('edited')).toBe(200);
     rmSync(gateway.configFile);
     gateway.signal('SIGHUP');
-    await eventually('the log to name the lost file', () => (gateway.stderr().includes('file is gone') ? true : null));
+    await untilKept(2);
     expect(await statusOf('edited')).toBe(200);
     expect(await gateway.stop()).toBe(0);
   });

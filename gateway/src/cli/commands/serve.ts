@@ -41,9 +41,10 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
       ...(flags.port === undefined ? {} : { PORT: flags.port }),
     },
   };
-  const { config, problems } = loadConfig(source);
+  const loaded = loadConfig(source);
+  const { config } = loaded;
   if (config === null) {
-    throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
+    throw new CliFailure(1, loaded.problems.map(renderConfigProblem).join('\n'));
   }
   const output = openLog();
   const { log, lines } = output;
@@ -64,10 +65,14 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   /** Watches the file from its first load on: a reload may find one that the start did not. */
   const watchFile = () => {
     const { file } = app.deps.settings.config;
-    if (file !== null && watches.length === 0) watches.push(watchConfig(file, reload));
+    if (file !== null && watches.length === 0) watches.push(watchConfig(file, () => void reload()));
   };
-  const reload = () => void reloadConfig(app, source, log).then(watchFile);
-  process.on('SIGHUP', reload);
+  let isEmpty = loaded.isEmpty;
+  const reload = async () => {
+    isEmpty = await reloadConfig(app, source, log, isEmpty);
+    watchFile();
+  };
+  process.on('SIGHUP', () => void reload());
   environment.stdout(renderFirstWords(app, startMs));
   watchFile();
   await end;
@@ -78,29 +83,34 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   process.exit(0);
 }
 
-/** An invalid configuration changes nothing, and neither does a file that is gone: it may be on its way. */
-async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
-  const { config, problems } = loadConfig(source);
+/**
+ * An invalid configuration changes nothing, and neither does a file that is gone or empty: its content may be on its way,
+ * or found no space on the disk. `isEmpty`: whether the running configuration is of no file or of an empty one; the same of
+ * the one that runs now is returned.
+ */
+async function reloadConfig(app: App, source: ConfigSource, log: Log, isEmpty: boolean): Promise<boolean> {
+  const loaded = loadConfig(source);
+  const { config } = loaded;
   if (config === null) {
     log.error(
-      { problems: problems.map(renderConfigProblem) },
+      { problems: loaded.problems.map(renderConfigProblem) },
       'the configuration is invalid: the running configuration stays',
     );
-    return;
+    return isEmpty;
   }
   const { server, file } = app.deps.settings.config;
-  if (file !== null && config.file === null) {
+  if (loaded.isEmpty && !isEmpty) {
     log.error(
       { file },
-      'the configuration file is gone: the running configuration stays; a restart would serve without',
+      'the configuration file is gone or empty: the running configuration stays; a restart would serve without',
     );
-    return;
+    return isEmpty;
   }
   try {
     await app.reconfigure(config);
   } catch (error) {
     log.error({ cause: String(error) }, 'the configuration cannot be applied: the running configuration stays');
-    return;
+    return isEmpty;
   }
   if (server.host !== config.server.host || server.port !== config.server.port) {
     log.warn('server.host and server.port take effect at the next start');
@@ -109,6 +119,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<v
     log.warn('server.tls is switched on or off at the next start');
   }
   log.info({ models: app.deps.settings.routes.size }, 'the configuration was reloaded');
+  return loaded.isEmpty;
 }
 
 /** Resolves when the server has ended after a signal, or after the launcher exited. */
