@@ -147,6 +147,14 @@ describe.each([...PROTOCOLS])('%s', (protocol) => {
   });
 });
 
+test('a compressed stream is named as what it is, before it ends', async () => {
+  const headers = { 'content-encoding': 'gzip', 'content-type': 'text/event-stream' };
+  pair.fake.script('extra', { answer: 'long:20', headers, stallAfterEvent: 3 });
+  const { text } = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: true });
+  expect(text).toContain('sent a compressed stream, although it was asked for an uncompressed one');
+  expect(pair.gateway.stderr()).toContain('content-encoding: gzip');
+});
+
 test('a chat stream without [DONE] whose choices all finished gets one, and without usage it is counted', async () => {
   pair.fake.script('extra', { omitEnd: true, omitUsage: true });
   const answer = await ask(pair.gateway, { protocol: 'chat', model: 'extra', stream: true });

@@ -12,7 +12,7 @@ import type {
 } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamFailure } from '../../upstream/connection.ts';
 import type { ExchangeListener } from '../../upstream/exchange.ts';
-import { codingOf, type ResponseHead } from '../../upstream/response-head.ts';
+import { codingOf, headerOf, type ResponseHead } from '../../upstream/response-head.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { failureOfTransport } from './upstream-outcome.ts';
@@ -64,7 +64,7 @@ export interface CollectLimits {
 
 /** Gets the one outcome of a collection. */
 export interface AnswerListener {
-  /** Enough of an error body was read: its exchange may end. */
+  /** Nothing more of the answer is needed: its exchange may end. */
   onEnough(): void;
   onAnswer(answer: CollectedAnswer): void;
   onAnswerFailed(failure: CallFailure): void;
@@ -86,6 +86,12 @@ export class AnswerCollector implements ExchangeListener {
 
   onHead(head: ResponseHead): void {
     this.#head = head;
+    const coding = codingOf(head);
+    if (head.status !== 200 || coding === 'identity') return;
+    if (!EVENT_STREAM.test(headerOf(head, 'content-type') ?? '')) return;
+    this.#over = true;
+    this.#listener.onEnough();
+    this.#listener.onAnswerFailed(compressedStream(coding));
   }
 
   onBody(span: Uint8Array): void {
@@ -123,6 +129,17 @@ export class AnswerCollector implements ExchangeListener {
       (failure: CallFailure) => this.#listener.onAnswerFailed(failure),
     );
   }
+}
+
+const EVENT_STREAM = /event-?stream/i;
+
+/** A stream that is decoded could not be passed on event by event within its limits. */
+function compressedStream(coding: string): CallFailure {
+  return new CallFailure(
+    'upstream_malformed',
+    'the model provider sent a compressed stream, although it was asked for an uncompressed one',
+    { cause: `content-encoding: ${coding}` },
+  );
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
