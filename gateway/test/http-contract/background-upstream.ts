@@ -14,6 +14,8 @@ export interface BackgroundUpstream {
   getStatus: number;
   /** Members of responses that have ended. */
   ended: object;
+  /** The body of a 404. */
+  missing: object;
   stop(): void;
 }
 
@@ -38,7 +40,8 @@ const EVENTS = { 'content-type': 'text/event-stream' };
 export function startBackgroundUpstream(): BackgroundUpstream {
   const made = new Map<string, Made>();
   const [served, ids]: [string[], string[]] = [[], []];
-  const upstream = { served, ids, getStatus: 200, ended: {} as object };
+  const missing: object = { error: { message: 'not found', type: 'invalid_request_error' } };
+  const upstream = { served, ids, getStatus: 200, ended: {} as object, missing };
 
   function objectOf(id: string): object {
     const { state, model, store } = made.get(id) as Made;
@@ -103,9 +106,6 @@ export function startBackgroundUpstream(): BackgroundUpstream {
     one.waiting.clear();
   }
 
-  const missing = () =>
-    Response.json({ error: { message: 'not found', type: 'invalid_request_error' } }, { status: 404 });
-
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -116,7 +116,7 @@ export function startBackgroundUpstream(): BackgroundUpstream {
       const [, , , id = '', below = ''] = pathname.split('/');
       if (request.method === 'POST' && id === '') return create(request);
       const one = made.get(id);
-      if (one === undefined || one.state === 'gone') return missing();
+      if (one === undefined || one.state === 'gone') return Response.json(upstream.missing, { status: 404 });
       if (below === 'cancel') {
         become(id, 'cancelled');
         return Response.json(objectOf(id));

@@ -160,8 +160,12 @@ describe('a response in the background', () => {
     });
   });
 
-  test('that was deleted before its end is charged at the held amount, and flagged', async () => {
+  test.each([
+    ['OpenAI', { error: { message: 'not found', type: 'invalid_request_error' } }],
+    ['xAI', { code: 'Some requested entity was not found', error: 'Response not found' }],
+  ])('that was deleted before its end is charged at the held amount, and flagged (%s)', async (_, missing) => {
     const { id, requestId } = await begin();
+    upstream.missing = missing;
     expect((await call('DELETE', `responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true });
     expect((await call('GET', `responses/${id}`)).status).toBe(404);
     const record = await settled(requestId);

@@ -106,6 +106,7 @@ test('a deleted response is unknown from then on, with its items', async () => {
 test.each([
   ['without the path below it', '/input_items', '{"error":{"message":"no such path"}}'],
   ['behind a proxy that does not find it', '', '<html>404 Not Found</html>'],
+  ['behind another server', '', '{"status":404,"error":"Not Found"}'],
 ] as const)('a response at a host %s stays known', async (_, end, body) => {
   const { id } = await begin();
   upstream.missing = { end, body };

@@ -6,7 +6,6 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
 import { chargedTier, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/secret.ts';
-import { asObject, parseObject } from '../../protocols/json.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocols/upstream-protocol.ts';
 import type { DetachedCall, DetachedJob } from '../../store/ports/ledger.ts';
@@ -17,7 +16,7 @@ import { scrubText } from '../attempt/scrub.ts';
 import { failureOfErrorWords } from '../attempt/upstream-outcome.ts';
 import type { CallDeps } from '../deps.ts';
 import { findPlace, type KeptPlace } from '../stored/find-place.ts';
-import { requestAbout, requestObject } from '../stored/send-object-request.ts';
+import { requestAbout, requestObject, saysGone } from '../stored/send-object-request.ts';
 import { RESPONSES_KEPT_MS, thingsOf } from '../stored/stored-by.ts';
 import { type JobEnd, type JobKind, type JobState, POLL_MS_MAX } from './job-kinds.ts';
 
@@ -42,8 +41,7 @@ async function pollResponse(deps: ResponseJobDeps, call: DetachedCall, signal: A
   const sent = { ...requestAbout(sender, object, {}), endMs: performance.now() + POLL_MS_MAX };
   const answer = await requestObject(place.target, place.credential, sent, config.limits, signal);
   const { head, body } = answer;
-  // Any server may answer 404; the provider itself says it with an error.
-  if (head.status === 404 && asObject(parseObject(body.toString('utf8'))?.error) !== null) return { kind: 'gone' };
+  if (saysGone(answer)) return { kind: 'gone' };
   if (head.status !== 200) throw readOwnRefusal(place, answer, responsesUpstream).failure;
   const reading = await readAnswerBody(body, responsesUpstream);
   if (reading.kind !== 'malformed') return { kind: 'ended', end: endOf(deps, call, place, reading) };

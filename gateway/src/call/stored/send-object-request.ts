@@ -1,6 +1,7 @@
 /** Sends a request about a stored object to the provider that keeps it: one attempt, ended when the client leaves. */
 import type { Config } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { asObject, asText, parseObject } from '../../protocols/json.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
@@ -80,4 +81,14 @@ export function requestObject(
     reject(failureOf(cause));
   }
   return promise.finally(() => signal.removeEventListener('abort', stop));
+}
+
+/**
+ * Whether the provider says that it does not have the object. Any server may answer 404; the provider itself says it with
+ * an error: an object, or at xAI a text with its code.
+ */
+export function saysGone({ head, body }: CollectedAnswer): boolean {
+  if (head.status !== 404) return false;
+  const { error, code } = parseObject(body.toString('utf8')) ?? {};
+  return asObject(error) !== null || (asText(error) !== null && asText(code) !== null);
 }

@@ -27,7 +27,7 @@ import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { findPlace } from './find-place.ts';
 import type { Conversation } from './open-stored-state.ts';
 import { readSafely } from './read-safely.ts';
-import { sendObjectRequest } from './send-object-request.ts';
+import { saysGone, sendObjectRequest } from './send-object-request.ts';
 import { KEPT_HERE } from './stored-by.ts';
 import { eventsOf, streamObject } from './stream-object.ts';
 
@@ -144,7 +144,8 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   const answered = 'answer' in sent ? sent.answer : sent;
   const { path } = object;
   const { head, body } = answered;
-  if (head.status === 404 && saysGone(path, body)) {
+  // A host may lack a path below a response.
+  if (isWhole(path) && saysGone(answered)) {
     await forget(call, () => deps.storedState.forget(owner, row.request_id));
     throw missing();
   }
@@ -160,10 +161,8 @@ async function answer(call: Identified, { id, object, isStream }: StoredRequest)
   return plainReply(call, head, guard === null ? body : await guardBody(call, guard, body), 200, null);
 }
 
-/** A host may lack a path below a response, and any server may answer 404; the provider itself says it with an error. */
-function saysGone(path: string, body: Buffer): boolean {
-  return path.lastIndexOf('/') === 0 && asObject(parseObject(body.toString('utf8'))?.error) !== null;
-}
+/** Whether a path names the response itself. */
+const isWhole = (path: string) => path.lastIndexOf('/') === 0;
 
 /** Whether a response object says that it goes on no more. */
 function hasEnded(body: Buffer): boolean {
