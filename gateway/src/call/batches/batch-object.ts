@@ -22,6 +22,8 @@ export interface BatchState {
   readonly outputs: readonly ObjectRequest[];
   /** How many of its requests were answered, as the provider counts them. */
   readonly answered: number;
+  /** How many of them have ended in any way; 0: it does not count them. */
+  readonly over: number;
   /** Why it failed; null: it has not, or does not say. */
   readonly message: string | null;
 }
@@ -45,7 +47,7 @@ export function readBatch(body: Buffer | string): BatchState {
   }
   const get = { method: 'GET', query: '' } as const;
   const hasResults = inline !== null && typeof object.results_url === 'string';
-  const counts = asObject(object.request_counts) ?? {};
+  const { total: _, processing: __, ...counts } = asObject(object.request_counts) ?? {};
   const [error] = asArray(asObject(object.errors)?.data);
   return {
     id,
@@ -56,6 +58,7 @@ export function readBatch(body: Buffer | string): BatchState {
       ? [{ ...get, collection: 'batches', path: `/${id}/results` }]
       : files.map((file) => ({ ...get, collection: 'files', path: `/${file}/content` })),
     answered: countOf(counts.completed) + countOf(counts.succeeded),
+    over: Object.values(counts).reduce<number>((sum, count) => sum + countOf(count), 0),
     message: asText(asObject(error)?.message),
   };
 }

@@ -62,6 +62,16 @@ test('a batch that failed as a whole costs nothing', async () => {
   expect(state).toMatchObject({ kind: 'ended', end: { error: 'upstream_rejected', cost: 0n, usage_source: 'void' } });
 });
 
+test('a batch without an output is settled once its counts say that no request was answered', async () => {
+  const without = (request_counts: object) =>
+    poll(200, { id: 'batch_1', status: 'completed', output_file_id: null, error_file_id: null, request_counts });
+  const { state } = await without({ total: 1, completed: 0, failed: 1 });
+  expect(state).toMatchObject({ kind: 'ended', end: { finish_reason: 'completed', cost: 0n, usage_source: 'void' } });
+  for (const counts of [{ total: 1, completed: 1, failed: 0 }, { total: 0, completed: 0, failed: 0 }, {}]) {
+    expect((await without(counts)).state).toMatchObject({ kind: 'upstream_malformed' });
+  }
+});
+
 test('a refused credential is trouble of the operator, and ends nothing', async () => {
   const { state } = await poll(401, { error: { message: 'no such key', type: 'invalid_request_error' } });
   expect((state as CallFailure).kind).toBe('upstream_credential');

@@ -31,7 +31,7 @@ export function createBatchJob(deps: () => BatchJobDeps): JobKind {
   return { poll: (call, signal) => new BatchPoll(deps(), call, signal).run() };
 }
 
-/** Ends that leave an output, even if all requests failed. */
+/** Ends that leave an output, mostly even if all requests failed. */
 const ANSWERED: ReadonlySet<string> = new Set(['completed', 'ended']);
 
 class BatchPoll {
@@ -122,7 +122,8 @@ class BatchPoll {
       const lines = readLines(this.#contentOf(place, output), responseBytesMax);
       await readOutput(lines, UPSTREAM_PROTOCOLS[format], inputTokens, tally);
     }
-    const isLost = ANSWERED.has(state.status) && state.outputs.length === 0;
+    // Without any, the provider's counts must say that no request was answered: else it is still to come.
+    const isLost = ANSWERED.has(state.status) && state.outputs.length === 0 && state.over < requests;
     if (isLost || tally.lines < state.answered) {
       const cause = `${tally.lines} of ${state.answered} answers of batch ${state.id}`;
       throw new CallFailure('upstream_malformed', 'the output of a batch is not complete', { cause });
