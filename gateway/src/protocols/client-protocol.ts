@@ -110,8 +110,11 @@ interface ClientFormat {
   statusOf(failure: CallFailure): number;
   /** The JSON body of an error response. */
   renderError(failure: CallFailure, requestId: string): string;
-  /** The records that end a stream that failed after its first byte. `position` absent: no part of an answer was sent. */
-  renderStreamError(failure: CallFailure, requestId: string, position?: StreamPosition): Buffer;
+  /**
+   * The records that end a stream that failed after its first byte. `model`: that was asked for; null: unknown. `position`
+   * absent: no part of an answer was sent.
+   */
+  renderStreamError(failure: CallFailure, requestId: string, model: string | null, position?: StreamPosition): Buffer;
   /** Whether a streamed request that failed before its first byte gets the failure as a stream; absent: none does. */
   failsAsStream?(failure: CallFailure): boolean;
   /** Sent into a silent stream; clients ignore it. */

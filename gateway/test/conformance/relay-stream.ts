@@ -68,6 +68,7 @@ export async function relayedBy(
   const client = new ClientStream({
     protocol,
     requestId: 'req_0',
+    model: 'm',
     hasRecords: true,
     limits: LIMITS,
     openOutbox: (listener) =>

@@ -16,7 +16,7 @@ export async function refuse(call: Arrived, error: unknown): Promise<Response> {
   const isFree = isIdentified(call) && !call.settled && (await settleFailed(call, failure, status));
   const told = withHint(call, failure, call.reason);
   const reply = asStream
-    ? streamReply(call, protocol.renderStreamError(told, call.requestId))
+    ? streamReply(call, protocol.renderStreamError(told, call.requestId, call.facts?.model ?? null))
     : failureReply(told, protocol, call.requestId, call.rateLimitStatus, call.request.headers.get('user-agent'));
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);

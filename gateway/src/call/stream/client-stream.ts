@@ -22,6 +22,8 @@ const LINGER_MS = 2_000;
 export interface ClientStreamParts {
   readonly protocol: ClientProtocol;
   readonly requestId: string;
+  /** That was asked for. */
+  readonly model: string;
   /** The answer has records, among which the gateway may put its own. */
   readonly hasRecords: boolean;
   readonly limits: {
@@ -272,6 +274,7 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
     return this.#parts.protocol.renderStreamError(
       this.#parts.tell(failure),
       this.#parts.requestId,
+      this.#parts.model,
       this.#source?.position,
     );
   }

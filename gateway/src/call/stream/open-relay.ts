@@ -73,6 +73,7 @@ export class CallStream {
     this.client = new ClientStream({
       protocol,
       requestId: call.requestId,
+      model: call.facts.model,
       limits: call.settings.config.limits,
       hasRecords: call.facts.binary === undefined,
       openOutbox: (listener) => {

@@ -8,7 +8,7 @@ import type { CallFailure } from '../../errors/call-failure.ts';
 import { newRequestId } from '../../lib/request-id.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../protocols/json.ts';
 import { responsesClient } from '../../protocols/responses/client/client-protocol.ts';
-import { responseObject } from '../../protocols/responses/shared/response-object.ts';
+import { type ResponseHead, responseObject } from '../../protocols/responses/shared/response-object.ts';
 
 /** Codex ends the turn well on these, and waits for a rate as long as the message says; with a status it would give up. */
 const CODES_OF_RESPONSES = new Set(['insufficient_quota', 'context_length_exceeded']);
@@ -34,8 +34,15 @@ function laneOf(streamId: string | null): JsonObject {
   return streamId === null ? {} : { stream_id: streamId };
 }
 
-/** The messages for a request that failed before anything of its response came. `reply`: as it would go by POST. */
-export async function failureMessages(reply: Response, streamId: string | null): Promise<string[]> {
+/**
+ * The messages for a request that failed before anything of its response came. `reply`: as it would go by POST. `model`:
+ * that was asked for; null: unknown.
+ */
+export async function failureMessages(
+  reply: Response,
+  streamId: string | null,
+  model: string | null,
+): Promise<string[]> {
   const lane = laneOf(streamId);
   const headers = headersOf(reply);
   const error = asObject(parseObject(await reply.text())?.error) ?? {};
@@ -48,13 +55,13 @@ export async function failureMessages(reply: Response, streamId: string | null):
   }
   const words = asText(error.message) ?? '';
   const message = waits && !WAIT.test(words) ? `${words}. Please try again in ${retryAfter}s.` : words;
-  const events = failedResponse(reply.headers.get('x-request-id') ?? '', { ...error, message }, headers);
+  const id = `resp_${(reply.headers.get('x-request-id') ?? '').slice('req_'.length)}`;
+  const createdSeconds = Math.floor(Date.now() / 1_000);
+  const events = failedResponse({ id, createdSeconds, model }, { ...error, message }, headers);
   return events.map((event) => JSON.stringify({ ...lane, ...event }));
 }
 
-function failedResponse(requestId: string, error: JsonObject, headers: JsonObject): JsonObject[] {
-  const createdSeconds = Math.floor(Date.now() / 1_000);
-  const head = { id: `resp_${requestId.slice('req_'.length)}`, createdSeconds, model: null };
+function failedResponse(head: ResponseHead, error: JsonObject, headers: JsonObject): JsonObject[] {
   const { code, message, param } = error;
   return [
     { type: 'response.created', sequence_number: 0, response: responseObject(head, 'in_progress', {}) },
@@ -65,7 +72,7 @@ function failedResponse(requestId: string, error: JsonObject, headers: JsonObjec
 
 /** The messages for what is no request. */
 export function refusalMessages(failure: CallFailure, streamId: string | null): Promise<string[]> {
-  return failureMessages(failureReply(failure, responsesClient, newRequestId()), streamId);
+  return failureMessages(failureReply(failure, responsesClient, newRequestId()), streamId, null);
 }
 
 /** The last message of a connection that has lasted long enough: clients open another one at once. */

@@ -219,7 +219,7 @@ export class ResponsesSocket implements Deadline {
       return;
     }
     if (reply.status !== 200) {
-      this.#send(await failureMessages(reply, streamId));
+      this.#send(await failureMessages(reply, streamId, textOf(outline.root, 'model')));
       if (reply.status === 401) this.#end(POLICY, null);
       return;
     }

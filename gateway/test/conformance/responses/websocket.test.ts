@@ -258,6 +258,7 @@ describe('key and limits are those of the moment', () => {
         const refused = await client.ask(create('c-ok'));
         expect(typesOf(refused)).toEqual(['response.created', 'error', 'response.failed']);
         expect(errorOf(asObject(refused.at(-1)?.response) ?? {})?.code).toBe('insufficient_quota');
+        expect(asObject(refused.at(-1)?.response)?.model).toBe('c-ok');
       },
       ['--budget-usd', '0.00004', '--budget-window', 'total'],
     ));

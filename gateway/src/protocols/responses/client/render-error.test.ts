@@ -63,7 +63,7 @@ describe('the end of a failed stream', () => {
   // Vector 22.
   test('is an error, nested and flat, and response.failed, with the response and numbers of the stream', () => {
     const [error, failed] = eventsOf(
-      renderStreamError(new CallFailure('upstream_truncated', 'cut'), 'req_1', POSITION),
+      renderStreamError(new CallFailure('upstream_truncated', 'cut'), 'req_1', 'asked', POSITION),
     );
     const details = { type: 'api_error', code: 'server_error', message: 'cut (request id req_1)', param: null };
     const { type: _, ...flat } = details;
@@ -78,22 +78,34 @@ describe('the end of a failed stream', () => {
     });
   });
 
+  test('names the model that was asked for where the stream has named none', () => {
+    const position = { ...POSITION, model: null };
+    const [, failed] = eventsOf(
+      renderStreamError(new CallFailure('upstream_failed', 'cut'), 'req_1', 'asked', position),
+    );
+    expect(failed?.response).toMatchObject({ id: 'resp_1', model: 'asked' });
+  });
+
   test('continues a stream legally, numbered or not', () => {
     const begun = streamOf([message(0, ['a', 'b'])]).slice(0, 6);
     const position = { ...POSITION, nextSequence: 6 };
-    const last = renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', position);
+    const last = renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', 'asked', position);
     expect(violationOf(textOf(begun) + last)).toBeNull();
     const bare = eventsOf(
-      renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', { ...position, nextSequence: null }),
+      renderStreamError(new CallFailure('upstream_failed', 'broke'), 'req_1', 'asked', {
+        ...position,
+        nextSequence: null,
+      }),
     );
     expect(bare.map(({ sequence_number }) => sequence_number)).toEqual([undefined, undefined]);
   });
 
   // Contract, 10.11.
   test('without an answer is a whole stream that tells the client to give up', () => {
-    const bytes = renderStreamError(new CallFailure('upstream_failed', 'all down'), 'req_abc');
+    const bytes = renderStreamError(new CallFailure('upstream_failed', 'all down'), 'req_abc', 'asked');
     expect(violationOf(bytes.toString())).toBeNull();
     const response = asObject(eventsOf(bytes).at(-1)?.response);
+    expect(eventsOf(bytes).flatMap(({ response: one }) => asObject(one)?.model ?? [])).toEqual(['asked', 'asked']);
     expect([response?.id, asObject(response?.error)?.code]).toEqual(['resp_abc', 'server_is_overloaded']);
   });
 
@@ -103,7 +115,7 @@ describe('the end of a failed stream', () => {
     ['context_overflow', 'context_length_exceeded'],
     ['gateway_fault', 'server_error'],
   ] as const)('of %s has the code %s', (kind, code) => {
-    const [error] = eventsOf(renderStreamError(new CallFailure(kind, 'words'), 'req_1', POSITION));
+    const [error] = eventsOf(renderStreamError(new CallFailure(kind, 'words'), 'req_1', 'asked', POSITION));
     expect(error?.code).toBe(code);
   });
 });

@@ -71,12 +71,18 @@ function streamCode({ kind }: CallFailure, hasBegun: boolean): string {
  * `error`, with its details nested and flat, and `response.failed`: clients read one or the other. Without a position they
  * follow a `response.created` of ours.
  */
-export function renderStreamError(failure: CallFailure, requestId: string, position?: StreamPosition): Buffer {
-  const head = position ?? {
+export function renderStreamError(
+  failure: CallFailure,
+  requestId: string,
+  model: string | null,
+  position?: StreamPosition,
+): Buffer {
+  const head = {
     id: `resp_${requestId.slice('req_'.length)}`,
-    model: null,
     createdSeconds: Math.floor(Date.now() / 1000),
     nextSequence: 0,
+    ...position,
+    model: position?.model ?? model,
   };
   const [, type] = wordsOf(failure);
   const code = streamCode(failure, position !== undefined);
