@@ -135,6 +135,8 @@ class Call {
    * hold could not be detached. Null: the answer ends with the stream.
    */
   detached: Promise<DetachedCall | null> | null = null;
+  /** Its response goes on without it. */
+  left = false;
   /** The rules for its texts; null: its workspace has none. */
   guard: Guard | null = null;
   /** The request before they changed it; null: they did not. */

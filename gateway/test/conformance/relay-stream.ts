@@ -80,6 +80,7 @@ export async function relayedBy(
     settle: async (settled) => {
       outcome = settled;
     },
+    goesOn: () => false,
     onFailure: () => undefined,
     tell: (failure) => failure,
     onCommitted: () => started.resolve(null),

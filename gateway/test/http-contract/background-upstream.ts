@@ -10,6 +10,8 @@ export interface BackgroundUpstream {
   readonly ids: string[];
   /** Changes a response, and ends its streams if it has ended. */
   become(id: string, state: BackgroundState): void;
+  /** Breaks the streams of a response that goes on. */
+  breakStreams(id: string): void;
   /** The status of answers to GET; 200: the response. */
   getStatus: number;
   /** Members of responses that have ended. */
@@ -33,6 +35,7 @@ interface Made {
   readonly store: unknown;
   /** Continue the streams of the response. */
   readonly waiting: Set<() => void>;
+  readonly streams: Set<ReadableStreamDefaultController<Uint8Array>>;
 }
 
 const EVENTS = { 'content-type': 'text/event-stream' };
@@ -64,6 +67,7 @@ export function startBackgroundUpstream(): BackgroundUpstream {
     const text = new TextEncoder();
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
+        one.streams.add(controller);
         const first = ['created', 'queued'].map((name, at) => ({
           type: `response.${name}`,
           sequence_number: at,
@@ -93,7 +97,13 @@ export function startBackgroundUpstream(): BackgroundUpstream {
   async function create(request: Request): Promise<Response> {
     const body = (await request.json()) as { stream?: boolean; model: string; store?: boolean };
     const id = `resp_${made.size + 1}`;
-    made.set(id, { state: 'queued', model: body.model, store: body.store ?? true, waiting: new Set() });
+    made.set(id, {
+      state: 'queued',
+      model: body.model,
+      store: body.store ?? true,
+      waiting: new Set(),
+      streams: new Set(),
+    });
     ids.push(id);
     return body.stream === true ? streamOf(id, -1) : Response.json(objectOf(id));
   }
@@ -104,6 +114,12 @@ export function startBackgroundUpstream(): BackgroundUpstream {
     if (state === 'queued' || state === 'in_progress') return;
     for (const goOn of one.waiting) goOn();
     one.waiting.clear();
+  }
+
+  function breakStreams(id: string): void {
+    const { streams } = made.get(id) as Made;
+    for (const stream of streams) stream.error(new Error('the stream was broken'));
+    streams.clear();
   }
 
   const server = Bun.serve({
@@ -135,6 +151,7 @@ export function startBackgroundUpstream(): BackgroundUpstream {
   return Object.assign(upstream, {
     url: `http://127.0.0.1:${server.port}/v1`,
     become,
+    breakStreams,
     stop: () => void server.stop(true),
   });
 }

@@ -235,6 +235,65 @@ describe('a stream in the background', () => {
     expect(await recordsOf(requestId)).toHaveLength(1);
   });
 
+  /** The text of a stream up to where it broke off; null: it came to its end. */
+  async function readBroken(response: Response): Promise<string | null> {
+    let read = '';
+    try {
+      for await (const chunk of response.body ?? []) read += Buffer.from(chunk).toString();
+    } catch {
+      return read;
+    }
+    return null;
+  }
+
+  test('that breaks off breaks the connection, whether it is the first or resumed: the response has not failed', async () => {
+    const response = await send('POST', 'responses', { ...ASKED, stream: true });
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const id = await eventually('the response', () => upstream.ids.at(-1) ?? null, 5_000);
+    await eventually('its row', async () => (await call('GET', `responses/${id}`)).status === 200 || null, 5_000);
+    const first = readBroken(response);
+    upstream.breakStreams(id);
+    expect(await first).not.toContain('response.failed');
+    const resumed = await send('GET', `responses/${id}?stream=true&starting_after=0`);
+    const second = readBroken(resumed);
+    upstream.breakStreams(id);
+    expect(await second).not.toContain('response.failed');
+    upstream.become(id, 'completed');
+    await call('GET', `responses/${id}`);
+    expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
+  });
+
+  test('whose client left is given again for an idempotency key as far as it came, and read on by its id', async () => {
+    const leaving = new AbortController();
+    const create = (signal?: AbortSignal) =>
+      fetch(urlOf('responses'), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${keys.own}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'left-stream',
+        },
+        body: JSON.stringify({ ...ASKED, stream: true }),
+        signal: signal ?? null,
+      });
+    const response = await create(leaving.signal);
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const begun = await readUntil(response, 'response.queued');
+    const count = upstream.ids.length;
+    leaving.abort();
+    const again = await eventually('the end of the run', async () => {
+      const answer = await create();
+      return answer.status === 409 && (await answer.text()).includes('still running') ? null : answer;
+    });
+    expect([again.status, again.headers.get('x-tollgate-replayed'), await again.text()]).toEqual([200, 'true', begun]);
+    expect(upstream.ids).toHaveLength(count);
+    const id = /"id":"(resp_\d+)"/.exec(begun)?.[1] ?? '';
+    upstream.become(id, 'completed');
+    const rest = await (await send('GET', `responses/${id}?stream=true&starting_after=1`)).text();
+    expect([rest.includes('response.completed'), rest.includes('response.queued')]).toEqual([true, false]);
+    expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
+  });
+
   test('whose client leaves goes on, is resumed from an event, and is settled once', async () => {
     const leaving = new AbortController();
     const response = await send('POST', 'responses', { ...ASKED, stream: true }, keys.own, leaving.signal);

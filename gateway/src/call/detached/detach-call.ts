@@ -38,6 +38,7 @@ export async function detachCall(call: Held, id: string): Promise<DetachedCall> 
 /** Ends the part of the call: from now on its job is followed. */
 export function leaveCall(call: Held, detached: DetachedCall): void {
   call.settled = true;
+  call.left = true;
   call.content?.ended(200, null);
   call.money.leave();
   call.deps.detached.follow(detached);

@@ -5,6 +5,8 @@ import type { Outcome } from '../money/settle.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
 import type { StoredHead } from './idempotency-seal.ts';
 
+const NO_BYTES = new Uint8Array(0);
+
 /** The client's reply, without its headers. */
 export function storedHead(
   { facts: request, target }: Routed,
@@ -37,6 +39,8 @@ export async function endStreamedRun(
     await run.end(false);
     throw cause;
   }
-  if (outcome.failure !== null) return run.end(call.charged === 0n);
-  await run.keep(storedHead(call, outcome), streamHeaders(call), last ?? new Uint8Array(0));
+  if (outcome.failure !== null && !call.left) return run.end(call.charged === 0n);
+  // The client of a response that goes on reads the rest of it by its id, which these events have.
+  const ended = call.left ? { ...outcome, status: 200, failure: null } : outcome;
+  await run.keep(storedHead(call, ended), streamHeaders(call), call.left || last === null ? NO_BYTES : last);
 }

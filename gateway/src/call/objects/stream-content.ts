@@ -40,11 +40,5 @@ function contentOf(call: Identified, place: ObjectPlace): StreamForm {
     content: { ...formatOf(call, place), form: { upload: null, acceptsAny: true } },
     bytesMax: Number.MAX_SAFE_INTEGER,
     isStream: ({ status }) => status === 200,
-    renderFailure(failure) {
-      call.failure = failure;
-      const { provider } = place.target.upstream;
-      call.deps.log.upstream(call.requestId, provider, `${failure.kind}: ${failure.message}`);
-      return null;
-    },
   };
 }

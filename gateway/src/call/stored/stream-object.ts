@@ -24,14 +24,12 @@ export type StreamedObject =
       readonly closed: Promise<void>;
     };
 
-/** How a stream is asked for, recognized and broken off. */
+/** How a stream is asked for and recognized. */
 export interface StreamForm {
   readonly content: ObjectContent;
   readonly bytesMax: number;
   /** Another answer is collected. */
   isStream(head: ResponseHead): boolean;
-  /** The last bytes of a stream that fails; null: the connection to the client breaks. */
-  renderFailure(failure: CallFailure): Buffer | null;
 }
 
 /** Resolves with a stream, or with an answer of any status in one piece. Rejects with CallFailure. */
@@ -45,12 +43,11 @@ export function streamObject(
 }
 
 /** The events of a stored response, from where its client left them. */
-export function eventsOf({ protocol, requestId, settings }: Identified): StreamForm {
+export function eventsOf({ settings }: Identified): StreamForm {
   return {
     content: { operation: 'stream' },
     bytesMax: settings.config.limits.responseBytesMax,
     isStream: (head) => head.status === 200 && /^text\/event-stream/i.test(headerOf(head, 'content-type') ?? ''),
-    renderFailure: (failure) => protocol.renderStreamError(failure, requestId),
   };
 }
 
@@ -67,6 +64,7 @@ class ObjectStream implements ExchangeListener, Interruptible {
   /** Runs while the client takes nothing. */
   #stuck: Timer | null = null;
   #isOver = false;
+  #provider = '';
 
   constructor(call: Identified, form: StreamForm) {
     this.#call = call;
@@ -85,6 +83,7 @@ class ObjectStream implements ExchangeListener, Interruptible {
       if (request.signal.aborted) this.#leave();
       else {
         const { content, bytesMax } = this.#form;
+        this.#provider = place.target.upstream.provider;
         const sent = requestAbout(this.#call, object, content);
         this.#tap = place.target.upstream.openExchange(sent, place.credential, bytesMax, this);
       }
@@ -145,12 +144,14 @@ class ObjectStream implements ExchangeListener, Interruptible {
     this.#fail(failure);
   }
 
+  /** Breaks the connection to the client: an event would say that the response failed, and bytes that they are whole. */
   #fail(failure: CallFailure): void {
     if (this.#isOver) return;
     if (failure.kind !== 'client_left' && this.#controller !== null) {
-      const last = this.#form.renderFailure(failure);
-      if (last === null) this.#controller.error(failure);
-      else this.#controller.enqueue(last);
+      this.#call.failure = failure;
+      const { deps, requestId } = this.#call;
+      deps.log.upstream(requestId, this.#provider, `${failure.kind}: ${failure.message}`);
+      this.#controller.error(failure);
     }
     this.#begun.reject(failure);
     this.#finish();

@@ -39,6 +39,8 @@ export interface ClientStreamParts {
   onFailure(failure: CallFailure): void;
   /** The failure as the client hears of it, after `onFailure`. */
   tell(failure: CallFailure): CallFailure;
+  /** Whether the answer goes on at its provider, after `settle`. */
+  goesOn(): boolean;
   /** The status is 200 from now on. */
   onCommitted(): void;
   /** The client left, or takes nothing, before any attempt had content: all attempts end. */
@@ -279,9 +281,12 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
     );
   }
 
-  /** Without records a failure can only be told by a broken connection. */
+  /**
+   * Without records a failure can only be told by a broken connection. An answer that goes on has not failed: its client
+   * reads on from the last event that it got.
+   */
   #close(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
-    if (failure !== null && !this.#parts.hasRecords) this.outbox.kill();
+    if (failure !== null && (!this.#parts.hasRecords || this.#parts.goesOn())) this.outbox.kill();
     else {
       if (lastBytes !== null) this.outbox.putOwn(lastBytes);
       this.outbox.close();

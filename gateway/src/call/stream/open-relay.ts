@@ -105,6 +105,7 @@ export class CallStream {
         // The last bytes go out after this.
         return kept.finally(() => call.origin.replyReady());
       },
+      goesOn: () => call.left,
       onFailure: (failure) => noteFailure(call, failure),
       tell: (failure) => withHint(call, failure, buildReason(call, failure.kind, this.client.begun)),
       onCommitted: () => calls.onCommitted(),
