@@ -332,6 +332,7 @@ describe('an answer of the provider', () => {
   const ANSWERS: ReadonlyArray<readonly [status: number, body: string, got: number]> = [
     [400, error('Invalid file format.'), 400],
     [413, error('The file is too large.'), 413],
+    [409, error('The file is in use.'), 409],
     [401, error('Incorrect API key provided: credential-eu.'), 500],
     [403, error('Your organization has no access.'), 500],
     [404, '<html>not found</html>', 500],

@@ -17,6 +17,8 @@ export interface BatchUpstream {
   refuseNext: number;
   /** Answers creations that succeed with this status. */
   createdStatus: number;
+  /** Answers cancellations like OpenAI for a batch that has ended. */
+  refusesCancel: boolean;
   /** Ends a batch. */
   end(id: string, end: BatchEnd): void;
   /** Hides a batch, as from a credential of another account. Returns the function that shows it again. */
@@ -42,6 +44,7 @@ export function startBatchUpstream(): BatchUpstream {
     served,
     refuseNext: 200,
     createdStatus: 200,
+    refusesCancel: false,
     end(id: string, { status, output = [], errors = [], members }: BatchEnd) {
       const batch = batches.get(id);
       if (batch === undefined) throw new Error(`there is no batch ${id}`);
@@ -97,6 +100,10 @@ export function startBatchUpstream(): BatchUpstream {
   function answerBatch(method: string, id: string, act: string | undefined): Response {
     const batch = batches.get(id);
     if (batch === undefined) return missing();
+    if (act === 'cancel' && upstream.refusesCancel) {
+      const message = `Cannot cancel a batch with status '${batch.status}'.`;
+      return Response.json({ error: { message, type: 'invalid_request_error' } }, { status: 409 });
+    }
     if (act === 'results')
       return new Response(results.get(id) ?? '', { headers: { 'content-type': 'binary/octet-stream' } });
     if (method === 'DELETE') {

@@ -138,6 +138,10 @@ describe('a batch from a file', () => {
     });
     const after = await send('GET', `batches/${id}`);
     expect(after.json.status).toBe('completed');
+    upstream.refusesCancel = true;
+    const late = await send('POST', `batches/${id}/cancel`);
+    upstream.refusesCancel = false;
+    expect([late.status, late.json.error.message]).toEqual([409, "Cannot cancel a batch with status 'completed'."]);
     const output = await send('GET', `files/${after.json.output_file_id}/content`);
     expect(output.text.trim().split('\n')).toHaveLength(2);
     expect((await send('GET', 'batches')).json.data[0].status).toBe('completed');

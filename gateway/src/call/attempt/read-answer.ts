@@ -102,12 +102,13 @@ function readRefusal(call: Held, answer: CollectedAnswer, protocol: UpstreamProt
 
 /**
  * Upstream's refusal of a request in the client's own format. `body`: upstream's, to be passed on with its status, without
- * the operator's data; null: the failure becomes an error of the gateway.
+ * the operator's data; null: the failure becomes an error of the gateway. `status`: by which it is judged, if not its own.
  */
 export function readOwnRefusal(
   { target }: Pick<Routed, 'target'>,
   { head, body, cut }: CollectedAnswer,
   protocol: UpstreamProtocol,
+  status = head.status,
 ): { readonly failure: CallFailure; readonly body: Buffer | null } {
   const { secrets } = target.upstream;
   const beginning = scrubText(body.subarray(0, 2_000).toString('utf8'), secrets);
@@ -116,7 +117,7 @@ export function readOwnRefusal(
     isJson || isPlainText(head, body, cut) ? beginning : `the model provider refused the request (HTTP ${head.status})`;
   const error = protocol.readError(body.subarray(0, ERROR_BYTES_MAX), head.headers);
   const message = scrubText(error.message, secrets);
-  const failure = failureOfRefusal(head.status, retryAfterOf(head), error, message, shown);
+  const failure = failureOfRefusal(status, retryAfterOf(head), error, message, shown);
   // A non-JSON body is never passed on (it may be a proxy's page): it becomes an error body of the gateway.
   return { failure, body: failure.kind === 'upstream_rejected' && isJson ? scrub(body, secrets) : null };
 }

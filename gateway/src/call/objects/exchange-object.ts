@@ -4,9 +4,9 @@ import { messagesUpstream } from '../../protocols/messages/upstream/upstream-pro
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { isJsonObject, readOwnRefusal } from '../attempt/read-answer.ts';
+import { isJsonObject } from '../attempt/read-answer.ts';
 import { type Identified, setTarget } from '../call.ts';
-import { type ObjectContent, sendObjectRequest } from '../stored/send-object-request.ts';
+import { type ObjectContent, readObjectRefusal, sendObjectRequest } from '../stored/send-object-request.ts';
 import type { ObjectPlace } from './choose-place.ts';
 
 /** The format of each provider's objects. */
@@ -46,7 +46,7 @@ export function judgeAnswer(call: Identified, { target }: ObjectPlace, answered:
   }
   // An alarm names the provider.
   setTarget(call, target);
-  const refusal = readOwnRefusal({ target }, answered, UPSTREAMS[target.upstream.state.format]);
+  const refusal = readObjectRefusal(target, answered, UPSTREAMS[target.upstream.state.format]);
   if (refusal.body === null) throw refusal.failure;
   return { head, body: refusal.body, failure: refusal.failure };
 }

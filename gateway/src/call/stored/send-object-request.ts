@@ -3,10 +3,12 @@ import type { Config } from '../../config/config.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { asObject, asText, parseObject } from '../../protocols/json.ts';
 import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
+import type { UpstreamProtocol } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamRequest } from '../../providers/provider.ts';
 import type { Target } from '../../routing/route.ts';
 import type { UpstreamTap } from '../../upstream/exchange.ts';
 import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';
+import { readOwnRefusal } from '../attempt/read-answer.ts';
 import { failureOf } from '../attempt/upstream-outcome.ts';
 import type { Identified } from '../call.ts';
 import type { Interruptible } from '../deps.ts';
@@ -81,6 +83,18 @@ export function requestObject(
     reject(failureOf(cause));
   }
   return promise.finally(() => signal.removeEventListener('abort', stop));
+}
+
+const CONFLICT = 409;
+
+/** The provider's refusal. A conflict is the caller's matter as an invalid request is: the object is not in that state. */
+export function readObjectRefusal(
+  target: Target,
+  answered: CollectedAnswer,
+  protocol: UpstreamProtocol,
+): ReturnType<typeof readOwnRefusal> {
+  const { status } = answered.head;
+  return readOwnRefusal({ target }, answered, protocol, status === CONFLICT ? 400 : status);
 }
 
 /**

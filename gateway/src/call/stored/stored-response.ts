@@ -15,7 +15,7 @@ import type { ObjectRequest } from '../../protocols/stored/shared-state.ts';
 import type { Target } from '../../routing/route.ts';
 import type { StateOwner, StoredRow } from '../../store/ports/stored-state.ts';
 import type { CollectedAnswer } from '../attempt/collect-answer.ts';
-import { isJsonObject, readOwnRefusal } from '../attempt/read-answer.ts';
+import { isJsonObject } from '../attempt/read-answer.ts';
 import { type CallOrigin, type Identified, isIdentified, openCall, releaseCall } from '../call.ts';
 import { reportFailure } from '../deliver/refuse.ts';
 import { failureReply, plainReply, streamReply } from '../deliver/reply.ts';
@@ -27,7 +27,7 @@ import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { findPlace } from './find-place.ts';
 import type { Conversation } from './open-stored-state.ts';
 import { readSafely } from './read-safely.ts';
-import { saysGone, sendObjectRequest } from './send-object-request.ts';
+import { readObjectRefusal, saysGone, sendObjectRequest } from './send-object-request.ts';
 import { KEPT_HERE } from './stored-by.ts';
 import { eventsOf, streamObject } from './stream-object.ts';
 
@@ -214,7 +214,7 @@ async function forget({ deps, requestId }: Identified, work: () => Promise<void>
 
 /** The provider's refusal of the request in its own words; any other trouble is thrown. */
 function refusal(call: Identified, target: Target, answered: CollectedAnswer): Response {
-  const { failure, body } = readOwnRefusal({ target }, answered, responsesUpstream);
+  const { failure, body } = readObjectRefusal(target, answered, responsesUpstream);
   if (body === null) throw failure;
   call.failure = failure;
   return plainReply(call, answered.head, body, answered.head.status, null);
