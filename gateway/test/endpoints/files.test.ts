@@ -286,7 +286,18 @@ describe('the list', () => {
     expect(await list(`ids[]=${one}&ids[]=${three}&${others}`)).toEqual([[one, three], false]);
   });
 
-  test.each(['limit=0', 'limit=10001', 'limit=a', 'page=2', 'ids=a', 'lines=2'])('refuses %s', async (query) => {
+  test.each([
+    'order=up',
+    'order=',
+    'limit=-1',
+    'limit=',
+    'limit=0',
+    'limit=10001',
+    'limit=a',
+    'page=2',
+    'ids=a',
+    'lines=2',
+  ])('refuses %s', async (query) => {
     expect((await call('GET', `files?${query}`)).status).toBe(400);
   });
 });

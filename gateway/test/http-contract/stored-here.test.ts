@@ -143,6 +143,10 @@ test('its routes serve its workspace, without a request to a provider', async ()
   const page = await client.responses.inputItems.list(json.id, { limit: 1 });
   expect([page.data, page.has_more]).toMatchObject([[{ content: 'two' }], true]);
   expect((await page.getNextPage()).data).toMatchObject([{ content: 'one' }]);
+  for (const query of ['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=msg_none', 'before=msg_in_1']) {
+    const { status, json: refused } = await send('GET', `responses/${json.id}/input_items?${query}`);
+    expect([query, status, refused.error.param]).toEqual([query, 400, query.split('=')[0]]);
+  }
   expect((await send('POST', `responses/${json.id}/cancel`)).status).toBe(400);
   for (const key of [keys.workspace, keys.account]) {
     for (const [method, path] of [

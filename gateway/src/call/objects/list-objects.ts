@@ -5,6 +5,7 @@ import type { StoredPage, StoredRow } from '../../store/ports/stored-state.ts';
 import { listedBatch } from '../batches/batch-object.ts';
 import type { Identified } from '../call.ts';
 import { findRows, keyOf } from '../stored/lead-to-stored.ts';
+import { isOldestFirst } from '../stored/read-order.ts';
 import { readSafely } from '../stored/read-safely.ts';
 import { targetsWith } from './choose-place.ts';
 import { type AskedObject, missingObject, noCollection, OBJECT_ROUTES } from './object-routes.ts';
@@ -43,12 +44,11 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   const limit = Math.min(kind === 'batch' ? BATCHES_MAX : ROWS_MAX, readLimit(query.get('limit'), limits));
   const before = query.get('before_id');
   const after = query.get('after') ?? query.get('after_id');
-  const isOldestFirst = before !== null || query.get('order') === 'asc';
   const page: StoredPage = {
     kind,
     providers,
     purpose: query.get('purpose'),
-    first: isOldestFirst ? 'oldest' : 'newest',
+    first: before !== null || isOldestFirst(query) ? 'oldest' : 'newest',
     // The page after another is named by the request that created the last row of it.
     after: query.get('page') ?? (await cursorOf(call, before ?? after, object.collection)),
     limit: limit + 1,

@@ -26,6 +26,7 @@ import { admitUncharged, reportUncharged } from '../money/uncharged.ts';
 import { admit, identifyCaller, openPlace } from '../request/identify.ts';
 import { findPlace } from './find-place.ts';
 import type { Conversation } from './open-stored-state.ts';
+import { isOldestFirst } from './read-order.ts';
 import { readSafely } from './read-safely.ts';
 import { readObjectRefusal, saysGone, sendObjectRequest } from './send-object-request.ts';
 import { KEPT_HERE } from './stored-by.ts';
@@ -225,6 +226,8 @@ const LIMIT_MAX = 100;
 
 /** The items of the input as a page (specification of the Responses API, A.1): newest first unless `order=asc`. Items without an id get one for the paging. */
 function listInput({ input }: Conversation, query: URLSearchParams): object {
+  if (query.has('before'))
+    throw invalidRequest('before: is not known for a response that is kept here; use after', 'before');
   const limit = Number(query.get('limit') ?? LIMIT_DEFAULT);
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
     throw invalidRequest(`limit: found ${query.get('limit')}; expected an integer from 1 to ${LIMIT_MAX}`, 'limit');
@@ -234,7 +237,7 @@ function listInput({ input }: Conversation, query: URLSearchParams): object {
     const members = asObject(item) ?? {};
     return { type: 'message', ...members, id: asText(members.id) ?? `msg_in_${index}` };
   });
-  if (query.get('order') !== 'asc') items.reverse();
+  if (!isOldestFirst(query)) items.reverse();
   const after = query.get('after');
   const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
   if (after !== null && start === 0) throw invalidRequest('after: found no such item', 'after');
