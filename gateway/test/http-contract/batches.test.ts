@@ -225,6 +225,16 @@ describe('a batch from a file', () => {
     expect([inline.status, inline.json.error.message]).toEqual([400, 'model: a batch does not take it; leave it out']);
   });
 
+  test('has a day: another window has another price, or lasts longer than its hold', async () => {
+    const body = {
+      input_file_id: await upload([lineOf('a')]),
+      endpoint: '/v1/chat/completions',
+      completion_window: '7d',
+    };
+    const { status, json } = await send('POST', 'batches', keys.own, body);
+    expect([status, json.error.message]).toEqual([400, 'completion_window: found "7d"; expected "24h"']);
+  });
+
   test('that is refused takes its part of the requests per minute', async () => {
     const { key } = await createKey(gateway, { rpm: 1 });
     const input = await upload([lineOf('a', 'unknown')]);

@@ -69,6 +69,8 @@ const OPENAI_MEMBERS: ReadonlySet<string> = new Set([
   'metadata',
   'output_expires_after',
 ]);
+/** Hosts have other prices for a shorter one, and a longer one would outlast the deadline of the hold. */
+const WINDOW = '24h';
 const ANTHROPIC_MEMBERS: ReadonlySet<string> = new Set(['requests']);
 type BatchFormat = 'chat' | 'responses' | 'embeddings' | 'completions' | 'moderations' | 'messages';
 
@@ -124,6 +126,10 @@ async function checkFile(call: Identified, outline: JsonOutline): Promise<Checke
   const { upstream } = place.target;
   if (!upstream.state.creates.includes('batches')) throw noCollection('batches');
   refuseOthers(outline, OPENAI_MEMBERS);
+  const window = member(outline.root, 'completion_window');
+  if (window !== undefined && stringValue(window) !== WINDOW) {
+    throw refuseMember('completion_window', window, JSON.stringify(WINDOW));
+  }
   // An alarm names the provider.
   setTarget(call, place.target);
   const check = new BatchCheck(call, endpoint.format, nameOf(place));
