@@ -30,7 +30,7 @@ describe('a route', () => {
       source: 'console',
       served: true,
       aliases: ['nick'],
-      routing: { strategy: 'weight', affinity: 'off', uncertain_retry: '0.25', max_extra_attempts: 2, hedge: false },
+      routing: { strategy: 'weight', affinity: 'off', uncertain_retry: '0.25', max_extra_attempts: 2, hedge: 'off' },
       targets: [
         { name: 'main', provider: 'filed', model: 'big', weight: 3, tags: ['eu'], timeouts_ms: { first_byte: 60_000 } },
         { name: 'entered/theirs', priority: 1, max_concurrency: 5, has_own_price: true, out_of_rotation_since: null },

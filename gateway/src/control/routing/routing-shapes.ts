@@ -31,7 +31,7 @@ export const routeView = z.object({
       max_extra_attempts: z.int(),
       /** US dollars as decimal text. */
       uncertain_retry: z.string(),
-      hedge: z.boolean(),
+      hedge: z.enum(['off', 'on']),
       fallback_on: z.array(z.enum(FALLBACK_CLASSES)),
     })
     .nullable(),

@@ -43,7 +43,7 @@ export function viewRoute(model: ServedModel, served: Served): RouteView {
       affinity,
       max_extra_attempts: maxExtraAttempts,
       uncertain_retry: formatNanoUsd(uncertainRetry),
-      hedge,
+      hedge: hedge ? 'on' : 'off',
       fallback_on: [...fallbackOn],
     },
     targets: model.targets.map((target) => viewTarget(model, target, served)),
