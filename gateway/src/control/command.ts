@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Served } from '../config/console-entries.ts';
+import { wordIssue } from '../config/file/schema-words.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { maskKeys, type Secret } from '../lib/secret.ts';
 import type { LinkMakers, VerifyEmail } from '../people/members/operator-tools.ts';
@@ -182,7 +183,7 @@ export function defineCommand<Shape extends z.ZodType>(
   work: (run: CommandRun, given: z.output<Shape>) => Promise<Json | RouteView | readonly RouteView[]>,
 ): ControlCommand {
   return async (run, rawArguments) => {
-    const given = shape.safeParse(rawArguments);
+    const given = shape.safeParse(rawArguments, { error: wordIssue });
     if (!given.success) return { ok: false, kind: 'usage', message: given.error.issues.map(renderIssue).join('\n') };
     try {
       // A route is JSON too; its type has members that may be undefined, which JSON omits.
@@ -194,27 +195,8 @@ export function defineCommand<Shape extends z.ZodType>(
   };
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-};
-
-function renderIssue(issue: z.core.$ZodIssue): string {
-  const words = wordsOf(issue);
-  return issue.path.length === 0 ? words : `${issue.path.map(String).join('.')}: ${words}`;
-}
-
-/** The schema's own words, else ours in place of the library's. */
-function wordsOf(issue: z.core.$ZodIssue): string {
-  if (!/^Invalid (?:input|option): /.test(issue.message)) return issue.message;
-  if (issue.code === 'invalid_value') return `expected one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code !== 'invalid_type') return issue.message;
-  const found = issue.message.endsWith('received undefined') ? 'found nothing, ' : '';
-  return `${found}expected ${KINDS[issue.expected] ?? issue.expected}`;
+function renderIssue({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 }
 
 /** @throws CommandFailure if there is no such key. */

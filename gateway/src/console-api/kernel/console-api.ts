@@ -8,6 +8,7 @@ import { gzip } from 'node:zlib';
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/request/read-body.ts';
+import { wordIssue } from '../../config/file/schema-words.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ConsoleFailure, failureResponse, type MemberFault } from '../../errors/console-failure.ts';
 import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
@@ -200,7 +201,7 @@ async function readBody(row: RouteRow, request: Request, actor: Actor, arrival: 
 }
 
 function parsed(schema: z.ZodObject, given: unknown): unknown {
-  const outcome = schema.safeParse(given);
+  const outcome = schema.safeParse(given, { error: wordIssue });
   if (outcome.success) return outcome.data;
   const faults = memberFaults(outcome.error);
   const [{ member, message } = { member: '', message: 'the request: is not valid' }] = faults;
