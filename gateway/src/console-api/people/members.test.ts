@@ -115,6 +115,19 @@ test('a change of a member to what they are changes nothing, and their invitatio
   await owner.ask(`DELETE /accounts/default/members/${admin.person}`);
 });
 
+test('the invitations of a member stay when they get more rights', async () => {
+  const admin = await inviteMember(rig, owner, { email: 'rising@example.com', role: 'admin', workspaces: ['lab'] });
+  const { json } = await invite(admin, { email: 'guest@example.com', workspaces: ['lab'] });
+  const isOpen = async () => (await rig.browser().ask(`GET /invitations/${tokenOf(json)}`)).json.valid;
+  for (const body of [{ workspaces: ['default', 'lab'] }, { role: 'owner', workspaces: null }]) {
+    expect((await owner.ask(`PATCH /accounts/default/members/${admin.person}`, { body })).status).toBe(200);
+    expect(await isOpen()).toBe(true);
+  }
+  await owner.ask(`PATCH /accounts/default/members/${admin.person}`, { body: { role: 'admin' } });
+  expect(await isOpen()).toBe(false);
+  await owner.ask(`DELETE /accounts/default/members/${admin.person}`);
+});
+
 test('the audit trail has each invitation that ends with its inviter’s rights, or with a newer one', async () => {
   const admin = await inviteMember(rig, owner, { email: 'inviter@example.com', role: 'admin' });
   const notedBefore = rig.notes.length;

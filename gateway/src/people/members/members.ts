@@ -93,6 +93,13 @@ export function holds(all: readonly string[] | null, some: readonly string[] | n
   return all === null || (some?.every((workspace) => all.includes(workspace)) ?? false);
 }
 
+/** Whether rights lack something that a membership has. */
+function isNarrower(rights: MemberRights, before: Membership): boolean {
+  const kept = permissionsOf(rights, before.account);
+  const lost = permissionsOf(before, before.account).some((permission) => !kept.includes(permission));
+  return lost || !holds(rights.workspaces, before.workspaces);
+}
+
 /**
  * Whether two lists of workspaces (null: all) have one in common. Members see the members that share a
  * workspace.
@@ -177,8 +184,8 @@ export function createMembers(parts: MembersParts): Members {
   }
 
   /**
-   * Withdraws the member's open invitations, because they may no longer have the right to invite: of an operator of the
-   * installation, those to every account. `open`: those that could still be accepted.
+   * Withdraws the open invitations of a member who loses rights, since they may no longer grant them: of an operator of
+   * the installation, those to every account. `open`: those that could still be accepted.
    */
   async function withdrawnWith({ person, account }: Membership) {
     const own = [
@@ -212,10 +219,10 @@ export function createMembers(parts: MembersParts): Members {
         if (isDeepStrictEqual(rights, { role: before.role, workspaces: before.workspaces })) return before;
         checkGrant(granter, rights, workspacesOf(granter.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
-        const withdrawn = await withdrawnWith(before);
+        const withdrawn = isNarrower(rights, before) ? await withdrawnWith(before) : null;
         await saveAs(granter, people, [
           { of: 'membership', update, where: conditionsOf(before), rows: 1 },
-          withdrawn.change,
+          ...(withdrawn === null ? [] : [withdrawn.change]),
         ]);
         await note({
           act: 'member.change',
@@ -223,7 +230,7 @@ export function createMembers(parts: MembersParts): Members {
           after: rights,
           ...noteOf(granter, person),
         });
-        await noteWithdrawn(parts, granter, withdrawn.open);
+        await noteWithdrawn(parts, granter, withdrawn?.open ?? []);
         return { ...before, ...rights };
       }),
     remove: (granter, person) =>
