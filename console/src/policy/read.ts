@@ -34,6 +34,19 @@ export function changesOf<Filled extends object>(
   return Object.fromEntries(changed) as Partial<Filled>;
 }
 
+/** The changed lists as they were opened: the change is refused if another user changed one since. */
+export function readOf<Opened extends object, Name extends keyof Opened & string>(
+  opened: Opened,
+  changes: object,
+  lists: readonly Name[],
+): { readonly before?: Partial<Pick<Opened, Name>> } {
+  const changed = lists.filter((member) => member in changes);
+  if (changed.length === 0) return {};
+  return {
+    before: Object.fromEntries(changed.map((member) => [member, opened[member]])) as Partial<Pick<Opened, Name>>,
+  };
+}
+
 export function isEmpty(changes: object): boolean {
   return Object.keys(changes).length === 0;
 }

@@ -11,10 +11,10 @@ import {
   type AlertRule,
   OPERATOR_EVENTS,
 } from '../store/ports/books/alerts.ts';
-import { givenId } from './arguments.ts';
+import { asRead, givenId } from './arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, findAccount } from './command.ts';
 import { hookAddress, sealHook } from './hooks.ts';
-import { auditChange, OPERATOR_ACCOUNT } from './policy-changes.ts';
+import { auditChange, OPERATOR_ACCOUNT, refuseStale } from './policy-changes.ts';
 
 /** Bound the deliveries that run at a time. */
 const RULES_MAX = 500;
@@ -119,9 +119,11 @@ const set = defineCommand(
     to: receiver.to,
     /** Null: no longer muted. */
     muted_until: z.iso.datetime().nullable().optional(),
+    before: asRead,
   }),
-  async (run, { id, name, threshold, renotify_hours, quiet, channel, url, to, muted_until }) => {
+  async (run, { id, name, threshold, renotify_hours, quiet, channel, url, to, muted_until, before: read }) => {
     const before = await findRule(run, id);
+    refuseStale(before.name, viewAlert(before), read);
     if (threshold !== undefined) checkThreshold(before.event, threshold);
     if (channel === undefined && (url !== undefined || to !== undefined)) {
       throw new CommandFailure(

@@ -333,3 +333,6 @@ function changeBudget(before: Caps['budget'], { budget_usd, budget_window }: Req
     'usage',
   );
 }
+
+/** Members as they were read: the change is refused if one differs by now. */
+export const asRead = z.record(z.string(), z.unknown()).optional();

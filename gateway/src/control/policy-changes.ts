@@ -1,4 +1,7 @@
-/** Chooses the change of a limit rule, and renders the audit entries that are stored with policy changes. */
+/**
+ * Chooses the change of a limit rule, refuses changes that would undo those of others, and renders the audit entries that
+ * are stored with policy changes.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditedMembers, NewAuditEntry } from '../store/ports/audit.ts';
@@ -118,4 +121,50 @@ export function changedMembers(
 
 function pick(members: ShownMembers, keep: (member: string) => boolean): AuditedMembers {
   return Object.fromEntries(Object.entries(members).filter(([member]) => member !== 'id' && keep(member)));
+}
+
+const SHOWN_ITEMS = 3;
+
+/**
+ * Why a change is refused that names members as they were read, since another user changed one: it would undo theirs.
+ * Null: it is not.
+ */
+export function explainStale(name: string, now: Members, read: Members = {}): string | null {
+  const member = Object.keys(read).find((one) => !isDeepStrictEqual(now[one] ?? null, read[one] ?? null));
+  if (member === undefined) return null;
+  const what = describeChange(read[member], now[member]);
+  return `Another user changed the ${member} of ${name} meanwhile (${what}), so nothing was saved. Open it again to change that`;
+}
+
+type Members = { readonly [member: string]: unknown };
+
+/** @throws CommandFailure as `explainStale` says */
+export function refuseStale(name: string, now: Members, read: Members | undefined): void {
+  const stale = explainStale(name, now, read);
+  if (stale !== null) throw new CommandFailure(stale);
+}
+
+function describeChange(before: unknown, now: unknown): string {
+  if (!Array.isArray(before) || !Array.isArray(now))
+    return `now ${typeof now === 'string' ? now : now == null ? 'none' : JSON.stringify(now)}`;
+  const missing = (from: readonly unknown[], of: readonly unknown[]) =>
+    of.filter((item) => !from.some((one) => isDeepStrictEqual(one, item))).map(nameOfItem);
+  const words = (what: string, names: readonly string[]) => {
+    const more = names.length > SHOWN_ITEMS ? ` and ${names.length - SHOWN_ITEMS} more` : '';
+    return names.length === 0 ? [] : [`${what} ${names.slice(0, SHOWN_ITEMS).join(', ')}${more}`];
+  };
+  const [added, removed] = [missing(before, now), missing(now, before)];
+  const changed = added.filter((name) => removed.includes(name));
+  const only = (names: readonly string[]) => names.filter((name) => !changed.includes(name));
+  const all = [...words('added', only(added)), ...words('removed', only(removed)), ...words('changed', changed)];
+  return all.length === 0 ? 'now in another order' : all.join(', and ');
+}
+
+/** As the console names it: a text, a model or a target. */
+function nameOfItem(item: unknown): string {
+  if (typeof item === 'string') return item;
+  const { name, provider, model } = item as Members;
+  if (typeof name === 'string') return name;
+  if (typeof provider !== 'string') return JSON.stringify(item);
+  return typeof model === 'string' ? `${provider}/${model}` : provider;
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Subject } from '../store/ports/limits.ts';
 import type { CacheMode, StoredWorkspace } from '../store/ports/records.ts';
 import {
+  asRead,
   bodiesDays,
   bodyPolicy,
   CACHE_SECONDS_DEFAULT,
@@ -27,7 +28,7 @@ import {
   findAccount,
   findWorkspace,
 } from './command.ts';
-import { auditChange, chooseRuleChange, type LayeredCaps, layeredCapsOf } from './policy-changes.ts';
+import { auditChange, chooseRuleChange, type LayeredCaps, layeredCapsOf, refuseStale } from './policy-changes.ts';
 import { viewWorkspace } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
@@ -83,9 +84,11 @@ const set = defineCommand(
     cache_seconds: cacheSeconds.optional(),
     clear_cache: z.literal(true).optional(),
     ...capArguments,
+    before: asRead,
   }),
   async (context, given) => {
     const before = findWorkspace(context, given.id);
+    refuseStale(given.id, viewWorkspace(before, layeredCapsOf(context, subjectOf(given.id))), given.before);
     const { requiredTags: tagsBefore = [], cache: cacheBefore, ...kept } = before;
     const others: StoredWorkspace = {
       ...kept,

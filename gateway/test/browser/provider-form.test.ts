@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { Reply } from '../../src/console-api/contract/contract.ts';
-import type { Person } from '../console-api/api-visitor.ts';
+import { must, type Person } from '../console-api/api-visitor.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
@@ -181,6 +181,13 @@ describe.skipIf(!HAS_BROWSER)('the form of a provider (needs Chromium for Linux 
     expect(await lines.inputValue()).toBe('lab-small = ok');
     await lines.fill('lab-small = ok\nlab-large = ok');
     expect(await visitor.findBarriers()).toEqual([]);
+    // Another tab saves first.
+    const other = (...names: string[]) => ({ models: names.map((name) => ({ name, upstream: 'ok' })) });
+    await must(api.ask('PATCH /accounts/default/providers/lab', { body: other('lab-small', 'lab-tiny') }));
+    await press(models, 'Replace models');
+    await models.getByText('Another user changed the models of lab meanwhile (added lab-tiny)').waitFor();
+    expect(await lines.inputValue()).toBe('lab-small = ok\nlab-large = ok');
+    await must(api.ask('PATCH /accounts/default/providers/lab', { body: other('lab-small') }));
     await press(models, 'Replace models');
     await models.waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/models');

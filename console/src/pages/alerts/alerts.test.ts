@@ -70,5 +70,9 @@ test('a change sends only what it changed, so that others keep theirs', () => {
   expect(changesTo(RULE, draft)).toEqual({});
   expect(changesTo(RULE, { ...draft, threshold: '2' })).toEqual({ threshold: '2000000000' });
   expect(changesTo(RULE, { ...draft, quietFrom: '', quietTo: '' })).toEqual({ quiet: null });
-  expect(changesTo(RULE, { ...draft, url: 'https://b.test' })).toEqual({ channel: 'slack', url: 'https://b.test' });
+  expect(changesTo(RULE, { ...draft, url: 'https://b.test' })).toEqual({
+    channel: 'slack',
+    url: 'https://b.test',
+    before: { receiver: 'https://hooks.slack.com' },
+  });
 });

@@ -186,8 +186,9 @@ type AlertBody = Omit<Body<'POST /accounts/{account}/alerts'>, 'event' | 'channe
 };
 
 /** What a draft changes of a rule: others may have changed the other members since the form was opened. */
-export function changesTo(rule: Rule, draft: AlertDraft): Partial<AlertBody> {
-  return changesOf<AlertBody>(bodyOf(draftOf(rule), rule), bodyOf(draft, rule));
+export function changesTo(rule: Rule, draft: AlertDraft): Partial<AlertBody> & { before?: { receiver: string } } {
+  const changes = changesOf<AlertBody>(bodyOf(draftOf(rule), rule), bodyOf(draft, rule));
+  return { ...changes, ...(changes.channel === undefined ? {} : { before: { receiver: rule.receiver } }) };
 }
 
 /** The body of a draft without faults. */

@@ -59,7 +59,7 @@ test('a change sends only what it changed, so that others keep theirs', () => {
   expect(changesTo(rule, { ...draft, side: 'answer' }, DETECTORS)).toEqual({ side: 'answer' });
   expect(changesTo(rule, { ...draft, detectors: ['email', 'phone'] }, DETECTORS)).toEqual({
     items: [],
-    items_before: ['email'],
+    before: { items: ['email'] },
   });
   expect(changesTo(RULE, { ...draftOf(RULE, DETECTORS), url: 'https://b.test' }, DETECTORS)).toEqual({
     url: 'https://b.test',

@@ -1,6 +1,6 @@
 /** Words and inputs of guardrails: what a rule checks and does, and what its form sends. */
 import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
-import { changesOf, type Faults } from '../../policy/read.ts';
+import { changesOf, type Faults, readOf } from '../../policy/read.ts';
 
 export type GuardrailsReply = Reply<'GET /accounts/{account}/guardrails'>;
 export type Rule = GuardrailsReply['rules'][number];
@@ -156,5 +156,5 @@ export function bodyOf(draft: GuardrailDraft, detectors: readonly Detector[]): C
 /** What a draft changes of a rule: others may have changed the other members since the form was opened. */
 export function changesTo(rule: Rule, draft: GuardrailDraft, detectors: readonly Detector[]): Changes {
   const changes = changesOf<ChangeBody>(bodyOf(draftOf(rule, detectors), detectors), bodyOf(draft, detectors));
-  return { ...changes, ...(changes.items === undefined ? {} : { items_before: rule.items }) };
+  return { ...changes, ...readOf(rule, changes, ['items']) };
 }

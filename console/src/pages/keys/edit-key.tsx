@@ -5,7 +5,7 @@ import { useAccount } from '../../lib/session.ts';
 import { useClockZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
 import { OtherLimits } from '../../policy/caps-fields.tsx';
-import { changesOf, type Faults, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
+import { changesOf, type Faults, focusFirstFault, isEmpty, readOf, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -45,8 +45,10 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
     }
     const { caps, tags, ...others } = read.value;
     const changes = changedTags(opened.tags, tags);
+    const changed = changesOf(opened, others);
     const body = {
-      ...changesOf(opened, others),
+      ...changed,
+      ...readOf(opened, changed, ['models', 'ips', 'scopes', 'required_tags']),
       ...changedCaps(opened.caps, caps),
       ...(isEmpty(changes) ? {} : { tags: { ...changes } }),
     };

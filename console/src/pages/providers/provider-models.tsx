@@ -23,12 +23,14 @@ interface ReplaceProps {
 
 export function ReplaceModels({ provider, onClose }: ReplaceProps) {
   const { account } = useAccount();
-  const [text, setText] = useState(() => renderModelLines(provider.entered_models));
+  // A snapshot: others may change the provider while this form is open.
+  const [before] = useState({ models: provider.entered_models });
+  const [text, setText] = useState(() => renderModelLines(before.models));
   const change = useAction('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
   const submit = () => {
     if (linesError(text) !== null) return;
     change.mutate(
-      { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models] } },
+      { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models], before } },
       {
         onSuccess: () => {
           toast({ text: `Replaced the models of ${provider.name}.`, tone: 'good' });

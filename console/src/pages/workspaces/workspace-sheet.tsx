@@ -5,7 +5,7 @@ import { useAction } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';
 import { CapsFields, OtherLimits } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
-import { changesOf, type Faults, faultOf, focusFirstFault, isEmpty, restOf } from '../../policy/read.ts';
+import { changesOf, type Faults, faultOf, focusFirstFault, isEmpty, readOf, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -64,7 +64,9 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
       return;
     }
     const { id: _, caps, ...others } = read.value;
-    const body = { ...changesOf(opened, others), ...changedCaps(opened.caps, caps) };
+    const changed = changesOf(opened, others);
+    const before = readOf(opened, changed, ['models', 'required_tags']);
+    const body = { ...changed, ...before, ...changedCaps(opened.caps, caps) };
     if (isEmpty(body)) onClose();
     else change.mutate({ path: { account, workspace: opened.id }, body }, after);
   }

@@ -153,6 +153,10 @@ test('an account emails its members, and the operator anyone', async () => {
   expect(made.json).toMatchObject({ channel: 'email', receiver: 'Ada@example.com', signing_secret: null });
   const stranger = await rig.ask(OWNER, `PATCH ${ALERTS}/${made.json.id}`, { channel: 'email', to: ['x@example.com'] });
   expect(stranger.json.error).toMatchObject({ member: 'to' });
+  const read = { channel: 'inbox', before: { receiver: 'x@example.com' } };
+  const stale = await rig.ask(OWNER, `PATCH ${ALERTS}/${made.json.id}`, read);
+  expect(stale.status).toBe(409);
+  expect(stale.json.error.message).toContain('the receiver of Budget meanwhile (now Ada@example.com)');
   for (const [who, email_to] of [
     [OWNER, 'members'],
     [OPERATOR, 'anyone'],

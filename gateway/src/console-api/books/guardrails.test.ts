@@ -137,10 +137,10 @@ test('a rule is tried on a text; an account has at most 50 rules', async () => {
 test('terms that another user changed since they were read are not overwritten', async () => {
   const { items, id } = (await rig.ask(ADMIN, `POST ${PATH}`, TERMS)).json;
   const change = (more: string) =>
-    rig.ask(ADMIN, `PATCH ${PATH}/${id}`, { items: [...items, more], items_before: items });
+    rig.ask(ADMIN, `PATCH ${PATH}/${id}`, { items: [...items, more], before: { items } });
   expect((await change('Eagle')).status).toBe(200);
   const refused = await change('Hawk');
   expect(refused.status).toBe(409);
-  expect(refused.json.error.message).toContain('the terms of Code names meanwhile (added Eagle)');
+  expect(refused.json.error.message).toContain('the items of Code names meanwhile (added Eagle)');
   expect((await rig.ask(ADMIN, `GET ${PATH}`)).json.rules).toMatchObject([{ items: [...items, 'Eagle'] }]);
 });

@@ -98,9 +98,16 @@ export const alertRoutes = {
     reply: rule.extend({ signing_secret: z.string().nullable() }),
   },
   'PATCH /accounts/{account}/alerts/{alert}': {
-    summary: 'Changes an alert; omitted members stay. A new channel or address replaces the signing secret.',
+    summary:
+      'Changes an alert; omitted members stay. A new channel or address replaces the signing secret. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'alerts.write',
-    body: z.strictObject({ ...given, muted_until: time.nullable() }).partial(),
+    body: z
+      .strictObject({
+        ...given,
+        muted_until: time.nullable(),
+        before: z.strictObject({ receiver: z.string().max(4_000) }).partial(),
+      })
+      .partial(),
     reply: rule.extend({ signing_secret: z.string().nullable() }),
   },
   'DELETE /accounts/{account}/alerts/{alert}': {

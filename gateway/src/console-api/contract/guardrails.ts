@@ -60,9 +60,9 @@ export const guardrailRoutes = {
   },
   'PATCH /accounts/{account}/guardrails/{guardrail}': {
     summary:
-      'Changes a guardrail; omitted members stay. A new address replaces the signing secret. With `items_before`, the items as they were read, the change is refused if another user changed them since.',
+      'Changes a guardrail; omitted members stay. A new address replaces the signing secret. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'guardrails.write',
-    body: z.strictObject({ ...given, items_before: given.items }).partial(),
+    body: z.strictObject({ ...given, before: z.strictObject({ items: given.items }).partial() }).partial(),
     bodyBytesMax: BODY_BYTES_MAX,
     reply: changed,
   },

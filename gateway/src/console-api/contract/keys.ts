@@ -125,9 +125,19 @@ export const keyRoutes = {
     reply: z.object({ gauges: z.array(gauge) }),
   },
   'PATCH /accounts/{account}/keys/{key}': {
-    summary: 'Changes a key; omitted members stay. Without limits.write its limits can only be lowered.',
+    summary:
+      'Changes a key; omitted members stay. Without limits.write its limits can only be lowered. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'keys.write',
-    body: z.strictObject({ ...given, caps: caps.partial(), tags: tagChanges }).partial(),
+    body: z
+      .strictObject({
+        ...given,
+        caps: caps.partial(),
+        tags: tagChanges,
+        before: z
+          .strictObject({ models: patterns, ips: addresses, scopes: given.scopes, required_tags: dataTags })
+          .partial(),
+      })
+      .partial(),
     reply: keyView,
   },
   'POST /accounts/{account}/keys/bulk': {

@@ -100,6 +100,9 @@ const providerView = z.object({
 /** Secrets by name. */
 const credentials = z.record(z.string().max(64), z.string().min(1).max(8_192));
 /** Null: it follows from the settings, or is the default of the kind. */
+const enteredModels = z
+  .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
+  .max(500);
 const baseUrl = z.url().max(2_048).nullable();
 /** Settings of its kind by name. */
 const settings = z.record(z.string().max(64), z.string().min(1).max(256));
@@ -182,15 +185,13 @@ export const modelRoutes = {
       credentials,
       settings: settings.optional(),
       /** The models to serve from it: public name and upstream name. */
-      models: z
-        .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
-        .max(500),
+      models: enteredModels,
     }),
     reply: providerView,
   },
   'PATCH /accounts/{account}/providers/{provider}': {
     summary:
-      'Changes a provider’s address, settings, credentials or models; members that are not given stay. Another address needs `credentials`, and the provider then has no others: stored ones are never sent to an address that they were not entered for.',
+      'Changes a provider’s address, settings, credentials or models; members that are not given stay. Another address needs `credentials`, and the provider then has no others: stored ones are never sent to an address that they were not entered for. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'operator.write',
     body: z.strictObject({
       base_url: baseUrl.optional(),
@@ -198,10 +199,8 @@ export const modelRoutes = {
       settings: settings.optional(),
       /** Replaces all secrets of its first credential. */
       credentials: credentials.optional(),
-      models: z
-        .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
-        .max(500)
-        .optional(),
+      models: enteredModels.optional(),
+      before: z.strictObject({ models: enteredModels }).partial().optional(),
     }),
     reply: providerView,
   },

@@ -174,9 +174,19 @@ export const policyRoutes = {
     wholeAccount: true,
   },
   'PATCH /accounts/{account}/workspaces/{workspace}': {
-    summary: 'Changes a workspace; omitted members stay.',
+    summary:
+      'Changes a workspace; omitted members stay. Members in `before` are as they were read: the change is refused if another user changed one since.',
     access: 'workspaces.write',
-    body: z.strictObject({ ...workspaceGiven, clear_cache: z.literal(true), caps: caps.partial() }).partial(),
+    body: z
+      .strictObject({
+        ...workspaceGiven,
+        clear_cache: z.literal(true),
+        caps: caps.partial(),
+        before: z
+          .strictObject({ models: workspaceGiven.models, required_tags: workspaceGiven.required_tags })
+          .partial(),
+      })
+      .partial(),
     reply: workspace,
   },
   'GET /accounts/{account}/members': {

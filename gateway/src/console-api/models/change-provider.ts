@@ -14,7 +14,7 @@ import {
 import { providersIn } from '../../config/console-routes.ts';
 import type { BaseUrl } from '../../config/file/scalar-schema.ts';
 import { completeSettings } from '../../config/resolve-providers.ts';
-import { changedMembers } from '../../control/policy-changes.ts';
+import { changedMembers, explainStale } from '../../control/policy-changes.ts';
 import { putBack, removeCredential } from '../../control/routing/rotation.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { type RemoteProvider, type Secrets, type Settings, singleCredential } from '../../providers/provider.ts';
@@ -63,7 +63,9 @@ export async function createProvider(parts: ModelDeps, call: ConsoleCall<CreateR
 export async function changeProvider(parts: ModelDeps, call: ConsoleCall<ChangeRoute>): Promise<void> {
   const found = findEntry(parts, call.path.provider);
   const { entry } = found;
-  const { models = entry.models } = call.body;
+  const { models = entry.models, before } = call.body;
+  const stale = explainStale(entry.name, shownEntry(entry), before);
+  if (stale !== null) throw new ConsoleFailure('conflict', stale);
   const draft = await readDraft(parts, found, call.body);
   const { address, settings, secrets } = draft;
   if (models !== entry.models) checkModels(draft.consoleKind, models, parts.running());

@@ -35,6 +35,21 @@ test('a workspace is made and changed with its policy, and shows its keys and mo
   });
 });
 
+test('a list that another user changed since it was read is not overwritten', async () => {
+  const { key } = (await rig.ask(OWNER, 'POST /accounts/team/keys', newKey({ models: ['m'] }))).json;
+  await rig.ask(OWNER, `PATCH ${SPACES}/red`, { models: ['m'] });
+  for (const [path, name] of [
+    [`${SPACES}/red`, 'red'],
+    [`/accounts/team/keys/${key.id}`, 'a key'],
+  ]) {
+    const add = (model: string) => rig.ask(OWNER, `PATCH ${path}`, { models: ['m', model], before: { models: ['m'] } });
+    expect((await add('a')).json.models).toEqual(['m', 'a']);
+    const refused = await add('b');
+    expect(refused.status).toBe(409);
+    expect(refused.json.error.message).toContain(`Another user changed the models of ${name} meanwhile (added a)`);
+  }
+});
+
 test('a workspace’s content setting can be reset to the configuration’s, with an audit entry', async () => {
   const own = { bodies: 'all', bodies_days: 7 };
   await rig.ask(OWNER, `PATCH ${SPACES}/red`, own);

@@ -8,7 +8,7 @@ import {
   type GuardrailCheck,
   type GuardrailRule,
 } from '../../store/ports/books/guardrails.ts';
-import { givenId } from '../arguments.ts';
+import { asRead, givenId } from '../arguments.ts';
 import {
   CommandFailure,
   type CommandRun,
@@ -18,8 +18,8 @@ import {
   findWorkspace,
 } from '../command.ts';
 import { hookAddress, type SealedHook, sealHook } from '../hooks.ts';
-import { auditChange, type ShownMembers } from '../policy-changes.ts';
-import { readItems, requireItems } from './guardrail-items.ts';
+import { auditChange, refuseStale, type ShownMembers } from '../policy-changes.ts';
+import { readItems } from './guardrail-items.ts';
 
 /** All of an account's rules run on each of its requests. */
 const RULES_MAX = 50;
@@ -82,12 +82,11 @@ const set = defineCommand(
   z.strictObject({
     id: z.string(),
     ...z.object(settings).partial().shape,
-    /** As they were read: the change is refused if they differ by now. */
-    items_before: settings.items.optional(),
+    before: asRead,
   }),
   async (run, given) => {
     const before = await findRule(run, given.id);
-    if (given.items_before !== undefined) requireItems(before, given.items_before);
+    refuseStale(before.name, viewGuardrail(before), given.before);
     const { name, workspace, items, side, action, fails_open, timeout_ms, url, enabled } = given;
     if (workspace !== undefined) checkWorkspace(run, before.account, workspace);
     refuseForCheck(before.check, given);

@@ -1,11 +1,10 @@
 /** Checks what a guardrail rule looks for: names of detectors, or words and phrases of its own. */
 import { DETECTORS } from '../../guardrails/detectors.ts';
-import type { GuardrailCheck, GuardrailRule } from '../../store/ports/books/guardrails.ts';
+import type { GuardrailCheck } from '../../store/ports/books/guardrails.ts';
 import { CommandFailure } from '../command.ts';
 
 const TERMS_MAX = 500;
 const TERM_LENGTH_MAX = 200;
-const SHOWN_ITEMS = 3;
 
 /** The items, each once. @throws CommandFailure for the argument `items`. */
 export function readItems(check: GuardrailCheck, given: readonly string[]): readonly string[] {
@@ -14,24 +13,6 @@ export function readItems(check: GuardrailCheck, given: readonly string[]): read
   if (check === 'terms') checkTerms(items);
   else checkDetectors(check, items);
   return items;
-}
-
-/** @throws CommandFailure if the items are no longer those that were read: a change would undo that of another user. */
-export function requireItems({ name, check, items }: GuardrailRule, read: readonly string[]): void {
-  const added = items.filter((item) => !read.includes(item));
-  const removed = read.filter((item) => !items.includes(item));
-  if (added.length + removed.length === 0) return;
-  const what = [...wordsOf('added', added), ...wordsOf('removed', removed)].join(', and ');
-  const list = check === 'terms' ? 'terms' : 'detectors';
-  throw new CommandFailure(
-    `Another user changed the ${list} of ${name} meanwhile (${what}), so nothing was saved. Open it again to change them`,
-  );
-}
-
-function wordsOf(what: string, items: readonly string[]): readonly string[] {
-  if (items.length === 0) return [];
-  const more = items.length > SHOWN_ITEMS ? ` and ${items.length - SHOWN_ITEMS} more` : '';
-  return [`${what} ${items.slice(0, SHOWN_ITEMS).join(', ')}${more}`];
 }
 
 function checkTerms(terms: readonly string[]): void {

@@ -4,6 +4,7 @@ import { generateId, generateKeyText } from '../../identity/key-format.ts';
 import type { StoredKey } from '../../store/ports/records.ts';
 import {
   addressRanges,
+  asRead,
   capArguments,
   changeTags,
   dataTags,
@@ -29,7 +30,7 @@ import {
   findWorkspace,
   type Json,
 } from '../command.ts';
-import { auditChange, chooseRuleChange, layeredCapsOf, NO_LAYERED_CAPS } from '../policy-changes.ts';
+import { auditChange, chooseRuleChange, layeredCapsOf, NO_LAYERED_CAPS, refuseStale } from '../policy-changes.ts';
 import { viewKey, viewNewKey } from '../views.ts';
 import {
   auditKey,
@@ -116,8 +117,13 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
   return viewNewKey(key, caps, keyText);
 });
 
-const set = defineCommand(z.strictObject({ id: givenId, ...settings }), async (context, { id, ...given }) =>
-  saveOne(context, chooseSettings(context, findLivingKey(context, id), given)),
+const set = defineCommand(
+  z.strictObject({ id: givenId, ...settings, before: asRead }),
+  async (context, { id, before, ...given }) => {
+    const key = findLivingKey(context, id);
+    refuseStale(key.name, viewKey(key, layeredCapsOf(context, subjectOf(key))), before);
+    return saveOne(context, chooseSettings(context, key, given));
+  },
 );
 
 const withId = z.strictObject({ id: givenId });

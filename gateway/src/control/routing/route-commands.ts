@@ -2,13 +2,12 @@
  * Defines the commands for routes: the targets of a model and the choice among them, in addition to the configuration
  * file. Each change is durable before it applies to calls, and then applies at once.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/config.ts';
 import { outSince, type Served } from '../../config/console-entries.ts';
 import { parseRoute, providersOf, type RouteFault, renderRouteFault } from '../../config/console-routes.ts';
 import { CLIENT_PROTOCOL_NAMES } from '../../protocols/names.ts';
-import type { DefinitionTree, RouteDefinition } from '../../store/ports/providers.ts';
+import type { RouteDefinition } from '../../store/ports/providers.ts';
 import { givenId, modelName } from '../arguments.ts';
 import {
   CommandFailure,
@@ -19,7 +18,7 @@ import {
   type Json,
   type LiveRouting,
 } from '../command.ts';
-import type { ShownMembers } from '../policy-changes.ts';
+import { refuseStale, type ShownMembers } from '../policy-changes.ts';
 import { putBack, rotate } from './rotation.ts';
 import { changeDefinition, changedDefinition, newDefinition } from './route-definition.ts';
 import { auditRouting, findRoute, findServed, findTarget, readServed } from './routing-scope.ts';
@@ -53,7 +52,7 @@ const create = defineCommand(z.strictObject({ model: modelName, ...newDefinition
 const set = defineCommand(z.strictObject({ model: modelName, ...changedDefinition }), async (run, given) => {
   const served = await readServed(run);
   const { entry } = findRoute(served, given.model);
-  const { model, before = {}, ...members } = given;
+  const { model, before, ...members } = given;
   refuseStale(model, entry.definition, before);
   const definition = changeDefinition(entry.definition, members);
   const parsed = checkDefinition(served, model, definition);
@@ -145,31 +144,6 @@ const close = defineCommand(ofTarget, async (run, given) => {
 function requireLive({ routing }: CommandRun, without: string): LiveRouting {
   if (routing.live !== null) return routing.live;
   throw new CommandFailure(`No server is running, so there is ${without}.`);
-}
-
-/** @throws CommandFailure if a member is no longer as it was read: the change would undo that of another user. */
-function refuseStale(model: string, now: RouteDefinition, read: { readonly [member: string]: unknown }): void {
-  const then = changeDefinition({}, read);
-  for (const member of Object.keys(read)) {
-    const present = now[member];
-    if (isDeepStrictEqual(present, then[member])) continue;
-    throw new CommandFailure(
-      `Another user changed ${model} meanwhile, so nothing was saved. Its ${member} now: ${showMember(present)}. Open it again to change that`,
-    );
-  }
-}
-
-function showMember(present: DefinitionTree | undefined): string {
-  if (present === undefined) return 'none';
-  const names = Array.isArray(present) ? present.map(nameOfTarget) : [];
-  return names.length > 0 && names.every((name) => name !== null) ? names.join(', ') : JSON.stringify(present);
-}
-
-function nameOfTarget(item: DefinitionTree): string | null {
-  const { provider, model, name } = item as { readonly [member: string]: DefinitionTree };
-  if (typeof name === 'string') return name;
-  if (typeof provider !== 'string') return null;
-  return typeof model === 'string' ? `${provider}/${model}` : provider;
 }
 
 /** @throws CommandFailure with every fault of the definition, one per line, or if a name of it is taken. */

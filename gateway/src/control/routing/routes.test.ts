@@ -86,11 +86,11 @@ describe('a route', () => {
     await rig.run('routes.set', { model, targets: TWO.slice(1), before });
     const refusal = await rig.refusal('routes.set', { model, targets: TWO.slice(0, 1), before });
     expect(refusal).toMatchObject({ kind: 'failed' });
-    expect(refusal.message).toContain('Its targets now: entered/theirs.');
+    expect(refusal.message).toContain('changed the targets of new meanwhile (removed main)');
     expect(await targetsOf(model)).toEqual(['entered/theirs']);
     await rig.run('routes.set', { model, routing: { strategy: 'price' }, before: { routing: null } });
     const policy = await rig.refusal('routes.set', { model, routing: null, before: { routing: null } });
-    expect(policy.message).toContain('Its routing now: {"strategy":"price"}.');
+    expect(policy.message).toContain('changed the routing of new meanwhile (now {"strategy":"price"})');
   });
 
   test.each([
