@@ -73,8 +73,12 @@ export function isIn(set: CharClass, code: number): boolean {
 
 /** The start of the run of the class at the end of the text, at most `lengthMax` long and not before `from`. */
 export function tailRun(text: string, from: number, set: CharClass, lengthMax: number): number {
-  const least = Math.max(from, text.length - lengthMax);
-  let start = text.length;
+  return tailStart(text, Math.max(from, text.length - lengthMax), text.length, set);
+}
+
+/** The start of the run of the class that ends at `end`, not before `least`. */
+export function tailStart(text: string, least: number, end: number, set: CharClass): number {
+  let start = end;
   while (start > least && isIn(set, text.charCodeAt(start - 1))) start -= 1;
   return start;
 }

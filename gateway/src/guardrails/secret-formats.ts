@@ -4,6 +4,7 @@
  */
 import { type DetectorName, labelOf } from './detectors.ts';
 import {
+  type CharClass,
   charClass,
   isAfterEscape,
   isIn,
@@ -12,6 +13,7 @@ import {
   type Matcher,
   notAfter,
   runEnd,
+  tailStart,
 } from './matcher.ts';
 
 interface SecretFormat {
@@ -26,7 +28,7 @@ interface SecretFormat {
   readonly isWhole?: true;
   /** How the prefix and the run after it begin; bounded. */
   readonly shape?: RegExp;
-  /** The characters at the end of the run that do not belong to it. */
+  /** The class of the characters at the end of the run that do not belong to it. */
   readonly trim?: RegExp;
 }
 
@@ -45,7 +47,7 @@ const FORMATS: readonly SecretFormat[] = [
   // https://cloud.google.com/docs/authentication/api-keys, https://developers.google.com/identity/protocols/oauth2
   { detector: 'google_key', prefixes: ['AIza'], body: /[A-Za-z0-9_-]/, min: 35, max: 35 },
   { detector: 'google_key', prefixes: ['GOCSPX-'], body: /[A-Za-z0-9_-]/, min: 28, max: 28 },
-  { detector: 'google_key', prefixes: ['ya29.'], body: /[A-Za-z0-9_.-]/, min: 30, trim: /\.+$/ },
+  { detector: 'google_key', prefixes: ['ya29.'], body: /[A-Za-z0-9_.-]/, min: 30, trim: /\./ },
   // https://learn.microsoft.com/azure/storage/common/storage-configure-connection-string
   { detector: 'azure_storage_key', prefixes: ['AccountKey='], body: /[A-Za-z0-9+/=]/, min: 88, max: 88 },
   // https://github.blog/engineering/behind-githubs-new-authentication-token-formats/
@@ -65,7 +67,7 @@ const FORMATS: readonly SecretFormat[] = [
     min: 20,
     max: 300,
     isWhole: true,
-    trim: /\.+$/,
+    trim: /\./,
   },
   // https://docs.slack.dev/authentication/tokens, https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
   {
@@ -75,7 +77,7 @@ const FORMATS: readonly SecretFormat[] = [
     min: 20,
     max: 400,
     isWhole: true,
-    trim: /[.-]+$/,
+    trim: /[.-]/,
   },
   { detector: 'slack_token', prefixes: ['hooks.slack.com/services/'], body: /[A-Za-z0-9/]/, min: 30, max: 100 },
   // https://docs.stripe.com/keys, https://docs.stripe.com/webhooks
@@ -98,7 +100,7 @@ const FORMATS: readonly SecretFormat[] = [
     max: 80,
     isWhole: true,
     shape: /^SG\.[\w-]{16,32}\.[\w-]{32,64}/,
-    trim: /\.+$/,
+    trim: /\./,
   },
   // https://www.rfc-editor.org/rfc/rfc7519
   {
@@ -108,7 +110,7 @@ const FORMATS: readonly SecretFormat[] = [
     min: 30,
     isWhole: true,
     shape: /^eyJ[\w-]{5,512}\.eyJ[\w-]{5,4096}/,
-    trim: /\.+$/,
+    trim: /\./,
   },
   // https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1
   {
@@ -118,7 +120,7 @@ const FORMATS: readonly SecretFormat[] = [
     min: 4,
     max: 512,
     shape: /^[a-z+]{5,12}:\/\/[^:@/\s]{0,256}:[^@/\s]{1,512}@/,
-    trim: /(?<=@)[^@]*$/,
+    trim: /[^@]/,
   },
 ];
 
@@ -133,7 +135,7 @@ const KEY_HEADER_LENGTH_MAX = BEGIN_KEY.length + 40 + 'PRIVATE KEY BLOCK-----'.l
 /** A header that fewer characters follow is only spoken of. */
 const KEY_LENGTH_MIN = 16;
 
-type CompiledFormat = Omit<SecretFormat, 'body'> & { readonly body: Uint8Array };
+type CompiledFormat = Omit<SecretFormat, 'body' | 'trim'> & { readonly body: CharClass; readonly trim: CharClass };
 
 /** `end` -1: no secret. `isOpen`: further text may change that. */
 interface Tried {
@@ -156,6 +158,7 @@ export class SecretMatcher implements Matcher {
     this.#formats = FORMATS.filter(({ detector }) => detectors.has(detector)).map((format) => ({
       ...format,
       body: charClass(format.body),
+      trim: charClass(format.trim ?? /(?!)/),
     }));
     const prefixes = this.#formats.flatMap((format) => format.prefixes);
     this.#prefixes = detectors.has('private_key') ? [...prefixes, BEGIN_KEY] : prefixes;
@@ -222,9 +225,8 @@ function tryFormat(text: string, start: number, bodyStart: number, format: Compi
   if (length < min || (length > most && max !== undefined)) return refused;
   if (shape !== undefined && !shape.test(text.slice(start, end))) return refused;
   if (length > most) return { end, isTooLong: true, isOpen: false };
-  const run = text.slice(bodyStart, end);
-  const kept = trim === undefined ? run : run.replace(trim, '');
-  return kept.length < min ? refused : { end: bodyStart + kept.length, isTooLong: false, isOpen };
+  const keptEnd = tailStart(text, bodyStart, end, trim);
+  return keptEnd - bodyStart < min ? refused : { end: keptEnd, isTooLong: false, isOpen };
 }
 
 /** A key without its footer was cut: it is one up to where its text ends. */

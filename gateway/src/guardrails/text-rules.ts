@@ -73,14 +73,17 @@ export class TextRules {
   }
 }
 
+/** `found`: ordered by their starts. */
 function withoutMasks(text: string, from: number, found: readonly Finding[]): readonly Finding[] {
   if (!text.includes('[', from)) return found;
   MASK.lastIndex = from;
-  const masks = [...text.matchAll(MASK)];
-  if (masks.length === 0) return found;
-  return found.filter(
-    ({ start, end }) => !masks.some(({ index, 0: mask }) => index <= start && end <= index + mask.length),
-  );
+  const masks = [...text.matchAll(MASK)].map(({ index, 0: mask }) => ({ start: index, end: index + mask.length }));
+  let at = 0;
+  return found.filter(({ start, end }) => {
+    let mask = masks[at];
+    while (mask !== undefined && mask.end <= start) mask = masks[++at];
+    return mask === undefined || start < mask.start || mask.end < end;
+  });
 }
 
 function joinOverlapping(found: readonly Finding[]): Finding[] {
