@@ -64,7 +64,9 @@ test('a running gateway is asked where it listens, whatever its file says meanwh
   const folder = newFolder();
   writeFileSync(join(folder, 'tollgate.yaml'), 'server: { port: 1, unknown: 1 }\n');
   const source = { environment: {}, cwd: folder };
-  await expect(healthOf(folder, source, [])).rejects.toThrow('The configuration is invalid');
+  await expect(healthOf(folder, source, [])).rejects.toThrow(/^tollgate\.yaml:1:20: server\.unknown: found /);
+  const none = healthOf(folder, source, ['--config', 'none.yaml']);
+  await expect(none).rejects.toThrow('none.yaml: found no such file, expected a readable file.');
 
   const local_url = `http://127.0.0.1:${server.port}`;
   const control = serveControl(folder, { run: async () => ({ ok: true, result: { local_url } }) });

@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { renderConfigProblem } from '../../config/file/config-problem.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { callControl } from '../../control/control-client.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
@@ -55,8 +56,8 @@ async function runningAddress({ dataDir }: CliEnvironment): Promise<string | nul
 
 /** Where the gateway of this configuration listens; for one that listens on all interfaces, the loopback address. */
 function addressOf(source: ConfigSource): string {
-  const { config } = loadConfig(source);
-  if (config === null) throw new CliFailure(1, 'The configuration is invalid: see tollgate check.');
+  const { config, problems } = loadConfig(source);
+  if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
   const { host, port, tls } = config.server;
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return `${tls === null ? 'http' : 'https'}://${reached}:${port}`;

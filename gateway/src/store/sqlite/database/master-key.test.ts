@@ -72,6 +72,17 @@ describe('loadMasterKey', () => {
     expect(readFileSync(join(folder, 'master.key'), 'utf8')).toBe(text);
   });
 
+  // Root may read everything.
+  test.skipIf(process.getuid?.() === 0)(
+    'names the folder of a key of another user (needs a user that is not root)',
+    () => {
+      const folder = newFolder();
+      loadMasterKey(folder);
+      chmodSync(join(folder, 'master.key'), 0);
+      expect(() => loadMasterKey(folder)).toThrow(`This user cannot use the folder ${folder} (EACCES`);
+    },
+  );
+
   test('prints no part of a refused file', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'master.key'), 'canary-7f3a', { mode: 0o600 });

@@ -22,6 +22,7 @@ import { requireKnownSchema } from '../migrations/migrate.ts';
 import { nameSqliteFault } from '../sqlite-fault.ts';
 import type { WriteStatement } from '../writer/writer-messages.ts';
 import { databasePath, openReadConnection, openWriteConnection } from './connection.ts';
+import { inFolder } from './data-folder.ts';
 import { refuseForeignLog } from './foreign-log.ts';
 
 export interface MasterKey {
@@ -122,7 +123,7 @@ function runStatement(path: string, { sql, parameters }: WriteStatement): void {
 
 function readIfThere(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return inFolder(dirname(path), () => readFileSync(path, 'utf8'));
   } catch (fault) {
     if (isCode(fault, 'ENOENT')) return null;
     throw fault;
