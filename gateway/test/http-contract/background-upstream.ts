@@ -10,6 +10,8 @@ export interface BackgroundUpstream {
   readonly ids: string[];
   /** Changes a response, and ends its streams if it has ended. */
   become(id: string, state: BackgroundState): void;
+  /** Breaks every stream once its first events came. */
+  breaksEarly: boolean;
   /** Breaks the streams of a response that goes on. */
   breakStreams(id: string): void;
   /** The status of answers to GET; 200: the response. */
@@ -44,7 +46,7 @@ export function startBackgroundUpstream(): BackgroundUpstream {
   const made = new Map<string, Made>();
   const [served, ids]: [string[], string[]] = [[], []];
   const missing: object = { error: { message: 'not found', type: 'invalid_request_error' } };
-  const upstream = { served, ids, getStatus: 200, ended: {} as object, missing };
+  const upstream = { served, ids, getStatus: 200, ended: {} as object, missing, breaksEarly: false };
 
   function objectOf(id: string): object {
     const { state, model, store } = made.get(id) as Made;
@@ -74,6 +76,11 @@ export function startBackgroundUpstream(): BackgroundUpstream {
           response: { ...objectOf(id), status: 'queued', output: [], usage: null },
         }));
         for (const event of first) if (event.sequence_number > after) controller.enqueue(text.encode(record(event)));
+        if (upstream.breaksEarly) {
+          // The runtime would answer with an error in place of events that were not sent yet.
+          await Bun.sleep(20);
+          throw new Error('the stream was broken');
+        }
         if (one.state === 'queued' || one.state === 'in_progress') {
           await new Promise<void>((resolve) => {
             one.waiting.add(resolve);

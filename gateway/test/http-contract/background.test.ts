@@ -253,7 +253,8 @@ describe('a stream in the background', () => {
     await eventually('its row', async () => (await call('GET', `responses/${id}`)).status === 200 || null, 5_000);
     const first = readBroken(response);
     upstream.breakStreams(id);
-    expect(await first).not.toContain('response.failed');
+    const read = await first;
+    expect([read?.includes('response.queued'), read?.includes('response.failed')]).toEqual([true, false]);
     const resumed = await send('GET', `responses/${id}?stream=true&starting_after=0`);
     const second = readBroken(resumed);
     upstream.breakStreams(id);
@@ -261,6 +262,18 @@ describe('a stream in the background', () => {
     upstream.become(id, 'completed');
     await call('GET', `responses/${id}`);
     expect(await settled(requestId)).toMatchObject({ stream: true, cost_nano_usd: '26000', error: null });
+  });
+
+  test('that breaks off at once tells its id before the connection breaks', async () => {
+    upstream.breaksEarly = true;
+    const response = await send('POST', 'responses', { ...ASKED, stream: true });
+    const read = await readBroken(response);
+    upstream.breaksEarly = false;
+    const id = /"id":"(resp_\d+)"/.exec(read ?? '')?.[1] ?? '';
+    expect([id, read?.includes('response.failed')]).toEqual([upstream.ids.at(-1) ?? 'none', false]);
+    upstream.become(id, 'completed');
+    await call('GET', `responses/${id}`);
+    expect(await settled(response.headers.get('x-request-id') ?? '')).toMatchObject({ cost_nano_usd: '26000' });
   });
 
   test('whose client left is given again for an idempotency key as far as it came, and read on by its id', async () => {

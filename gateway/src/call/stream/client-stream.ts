@@ -286,7 +286,8 @@ export class ClientStream implements AnswerStream, OutboxListener, Deadline {
    * reads on from the last event that it got.
    */
   #close(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
-    if (failure !== null && (!this.#parts.hasRecords || this.#parts.goesOn())) this.outbox.kill();
+    if (failure !== null && !this.#parts.hasRecords) this.outbox.kill();
+    else if (failure !== null && this.#parts.goesOn()) this.outbox.breakOff();
     else {
       if (lastBytes !== null) this.outbox.putOwn(lastBytes);
       this.outbox.close();

@@ -267,6 +267,15 @@ test('an outbox that was killed before its client was connected breaks that conn
   expect([client.text, client.closed, outbox.closed]).toEqual(['', false, true]);
 });
 
+test('an outbox that was broken off hands over what was put in, then breaks the connection', async () => {
+  const { outbox, put, client } = start();
+  put('a');
+  outbox.breakOff();
+  expect(outbox.takeWhole()).toBeNull();
+  await expect(outbox.attach(client)).rejects.toThrow('given up');
+  expect([client.text, client.closed, outbox.closed]).toEqual(['a', false, true]);
+});
+
 test('every order of puts, flushes and full sockets hands over the same bytes in the same order', async () => {
   const step = fc.oneof(
     fc.string({ minLength: 1, maxLength: 3 }).map((text) => ({ put: text })),

@@ -82,6 +82,7 @@ export class Outbox {
   #full = false;
   #stuckSinceMs = 0;
   #closing = false;
+  #breaksOff = false;
   #over = false;
   #resolve: (() => void) | null = null;
   #reject: ((reason: Error) => void) | null = null;
@@ -132,7 +133,7 @@ export class Outbox {
    * connected any more. Null: a client was, or has to be.
    */
   takeWhole(): Buffer | null {
-    if (!this.#closing || this.#over || this.#controller !== null) return null;
+    if (!this.#closing || this.#breaksOff || this.#over || this.#controller !== null) return null;
     if (this.#backlog.byteCount > WHOLE_BYTES_MAX) return null;
     const whole = this.#backlog.takeAll();
     this.#over = true;
@@ -201,6 +202,12 @@ export class Outbox {
     this.#closing = true;
     this.#held = false;
     this.#drain();
+  }
+
+  /** Breaks the connection after the bytes put in so far. */
+  breakOff(): void {
+    this.#breaksOff = true;
+    this.close();
   }
 
   /**
@@ -279,8 +286,13 @@ export class Outbox {
   #end(controller: DirectController): void {
     this.#over = true;
     this.#controller = null;
-    controller.close();
-    this.#resolve?.();
+    if (this.#breaksOff) {
+      controller.flush();
+      this.#reject?.(new Error(GIVEN_UP));
+    } else {
+      controller.close();
+      this.#resolve?.();
+    }
     this.#listener.onCaughtUp();
   }
 }
