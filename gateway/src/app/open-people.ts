@@ -92,6 +92,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       [...directory.workspaces.values()].filter(({ accountId }) => accountId === account).map(({ id }) => id),
   };
   return {
+    control,
     people,
     sessions,
     attempts,

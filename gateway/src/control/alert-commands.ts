@@ -230,6 +230,22 @@ const remove = defineCommand(z.strictObject({ id: z.string() }), async (run, { i
   return { id };
 });
 
+/** A rule without recipients tells the inbox only. */
+const removeRecipient = defineCommand(
+  z.strictObject({ account: givenId, address: z.string() }),
+  async (run, { account, address }) => {
+    for (const before of await run.alerts.readRules()) {
+      if (before.account !== account || before.channel !== 'email') continue;
+      const left = before.receiver.split(', ').filter((one) => one.toLowerCase() !== address);
+      const channel = left.length === 0 ? 'inbox' : 'email';
+      const rule: AlertRule = { ...before, channel, receiver: left.join(', ') };
+      const entries = auditRule(run, rule, viewAlert(before), viewAlert(rule));
+      if (entries.length > 0) await run.alerts.changeRule(rule, entries);
+    }
+    return {};
+  },
+);
+
 const sendTest = defineCommand(z.strictObject({ id: z.string() }), async (run, { id }) => {
   const rule = await findRule(run, id);
   const nowMs = run.nowMs();
@@ -313,6 +329,7 @@ export const ALERT_COMMANDS: readonly (readonly [name: string, command: ControlC
   ['alerts.set', set],
   ['alerts.list', list],
   ['alerts.delete', remove],
+  ['alerts.removeRecipient', removeRecipient],
   ['alerts.test', sendTest],
   ['alerts.deliveries', deliveries],
 ];

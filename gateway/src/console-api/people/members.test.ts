@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { authenticate } from '../../identity/principal.ts';
+import { sampleRule } from '../../store/contracts/alerts-contract.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Browser,
@@ -113,6 +114,25 @@ test('a change of a member to what they are changes nothing, and their invitatio
   expect(rig.notes.slice(notedBefore)).toEqual([]);
   expect((await rig.browser().ask(`GET /invitations/${tokenOf(json)}`)).json.valid).toBe(true);
   await owner.ask(`DELETE /accounts/default/members/${admin.person}`);
+});
+
+test('alerts no longer email an address whose member was removed', async () => {
+  const member = await inviteMember(rig, owner, { email: 'leaver@example.com', role: 'viewer' });
+  const rule = (id: string, receiver: string, account = 'default') =>
+    sampleRule(id, { account, channel: 'email', receiver, sealed: null });
+  const before = [
+    rule('alr_both', 'ada@example.com, Leaver@example.com'),
+    rule('alr_one', 'leaver@example.com'),
+    rule('alr_team', 'leaver@example.com', 'team'),
+  ];
+  for (const one of before) await rig.store.alerts.createRule(one, []);
+  expect((await owner.ask(`DELETE /accounts/default/members/${member.person}`)).status).toBe(200);
+  const rules = await rig.store.alerts.readRules();
+  expect(rules.map(({ id, channel, receiver }) => [id, channel, receiver])).toEqual([
+    ['alr_both', 'email', 'ada@example.com'],
+    ['alr_one', 'inbox', ''],
+    ['alr_team', 'email', 'leaver@example.com'],
+  ]);
 });
 
 test('the invitations of a member stay when they get more rights', async () => {

@@ -11,13 +11,14 @@ import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
 import type { ConsoleRoute, Reply } from '../contract/contract.ts';
 import { type Tenancy, tenancyOf } from '../kernel/actor.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../policy/policy-parts.ts';
 import { addressOf, type PeopleParts } from './people-parts.ts';
 import { viewNewSession } from './sign-in.ts';
 
 type MembersReply = Reply<'GET /accounts/{account}/members'>;
 
 export function memberHandlers(parts: PeopleParts) {
-  const { members, invitations, resets, mails } = parts;
+  const { members, invitations, resets, mails, control } = parts;
   const linkOf = (
     { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
     page: 'invitations' | 'reset',
@@ -57,7 +58,8 @@ export function memberHandlers(parts: PeopleParts) {
     'PATCH /accounts/{account}/members/{person}': async (call) =>
       viewMember(await members.change(giverOf(call), call.path.person, call.body), call.tenancy),
     'DELETE /accounts/{account}/members/{person}': async (call) => {
-      await members.remove(giverOf(call), call.path.person);
+      const { account, of } = await members.remove(giverOf(call), call.path.person);
+      await runCommand(control, call, 'alerts.removeRecipient', { account, address: of.email });
       return {};
     },
     'POST /accounts/{account}/members/{person}/reset-link': async (call) => {

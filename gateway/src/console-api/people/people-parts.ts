@@ -2,6 +2,7 @@
  * Defines the dependencies of the routes about people, and helpers for the signed-in person and the gateway's address.
  */
 
+import type { Control } from '../../control/control.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import type { Invitations } from '../../people/members/invitations.ts';
 import type { Members, PersonNames } from '../../people/members/members.ts';
@@ -23,6 +24,7 @@ import type { ConsoleCall } from '../kernel/handlers.ts';
 import type { LinkMails } from './link-mails.ts';
 
 export interface PeopleParts {
+  readonly control: Control;
   readonly people: PeopleStore;
   readonly sessions: Sessions;
   readonly signIn: SignIn;

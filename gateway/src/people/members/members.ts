@@ -44,8 +44,11 @@ export interface Members {
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
   /** Omitted rights stay unchanged. @throws ConsoleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(granter: Granter, person: string, rights: GivenRights): Promise<Member>;
-  /** As `change`. The keys that the person created stop working; losing the last membership ends their sessions. */
-  remove(granter: Granter, person: string): Promise<void>;
+  /**
+   * As `change`. Returns the former member. The keys that the person created stop working; losing the last membership
+   * ends their sessions.
+   */
+  remove(granter: Granter, person: string): Promise<Member>;
 }
 
 export interface MembersParts {
@@ -250,6 +253,7 @@ export function createMembers(parts: MembersParts): Members {
           ...noteOf(granter, person),
         });
         await noteWithdrawn(parts, granter, withdrawn.open);
+        return before;
       }),
   };
 }
