@@ -40,6 +40,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.stop());
 
+const LARGE = 'A'.repeat(1024 * 1024);
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUg', 'base64');
 const USAGE = {
   input_tokens: 431,
@@ -96,11 +97,14 @@ test.each([
   ]);
 });
 
-test('the images of the answer count, not those that were asked for', async () => {
-  rig.upstream.answer('dall-e-3', {
-    body: image({ data: [{ url: 'https://a.example/1' }, { url: 'https://a.example/2' }] }),
-  });
-  expect(await rig.recordOf(await paint({ n: 3 }))).toMatchObject({ cost_nano_usd: '80000000' });
+test.each([
+  ['addresses', [{ url: 'https://a.example/1' }, { url: 'https://a.example/2' }], '80000000'],
+  ['data of megabytes', [{ b64_json: LARGE }, { b64_json: LARGE }], '80000000'],
+  ['none, because a filter took them', [], '0'],
+])('the images of the answer count, not those that were asked for: %s', async (_, data, cost) => {
+  rig.upstream.answer('dall-e-3', { body: image({ data }) });
+  const record = await rig.recordOf(await paint({ n: 3 }));
+  expect([record?.cost_nano_usd, record?.usage.images ?? 0, record?.error]).toEqual([cost, data.length, null]);
 });
 
 test('12: the model that drew vectors is a run of its own, at the price of its own', async () => {
@@ -155,7 +159,9 @@ describe('images priced by token without usage count as many tokens as such imag
     ['of the size and quality asked for', { size: '1024x1024', quality: 'medium' }, {}, 1_056],
     ['of the lowest quality, where none is known', {}, {}, 272],
   ])('a plain answer: %s', async (_, asked, stated, output) => {
-    rig.upstream.answer('gpt-image-2', { body: image({ data: [{ b64_json }], ...stated }) });
+    rig.upstream.answer('gpt-image-2', {
+      body: image({ data: Array('n' in asked ? asked.n : 1).fill({ b64_json }), ...stated }),
+    });
     const record = await rig.recordOf(await draw(asked));
     expect(record).toMatchObject({ usage_source: 'counted', usage: { output, image_output: output } });
     expect(record?.cost_nano_usd).toBe(costOf(record, output));

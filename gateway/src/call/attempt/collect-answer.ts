@@ -187,7 +187,7 @@ export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): Answe
 }
 
 async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<AnswerReading> {
-  const outlineDepth = protocol.translates ? FACTS_DEPTH : 1;
+  const outlineDepth = protocol.translates ? FACTS_DEPTH : LIST_DEPTH;
   const limits = { depthMax: 512, keysPerObjectMax: MANY, outlineDepth, outlineNodesMax: MANY };
   const scan = startJsonScan(bytes, limits);
   for (;;) {
@@ -206,6 +206,8 @@ const DESCRIBING = [
 ];
 /** As deep as the facts are: within the elements of `candidates` and `choices`, the members of one of their members. */
 const FACTS_DEPTH = 5;
+/** As deep as the elements of a list, such as the images of an answer, which are counted. */
+const LIST_DEPTH = 2;
 /** Results of a provider's tools in a message, which name its files. */
 const TOOL_RESULT = '_tool_result';
 
@@ -270,13 +272,13 @@ function outlineFacts(root: JsonNode): object {
   return facts;
 }
 
-/** The members that are short, a long text too; of a long list, that there is one. */
+/** The members that are short, a long text too; of a long list, how long it is: a null for each element. */
 function outlineMembers(root: JsonNode): object {
   const members: Record<string, unknown> = {};
   for (const node of root.kind === 'object' ? children(root) : []) {
     const bytesMax = node.kind === 'string' ? PARSED_BYTES_MAX : FACT_BYTES_MAX;
     if (node.end - node.start <= bytesMax) members[memberName(node)] = JSON.parse(jsonText(node));
-    else if (node.kind === 'array') members[memberName(node)] = [];
+    else if (node.kind === 'array') members[memberName(node)] = elements(node).map(() => null);
   }
   return members;
 }

@@ -73,19 +73,19 @@ function withUnits(facts: AnswerFacts | null, units: UnitUsage = {}): Usage | nu
   const usage = facts?.usage ?? null;
   const known = units.characters ?? units.seconds ?? units.images;
   if (usage === null || known === undefined) return usage;
-  return { ...usage, extras: { ...lastingAtLeast(units, facts?.leastSeconds), ...usage.extras } };
+  return { ...usage, extras: drawnOf({ ...lastingAtLeast(units, facts?.leastSeconds), ...usage.extras }) };
 }
 
 /** Without tokens where units are priced: hosts count the same work in one or the other. */
 function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: BillingDeps): Usage {
   const asked = call.facts?.extras?.units;
   const counted = facts?.counted;
-  const units =
-    asked === undefined ? undefined : lastingAtLeast({ ...asked, ...unitsIn(counted?.extras) }, facts?.leastSeconds);
+  const known = asked === undefined ? undefined : { ...asked, ...unitsIn(counted?.extras) };
+  const units = known === undefined ? undefined : drawnOf(lastingAtLeast(known, facts?.leastSeconds));
   if (units !== undefined && isPricedByUnit(call, units)) return { ...ZERO_USAGE, extras: units };
   // An image that was asked for counts once the answer has it, at least in part.
   const image_output = counted === undefined || units === undefined ? 0 : estimateImageTokens(units);
-  const extras = { ...units, ...counted?.extras, ...(image_output > 0 ? { image_output } : {}) };
+  const extras = drawnOf({ ...units, ...counted?.extras, ...(image_output > 0 ? { image_output } : {}) });
   const written = () => ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytes ?? 0);
   return {
     ...ZERO_USAGE,
@@ -98,6 +98,13 @@ function countUsage(call: Arrived, facts: AnswerFacts | null, { ratio }: Billing
 /** The seconds of a file are those that its caller's headers claim. */
 function lastingAtLeast(units: UnitUsage, seconds = 0): UnitUsage {
   return seconds > (units.seconds ?? 0) ? { ...units, seconds } : units;
+}
+
+/** Of an answer without images, which states 0 of them, no images count. */
+function drawnOf<Units extends UnitUsage>(units: Units): Omit<Units, 'images' | 'image_kind'> | Units {
+  if (units.images !== 0) return units;
+  const { images: _, image_kind: __, ...others } = units;
+  return others;
 }
 
 function isPricedByUnit({ money }: Arrived, units: UnitUsage): boolean {

@@ -50,8 +50,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const choices = asArray(body.choices);
   const reported = readUsage(body.usage);
   const usage = reported?.usage ?? null;
-  // Of a long answer only the list itself was parsed.
-  const bytes = choices.length === 0 ? bodyBytes : bytesOfChoices(choices);
+  // Of a long answer only the length of the list is known.
+  const bytes = choices.some((choice) => asObject(choice) !== null) ? bytesOfChoices(choices) : bodyBytes;
   return {
     kind: 'answer',
     facts: {

@@ -21,15 +21,14 @@ export function imageKind(size: unknown, quality: unknown): Pick<UnitUsage, 'ima
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (!Array.isArray(body?.data)) return { kind: 'malformed', message: 'the answer has no list of images' };
-  // Of a long answer only the list itself was parsed: then the number that was asked for counts.
   return { kind: 'answer', facts: imageFacts(body, body.data.length, bodyBytes) };
 }
 
-/** `body` states size, quality and usage. `images` 0: unknown. */
+/** `body` states size, quality and usage. `images`: those that the answer has. */
 export function imageFacts(body: JsonObject, images: number, bytes: number): AnswerFacts {
   // One of the two alone would hide what was asked for.
   const isStated = typeof body.size === 'string' && typeof body.quality === 'string';
-  const units = { ...(images > 0 ? { images } : {}), ...(isStated ? imageKind(body.size, body.quality) : {}) };
+  const units = { images, ...(isStated ? imageKind(body.size, body.quality) : {}) };
   const usage = readUsage(body, units);
   return {
     usage,
