@@ -218,7 +218,7 @@ interface UpstreamFormat {
   /** An answer of a request whose facts say `plainText`. Absent: there are no such requests. */
   readText?(body: Buffer): AnswerReading;
   /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
-  streamOfAnswer(body: Buffer): Buffer | null;
+  streamOfAnswer(body: Buffer, asked: Pick<RequestFacts, 'below'>): Buffer | null;
   /** `headers`: those of the response; absent: not known. */
   readError(body: Buffer, headers?: HeaderLines): UpstreamError;
 }

@@ -290,6 +290,30 @@ describe('a transcription', () => {
     expect(record).toMatchObject({ usage: { input: 9, output: 2, seconds: 10 }, cost_nano_usd: String(0.001 * NANO) });
   });
 
+  test.each<[string, object, number]>([
+    ['its usage', { text: 'hello there', usage: { type: 'duration', seconds: 5 } }, 5],
+    ['its duration', { text: 'hello there', duration: 6.2, segments: [] }, 7],
+    ['its file', { text: 'hello there' }, 4],
+  ])('of a model that ignores `stream` is streamed, and billed by %s', async (_, body, seconds) => {
+    rig.upstream.answer('whisper-1', { body });
+    const client = new OpenAI({ apiKey: rig.gateway.key, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 });
+    const file = await toFile(wavOf(3.7), 'speech.wav');
+    const stream = await client.audio.transcriptions.create({ model: 'whisper-1', file, stream: true });
+    const events: unknown[] = [];
+    for await (const event of stream) events.push(event);
+    expect(events).toEqual([
+      { type: 'transcript.text.delta', delta: 'hello there' },
+      { ...body, type: 'transcript.text.done' },
+    ]);
+    const [record] = await rig.gateway.calls('--limit', '1');
+    expect(record).toMatchObject({
+      stream: true,
+      error: null,
+      usage: { seconds },
+      cost_nano_usd: String(seconds * 1e5),
+    });
+  });
+
   test.each([
     ['without its end', sse({ type: 'transcript.text.delta', delta: 'hi' }).replace('data: [DONE]\n\n', '')],
     [

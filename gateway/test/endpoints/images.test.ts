@@ -194,6 +194,23 @@ describe('images priced by token without usage count as many tokens as such imag
 });
 
 test.each([
+  ['/v1/images/generations', {}, 'image_generation.completed'],
+  ['/v1/images/edits', { images: [{ image_url: 'https://a.example/a.png' }] }, 'image_edit.completed'],
+])('images of a host that ignores `stream` are events: %s', async (path, members, type) => {
+  const stated = { size: '1024x1024', quality: 'medium', usage: USAGE };
+  rig.upstream.answer('gpt-image-2', {
+    body: image({ data: [{ b64_json: 'AAAA' }, { b64_json: 'BBBB' }], ...stated }),
+  });
+  const answer = await rig.post(path, { model: 'draw', prompt: 'a gate', n: 2, stream: true, ...members });
+  const events = answer.bytes.toString().match(/(?<=^data: ).*$/gm) ?? [];
+  expect(events.map((event) => JSON.parse(event))).toEqual([
+    { type, created_at: 1, size: '1024x1024', quality: 'medium', b64_json: 'AAAA' },
+    { type, created_at: 1, ...stated, b64_json: 'BBBB' },
+  ]);
+  expect(await rig.recordOf(answer)).toMatchObject({ error: null, cost_nano_usd: String(COST), usage: { images: 2 } });
+});
+
+test.each([
   ['an error event', { type: 'error', error: { code: 'server_error', message: 'sorry' } }],
   ['no end', null],
 ])('a stream that ends in %s is an error', async (_, last) => {

@@ -157,7 +157,8 @@ export class CallStream {
       scrub: (bytes) => scrub(bytes, secrets),
     });
     const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
-    return { relay, listener: new OnePieceAnswer(metered ?? relay, upstream, framing, limits) };
+    const streamOf = (body: Buffer) => upstream.streamOfAnswer(body, call.facts);
+    return { relay, listener: new OnePieceAnswer(metered ?? relay, streamOf, framing, limits) };
   }
 }
 
@@ -230,17 +231,22 @@ export function countViolations(
  */
 class OnePieceAnswer implements ExchangeListener, AnswerListener {
   readonly #next: ExchangeListener;
-  readonly #upstream: UpstreamProtocol;
+  readonly #streamOf: (body: Buffer) => Buffer | null;
   readonly #framing: Framing;
   readonly #limits: CollectLimits;
   /** The head of an answer without an event stream's content type, until its form is known. */
   #head: ResponseHead | null = null;
   #spans: Uint8Array[] = [];
 
-  /** `upstream` and `framing`: upstream's format and framing. */
-  constructor(next: ExchangeListener, upstream: UpstreamProtocol, framing: Framing, limits: CollectLimits) {
+  /** `streamOf`: an answer as the records of a stream. `framing`: upstream's. */
+  constructor(
+    next: ExchangeListener,
+    streamOf: (body: Buffer) => Buffer | null,
+    framing: Framing,
+    limits: CollectLimits,
+  ) {
     this.#next = next;
-    this.#upstream = upstream;
+    this.#streamOf = streamOf;
     this.#framing = framing;
     this.#limits = limits;
   }
@@ -276,7 +282,7 @@ class OnePieceAnswer implements ExchangeListener, AnswerListener {
   onEnough(): void {}
 
   onAnswer({ head, body }: CollectedAnswer): void {
-    this.#finish(head, this.#upstream.streamOfAnswer(body));
+    this.#finish(head, this.#streamOf(body));
   }
 
   onAnswerFailed(): void {

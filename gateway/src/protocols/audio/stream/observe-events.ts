@@ -3,7 +3,7 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type Usage } from '../../../generation/usage.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
-import { readAudioUsage } from '../shared/audio-usage.ts';
+import { readAudioUsage, wholeSeconds } from '../shared/audio-usage.ts';
 import { leastSecondsOf } from '../shared/least-seconds.ts';
 
 const DONE = '[DONE]';
@@ -22,6 +22,7 @@ export class AudioEventObserver implements StreamObserver {
   #isComplete = false;
   #outputBytes = 0;
   #leastSeconds = 0;
+  #seconds = 0;
 
   facts(): AnswerFacts {
     return {
@@ -34,6 +35,7 @@ export class AudioEventObserver implements StreamObserver {
       reasoningBytes: 0,
       outputBytesMax: this.#outputBytes,
       leastSeconds: this.#leastSeconds,
+      ...(this.#seconds === 0 ? {} : { counted: { extras: { seconds: this.#seconds } } }),
     };
   }
 
@@ -76,6 +78,7 @@ export class AudioEventObserver implements StreamObserver {
       this.begun = true;
       this.#isComplete = true;
       this.#usage = readAudioUsage(event.usage, type === 'speech.audio.done');
+      this.#seconds = wholeSeconds(event.duration);
       if (typeof event.text === 'string') {
         this.#outputBytes = Math.max(this.#outputBytes, Buffer.byteLength(event.text));
         this.#leastSeconds = leastSecondsOf(event.text);

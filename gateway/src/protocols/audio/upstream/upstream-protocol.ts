@@ -4,6 +4,7 @@ import type { DirectUpstream, PassThrough } from '../../upstream-protocol.ts';
 import { readAnswer, readText } from '../shared/read-answer.ts';
 import { AudioEventObserver } from '../stream/observe-events.ts';
 import { SoundObserver } from '../stream/observe-sound.ts';
+import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 
 const PASS_THROUGH: PassThrough = {
   forwardHeaders: () => [],
@@ -18,4 +19,5 @@ export const audioUpstream: DirectUpstream = {
   passThrough: PASS_THROUGH,
   readAnswer,
   readText,
+  streamOfAnswer,
 };

@@ -64,13 +64,14 @@ export class ImageStreamObserver implements StreamObserver {
     return 'pass';
   }
 
-  /** Each finished image has its own usage. */
+  /** Each finished image has its own usage, or the last one that of all. */
   #complete(event: JsonObject): void {
     this.begun = true;
     this.#images += 1;
     this.#facts = imageFacts(event, this.#images, 0);
     const { usage } = imageFacts(event, 1, 0);
-    this.#usage = usage === null || this.#usage === null ? usage : addUsage(this.#usage, usage);
+    const sum = usage === null || this.#usage === null ? usage : addUsage(this.#usage, usage);
+    this.#usage = sum === null ? null : { ...sum, extras: { ...sum.extras, images: this.#images } };
   }
 }
 

@@ -3,6 +3,7 @@ import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { DirectUpstream } from '../../upstream-protocol.ts';
 import { readAnswer } from '../shared/read-answer.ts';
 import { ImageStreamObserver } from '../stream/observe-stream.ts';
+import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 
 export const imagesUpstream: DirectUpstream = {
   ...DIRECT_UPSTREAM,
@@ -14,4 +15,5 @@ export const imagesUpstream: DirectUpstream = {
     startFold: null,
   },
   readAnswer,
+  streamOfAnswer,
 };
