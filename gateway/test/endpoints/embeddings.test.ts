@@ -125,6 +125,17 @@ test('3: usage of only total_tokens is billed', async () => {
   expect(answer.headers.get('x-tollgate-cost-usd')).toBe('0.000018');
 });
 
+test.each([
+  [{ message: 'the input is too long', code: 400 }, 400, 'the input is too long'],
+  [{ message: 'slow down', code: 429 }, 429, 'limits the rate'],
+])('an error in place of an answer, with the status 200, is that error: %j', async (error, status, words) => {
+  rig.upstream.answer('bge-m3', { body: { error } });
+  const answer = await embed('public');
+  rig.upstream.answer('bge-m3', { body: floats(VECTOR, [1]) });
+  expect([answer.status, answer.json.error.message]).toEqual([status, expect.stringContaining(words)]);
+  expect(await rig.recordOf(answer)).toMatchObject({ cost_nano_usd: '0' });
+});
+
 test('Voyage gets its own name for the dimensions, and no word for its default', async () => {
   rig.upstream.answer('voyage-4', { body: { ...floats([1]), usage: { total_tokens: 3 } } });
   const answer = await embed('of-voyage', {

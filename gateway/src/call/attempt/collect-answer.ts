@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { findError } from '../../protocols/answer/answer-error.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
 import type {
   AnswerFacts,
@@ -180,10 +181,16 @@ const MANY = 1_000_000_000;
 export function readAnswerBody(bytes: Buffer, protocol: UpstreamProtocol): AnswerReading | Promise<AnswerReading> {
   if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
   try {
-    return protocol.readAnswer(JSON.parse(bytes.toString('utf8')), bytes.length);
+    return readFacts(JSON.parse(bytes.toString('utf8')), bytes.length, protocol);
   } catch {
     return { kind: 'malformed', message: 'the answer is not JSON' };
   }
+}
+
+/** Formats of generated answers find errors in their own ways. */
+function readFacts(answer: unknown, bodyBytes: number, protocol: UpstreamProtocol): AnswerReading {
+  const error = protocol.translates ? null : findError(answer);
+  return error === null ? protocol.readAnswer(answer, bodyBytes) : { kind: 'error', ...error };
 }
 
 async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<AnswerReading> {
@@ -195,7 +202,7 @@ async function readInSteps(bytes: Buffer, protocol: UpstreamProtocol): Promise<A
     if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
     else if (!outcome.ok) return { kind: 'malformed', message: outcome.message };
     else if (protocol.translates) return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
-    else return protocol.readAnswer(outlineMembers(outcome.root), bytes.length);
+    else return readFacts(outlineMembers(outcome.root), bytes.length, protocol);
   }
 }
 

@@ -1,6 +1,6 @@
-/** Reads the facts of legacy completions: usage, the error of a body or a chunk, and the text of its choices. */
+/** Reads the facts of legacy completions: usage, and the text of their choices. */
 import { isTextCounted, NO_FLAGS, type ReportedUsage, type Usage, ZERO_USAGE } from '../../../generation/usage.ts';
-import { asArray, asCount, asObject, asText, countOrZero, type JsonObject, textBytes } from '../../json.ts';
+import { asArray, asCount, asObject, asText, countOrZero, textBytes } from '../../json.ts';
 import type { AnswerReading } from '../../upstream-protocol.ts';
 
 /**
@@ -22,19 +22,6 @@ export function readUsage(value: unknown): ReportedUsage | null {
   return { usage: counters, flags: isSum ? NO_FLAGS : ['sum'] };
 }
 
-/** The error of a body or a chunk; null: there is no error. */
-export function findError(body: JsonObject): { type: string; message: string; status: number | null } | null {
-  const { error } = body;
-  if (error === undefined || error === null || error === false || error === '') return null;
-  const named = asObject(error) ?? {};
-  const code = named.status ?? named.code;
-  return {
-    type: asText(named.code) ?? asText(named.type) ?? 'error',
-    message: asText(error) ?? asText(named.message) ?? 'upstream gave no reason',
-    status: typeof code === 'number' && code >= 400 && code <= 599 ? code : null,
-  };
-}
-
 /** UTF-8 bytes of the texts of all choices. */
 export function bytesOfChoices(choices: readonly unknown[]): number {
   return textBytes(choices.map((choice) => asObject(choice)?.text));
@@ -44,8 +31,6 @@ export function bytesOfChoices(choices: readonly unknown[]): number {
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'malformed', message: 'the answer is not a JSON object' };
-  const error = findError(body);
-  if (error !== null) return { kind: 'error', ...error };
   if (!Array.isArray(body.choices)) return { kind: 'malformed', message: 'the answer has no choices' };
   const choices = asArray(body.choices);
   const reported = readUsage(body.usage);

@@ -2,10 +2,10 @@
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
+import { findError } from '../../answer/answer-error.ts';
 import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../upstream-protocol.ts';
-import { findError } from '../shared/read-answer.ts';
 
 export function startFold(): AnswerFold {
   return new CompletionsFold();

@@ -4,10 +4,11 @@
  */
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type ReportedUsage } from '../../../generation/usage.ts';
+import { findError } from '../../answer/answer-error.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
-import { bytesOfChoices, findError, readUsage } from '../shared/read-answer.ts';
+import { bytesOfChoices, readUsage } from '../shared/read-answer.ts';
 
 const DONE = '[DONE]';
 const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
