@@ -1,7 +1,7 @@
 /** Says where each format has texts: in requests, in whole answers, and in the records of streams. */
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { children, elements, type JsonNode, member, memberName, numberValue, stringValue } from '../wire/json-node.ts';
-import { type FoundTexts, findTexts, type JsonText, type Reading } from './json-texts.ts';
+import { type FoundTexts, findTexts, type JsonText, type Reading, SPELLING, SPELLING_OF_SPEECH } from './json-texts.ts';
 
 type Roots = Readonly<Record<string, Reading>>;
 
@@ -55,7 +55,7 @@ const ANSWER_ROOTS: { readonly [name in ClientProtocolName]: readonly string[] }
   moderations: [],
   rerank: ['results'],
   images: ['data'],
-  audio: ['text', 'delta', 'segments', 'words'],
+  audio: ['text', 'delta', 'segments'],
 };
 
 /** Where Gemini's token counts have the request. */
@@ -63,7 +63,7 @@ const WRAPPED_REQUESTS = ['generateContentRequest', 'generate_content_request'];
 
 /** The texts of a request. Throws OutlineFull. */
 export function textsOfRequest(protocol: ClientProtocolName, root: JsonNode): readonly JsonText[] {
-  const found: FoundTexts = { texts: [], logprobs: [] };
+  const found: FoundTexts = { texts: [], spelling: SPELLING, spelled: [] };
   const roots = REQUEST_ROOTS[protocol];
   const wrapped = protocol === 'gemini' ? WRAPPED_REQUESTS.flatMap((name) => member(root, name) ?? []) : [];
   for (const node of [root, ...wrapped]) {
@@ -89,16 +89,18 @@ export function hasTokenIds(protocol: ClientProtocolName, root: JsonNode): boole
 
 /** The texts of a whole answer. Throws OutlineFull. */
 export function textsOfAnswer(protocol: ClientProtocolName, root: JsonNode, arePieces = false): FoundTexts {
-  const found: FoundTexts = { texts: [], logprobs: [], arePieces };
+  const isSpeech = protocol === 'audio';
+  const found: FoundTexts = { texts: [], spelling: isSpeech ? SPELLING_OF_SPEECH : SPELLING, spelled: [], arePieces };
   const roots = ANSWER_ROOTS[protocol];
   const type = stringOf(root, 'type');
   for (const value of children(root)) {
     const name = memberName(value);
-    if (name === 'logprobs' && value.kind !== 'null') found.logprobs.push(value);
+    const isSpelled = isSpeech ? SPELLING_OF_SPEECH.has(name) : name === 'logprobs';
+    if (isSpelled && value.kind !== 'null') found.spelled.push(value);
     else if (name === 'response' && protocol === 'responses') {
-      const { texts, logprobs } = textsOfAnswer(protocol, value);
+      const { texts, spelled } = textsOfAnswer(protocol, value);
       found.texts.push(...texts.map((text) => ({ ...text, path: ['response', ...text.path] })));
-      found.logprobs.push(...logprobs);
+      found.spelled.push(...spelled);
     } else if (roots.includes(name)) readRoot(value, name, type, found);
   }
   return found;
@@ -124,14 +126,14 @@ export interface RecordText {
 
 export interface RecordTexts {
   readonly texts: readonly RecordText[];
-  readonly logprobs: readonly JsonNode[];
+  readonly spelled: readonly JsonNode[];
   /** The beginnings of the names of channels that end with this record. */
   readonly ends: readonly string[];
 }
 
 /** The texts of a record of a stream. Throws OutlineFull. */
 export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): RecordTexts {
-  const { texts, logprobs } = textsOfAnswer(protocol, root, protocol === 'chat');
+  const { texts, spelled } = textsOfAnswer(protocol, root, protocol === 'chat');
   const type = stringOf(root, 'type') ?? '';
   const place = ['index', 'output_index', 'content_index', 'summary_index']
     .map((name) => numberOf(root, name))
@@ -142,7 +144,7 @@ export function textsOfRecord(protocol: ClientProtocolName, root: JsonNode): Rec
       const isJson = text.isCall && channel !== null && !type.includes('custom_tool_call_input');
       return { text, channel, isJson };
     }),
-    logprobs,
+    spelled,
     ends: endsOf(protocol, root, type, place),
   };
 }

@@ -67,8 +67,10 @@ const SKIPPED: ReadonlySet<string> = new Set([
   'user_location',
 ]);
 
-/** Tokens of the text, from which it could be read. */
-const LOGPROBS: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'top_logprobs']);
+/** Members that spell a text: the probabilities of its tokens. */
+export const SPELLING: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'top_logprobs']);
+/** Those of transcriptions, which may also have each word with its time, and the ids of the tokens. */
+export const SPELLING_OF_SPEECH: ReadonlySet<string> = new Set(['logprobs', 'words', 'tokens']);
 
 /** `content`: a part of the format. `free`: JSON of the caller's own. `schema`: a declaration, with descriptions. */
 export type Reading = 'content' | 'free' | 'schema';
@@ -82,8 +84,9 @@ interface Place {
 
 export interface FoundTexts {
   readonly texts: JsonText[];
-  /** Values of members with token probabilities. */
-  readonly logprobs: JsonNode[];
+  /** The members that spell a text, and their values: what is masked could be read from them. */
+  readonly spelling: ReadonlySet<string>;
+  readonly spelled: JsonNode[];
   /** Arguments of tool calls are pieces of JSON, even where one of them is valid JSON. */
   readonly arePieces?: boolean;
 }
@@ -127,8 +130,8 @@ function readObject(node: JsonNode, place: Place, within: WithinText | null, fou
       continue;
     }
     if (SKIPPED.has(name)) continue;
-    if (LOGPROBS.has(name)) {
-      if (value.kind !== 'null') found.logprobs.push(value);
+    if (found.spelling.has(name)) {
+      if (value.kind !== 'null') found.spelled.push(value);
       continue;
     }
     const isCall = place.isCall || isCallMember(name, type);

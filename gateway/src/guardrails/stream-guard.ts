@@ -37,7 +37,7 @@ interface Held {
   /** Null: it has no JSON. */
   readonly outline: JsonOutline | null;
   readonly texts: readonly HeldText[];
-  readonly logprobs: RecordTexts['logprobs'];
+  readonly spelled: RecordTexts['spelled'];
 }
 
 interface Channel {
@@ -136,7 +136,7 @@ export class StreamGuard {
   #hold(record: StreamRecord, outline: JsonOutline | null, found: RecordTexts | null): void {
     const texts = found === null ? [] : found.texts.flatMap((one) => this.#enter(one) ?? []);
     const copied = copyOf(record);
-    this.#held.push({ record: copied, outline, texts, logprobs: found?.logprobs ?? [] });
+    this.#held.push({ record: copied, outline, texts, spelled: found?.spelled ?? [] });
     this.#heldBytes += copied.end;
     if (this.#failure !== null) return;
     if (this.#parts.guard.hooks.length === 0) this.#release();
@@ -281,13 +281,13 @@ function copyOf(record: StreamRecord): StreamRecord {
 }
 
 /** The record with its texts as they are shown; its own bytes where nothing changes. */
-function render({ record, outline, texts, logprobs }: Held): Uint8Array {
+function render({ record, outline, texts, spelled }: Held): Uint8Array {
   const edits = new Map<JsonText, readonly TextEdit[]>();
   for (const { text, piece } of texts) {
     if (piece.shown !== piece.text) edits.set(text, [{ start: 0, end: piece.text.length, to: piece.shown ?? '' }]);
   }
-  if (outline === null || (edits.size === 0 && logprobs.length === 0)) return record.bytes;
-  const data = spliceTexts(outline, edits, emptied(logprobs));
+  if (outline === null || (edits.size === 0 && spelled.length === 0)) return record.bytes;
+  const data = spliceTexts(outline, edits, emptied(spelled));
   const { bytes, dataBytes, dataStart, dataEnd } = record;
   if (dataBytes === bytes) return Buffer.concat([bytes.subarray(0, dataStart), data, bytes.subarray(dataEnd)]);
   // Data of several lines.
@@ -296,9 +296,9 @@ function render({ record, outline, texts, logprobs }: Held): Uint8Array {
   return Buffer.from(`${event}${lines.map((line) => `data: ${line}`).join('\n')}\n\n`);
 }
 
-/** Token probabilities spell the text, so they are left out. */
+/** What spells a text is left out. */
 export function emptied(
-  logprobs: RecordTexts['logprobs'],
-): readonly { readonly node: RecordTexts['logprobs'][number]; readonly json: string }[] {
-  return logprobs.map((node) => ({ node, json: node.kind === 'array' ? '[]' : 'null' }));
+  spelled: RecordTexts['spelled'],
+): readonly { readonly node: RecordTexts['spelled'][number]; readonly json: string }[] {
+  return spelled.map((node) => ({ node, json: node.kind === 'array' ? '[]' : 'null' }));
 }

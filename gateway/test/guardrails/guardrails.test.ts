@@ -179,6 +179,12 @@ const UNREAD = [
   ['an uploaded file', '/v1/files', form({ purpose: 'user_data', file: sound() }), 'request'],
   ['a conversation', '/v1/conversations', { items: [] }, 'request'],
   ['sound', '/v1/audio/speech', { model: 'c-ok', input: 'a', voice: 'alloy' }, 'answer'],
+  [
+    'sound in events',
+    '/v1/audio/speech',
+    { model: 'c-ok', input: 'a', voice: 'alloy', stream_format: 'sse' },
+    'answer',
+  ],
   ['token ids', '/v1/completions', { model: 'c-ok', max_tokens: 9, prompt: [9906, 1917] }, 'request'],
   ['a list of token ids', '/v1/embeddings', { model: 'c-ok', input: [[9906, 1917]] }, 'request'],
   ['a response in the background', '/v1/responses', { model: 'r-ok', input: 'a', background: true }, 'answer'],

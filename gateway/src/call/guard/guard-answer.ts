@@ -43,10 +43,10 @@ export async function guardBody(
   }
   const outline = await scanBySteps(typeof body === 'string' ? Buffer.from(body) : body, {});
   if (!outline.ok) return failOpen(side, body, 'it is not JSON');
-  const { texts, logprobs } = findTexts(() => textsOfAnswer(call.protocol.name, outline.root));
+  const { texts, spelled } = findTexts(() => textsOfAnswer(call.protocol.name, outline.root));
   const checked = texts.map(({ text, isCall, isSigned }) => ({ text, masks: !isCall && !isSigned }));
   const edits = await side.check(checked, subject, masksOf(call));
-  return splice(outline, texts, edits, emptied(logprobs));
+  return splice(outline, texts, edits, emptied(spelled));
 }
 
 function splice(

@@ -9,7 +9,16 @@ import type { Guard } from '../../guardrails/guardrails.ts';
 import type { HookSubject } from '../../guardrails/hook.ts';
 import { type JsonText, spliceTexts, type TextEdit } from '../../guardrails/json-texts.ts';
 import type { MaskCounts, SideGuard } from '../../guardrails/side-guard.ts';
-import { elements, type JsonNode, member, numberValue, OutlineFull, stringValue } from '../../wire/json-node.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  member,
+  memberName,
+  numberValue,
+  OutlineFull,
+  stringValue,
+} from '../../wire/json-node.ts';
 import type { Identified } from '../call.ts';
 import { countBytes, type ReadCall, readCall } from '../request/read-body.ts';
 
@@ -58,18 +67,30 @@ export async function guardRequest(
 function refuseUnchecked(side: SideGuard, { protocol }: Identified, { outline, facts }: ReadCall): void {
   side.requireKnown();
   const { closedRule } = side;
-  if (closedRule !== null && facts.binary !== undefined) {
+  if (closedRule !== null && facts.below === '/speech') {
     throw cannotCheck(closedRule, 'answer', 'it is sound, and no text');
   }
   if (closedRule !== null && facts.background !== undefined) {
     throw cannotCheck(closedRule, 'answer', 'it runs in the background, where its text stays at the provider');
   }
-  const spelled = protocol.translates || protocol.name === 'completions' ? asksForTokens(outline.root) : null;
+  const asksForSpelling = protocol.name === 'audio' ? asksForWords : asksForTokens;
+  const mayAsk = protocol.translates || protocol.name === 'completions' || protocol.name === 'audio';
+  const spelled = mayAsk ? asksForSpelling(outline.root) : null;
   if (spelled === null) return;
   throw invalidRequest(
-    `${spelled}: the workspace has guardrails for answers, and token probabilities would spell what they mask; leave it out`,
+    `${spelled}: the workspace has guardrails for answers, and token probabilities or single words would spell what they mask; leave it out`,
     spelled,
   );
+}
+
+/** The part of a form that asks for each word of a transcription, or for the probabilities of its tokens; null: none. */
+function asksForWords(root: JsonNode): string | null {
+  const asking = children(root).find((node) => {
+    const name = memberName(node).replace(/\[\w*\]$/, '');
+    if (name !== 'timestamp_granularities' && name !== 'include') return false;
+    return [node, ...elements(node)].some((one) => /\bword\b|logprobs/.test(stringValue(one) ?? ''));
+  });
+  return asking === undefined ? null : memberName(asking);
 }
 
 /** The member that asks for the probabilities of tokens; null: none. */
