@@ -145,6 +145,11 @@ describe('a form', () => {
   test.each(['', '\r\n'])('may have %j before its first boundary', (before) => {
     expect(read(Buffer.concat([raw(before), form([field('a', 'b')])]))).toHaveLength(1);
   });
+
+  test.each(['ISO-8859-1', 'us-ascii', 'utf8'])('may have ASCII in %s, as HTTP clients for Java name it', (charset) => {
+    const head = `Content-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=${charset}`;
+    expect(read(one(head, 'whisper-1')).map(({ text }) => text)).toEqual(['whisper-1']);
+  });
 });
 
 describe('a form is refused', () => {
@@ -173,6 +178,11 @@ describe('a form is refused', () => {
     ['with encoded text', one(`${named}\r\nContent-Transfer-Encoding: base64`), 'content-transfer-encoding'],
     ['with text in UTF-16', one(`${named}\r\nContent-Type: text/plain; charset=utf-16`), 'charset'],
     ['with text that is not UTF-8', one(named, '\xff'), 'not UTF-8'],
+    [
+      'with other than ASCII in Latin-1',
+      one(`${named}\r\nContent-Type: text/plain; charset=ISO-8859-1`, 'é'),
+      'charset',
+    ],
   ])('%s', (_, body, words) => {
     expect(problemOf(body)).toContain(words);
   });

@@ -2,7 +2,7 @@
  * Reads a multipart/form-data body (RFC 7578) as it arrives, under any split of its bytes: the head of each part, the text
  * of the short ones, and where each value is within the body. Keeps nothing of a file. Source: other-endpoints.md, 1.2.
  */
-import { type PartHead, parsePartHead } from './part-head.ts';
+import { charsetProblem, type PartHead, parsePartHead } from './part-head.ts';
 
 const PARTS_MAX = 64;
 const PART_HEAD_BYTES_MAX = 8 * 1024;
@@ -201,7 +201,7 @@ export class MultipartReader {
   #endPart(end: number): void {
     const head = this.#head;
     if (head === null) return;
-    const text = head.isFile ? null : decodeText(head.name, Buffer.concat(this.#text));
+    const text = head.isFile ? null : decodeText(head, Buffer.concat(this.#text));
     this.#head = null;
     this.#text = [];
     this.#textBytes = 0;
@@ -211,7 +211,8 @@ export class MultipartReader {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decodeText(name: string, bytes: Buffer): string {
+function decodeText({ name, charset }: PartHead, bytes: Buffer): string {
+  if (charset !== null && bytes.some((byte) => byte >= 0x80)) throw new MultipartError(charsetProblem(name, charset));
   try {
     return UTF8.decode(bytes);
   } catch {

@@ -8,6 +8,8 @@ export interface PartHead {
   readonly fileName: string | null;
   /** In lower case, without parameters; null: none. */
   readonly contentType: string | null;
+  /** Stated for a text, and other than UTF-8, which it shares ASCII with; null: UTF-8, or a file. */
+  readonly charset: string | null;
 }
 
 /** RFC 2046, section 5.1.1. */
@@ -52,7 +54,9 @@ function parseParameters(text: string): ReadonlyMap<string, string> | null {
 const NAME = /^[\w.-]{1,128}(?:\[[\w.-]{0,64}\])?$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['binary', '7bit', '8bit']);
-const TEXT_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
+const UTF8_NAMES: ReadonlySet<string> = new Set(['utf-8', 'utf8']);
+/** Java's HTTP clients name the second for every text. */
+const ASCII_CHARSETS: ReadonlySet<string> = new Set(['us-ascii', 'iso-8859-1', 'windows-1252']);
 
 /** `text`: without the blank line that ends it. @returns a message for the caller if it cannot be read */
 export function parsePartHead(text: string): PartHead | string {
@@ -74,13 +78,16 @@ export function parsePartHead(text: string): PartHead | string {
   const isFile = parameters.has('filename') || parameters.has('filename*');
   const stated = headers.get('content-type') ?? null;
   const [type = ''] = stated?.split(';', 1) ?? [];
-  const problem = isFile ? null : textProblem(name, headers, stated, type);
+  const named = isFile || stated === null ? undefined : parseParameters(stated.slice(type.length))?.get('charset');
+  const charset = named === undefined || UTF8_NAMES.has(named.toLowerCase()) ? null : named.slice(0, 40);
+  const problem = isFile ? null : textProblem(name, headers, charset);
   if (problem !== null) return problem;
   return {
     name,
     isFile,
     fileName: parameters.get('filename') ?? null,
     contentType: stated === null ? null : type.trim().toLowerCase(),
+    charset,
   };
 }
 
@@ -102,10 +109,12 @@ function hasLineEnd(value: string): boolean {
 }
 
 /** Why the value of a part is not the text that its bytes are; null: it is. */
-function textProblem(name: string, headers: ReadonlyMap<string, string>, stated: string | null, type: string) {
+function textProblem(name: string, headers: ReadonlyMap<string, string>, charset: string | null) {
   const encoding = headers.get('content-transfer-encoding')?.toLowerCase() ?? 'binary';
   if (!PLAIN_ENCODINGS.has(encoding)) return `the part ${name} has a content-transfer-encoding; send it as it is`;
-  const charset = stated === null ? undefined : parseParameters(stated.slice(type.length))?.get('charset');
-  if (charset === undefined || TEXT_CHARSETS.has(charset.toLowerCase())) return null;
-  return `the part ${name} has the charset ${charset.slice(0, 40)}; send it as UTF-8`;
+  return charset === null || ASCII_CHARSETS.has(charset.toLowerCase()) ? null : charsetProblem(name, charset);
+}
+
+export function charsetProblem(name: string, charset: string): string {
+  return `the part ${name} has the charset ${charset}; send it as UTF-8`;
 }
