@@ -282,6 +282,8 @@ describe('the list', () => {
     expect(await list(`before_id=${one}&limit=1`)).toEqual([[two], true]);
     const { json } = await call('GET', 'files?limit=1', { key, headers: ANTHROPIC });
     expect(await list(`page=${json.next_page}`)).toEqual([[two, one], false]);
+    const both = await call('GET', `files?after_id=${three}&before_id=${one}`, { key, headers: ANTHROPIC });
+    expect([both.status, both.json.error.message]).toEqual([400, expect.stringContaining('before_id')]);
     const others = `ids[]=file_none&ids[]=${await upload(keys.own, ANTHROPIC)}`;
     expect(await list(`ids[]=${one}&ids[]=${three}&${others}`)).toEqual([[one, three], false]);
   });

@@ -25,6 +25,9 @@ const OWN_QUERY = {
   messages: ['after_id', 'before_id', 'page', 'ids', 'ids[]'],
 } as const;
 
+/** Where a page begins. */
+const CURSORS = ['after_id', 'before_id', 'page'] as const;
+
 type ListFormat = keyof typeof LIMITS;
 
 const OF_BATCHES = { default: 20, most: 100 };
@@ -40,6 +43,8 @@ export async function listObjects(call: Identified, { object, query }: AskedObje
   if (providers.length === 0) throw noCollection(object.collection);
   const format = protocol.name === 'messages' ? 'messages' : 'responses';
   refuseOthers(query, format);
+  const [one, other] = CURSORS.filter((name) => query.has(name));
+  if (other !== undefined) throw invalidRequest(`${other}: a page has one place, and ${one} names another`, other);
   const limits = kind === 'batch' && format === 'responses' ? OF_BATCHES : LIMITS[format];
   const limit = Math.min(kind === 'batch' ? BATCHES_MAX : ROWS_MAX, readLimit(query.get('limit'), limits));
   const before = query.get('before_id');
