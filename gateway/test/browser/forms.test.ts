@@ -239,6 +239,16 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(sent).toEqual([]);
   });
 
+  test('keeps the filter of the keys narrow beside a workspace with a long name', async () => {
+    const id = 'w'.repeat(64);
+    const caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+    const body = { id, models: null, bodies: null, bodies_days: null, caps };
+    await must(api.ask('POST /accounts/default/workspaces', { body }));
+    await openPage(page, `${gateway.url}/app/keys`);
+    const filter = await page.getByRole('combobox', { name: 'Workspace' }).boundingBox();
+    expect(filter?.width).toBeLessThanOrEqual(224);
+  });
+
   test('works on a computer without a network, whose gateway runs there', async () => {
     await openPage(page, `${gateway.url}/app/keys`);
     await page.evaluate("dispatchEvent(new Event('offline'))");

@@ -130,7 +130,7 @@ export default function KeysPage() {
             {data.workspaces.length > 1 && (
               <select
                 aria-label="Workspace"
-                className={`${CONTROL} w-auto!`}
+                className={`${CONTROL} w-auto! max-w-56`}
                 value={filters.workspace ?? ''}
                 onChange={({ target }) => setFilters({ workspace: target.value })}
               >
