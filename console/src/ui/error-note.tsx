@@ -1,6 +1,6 @@
 /** Renders an API error: its message, and a link to the page where it can be fixed. */
 import { CircleAlert } from 'lucide-react';
-import { ApiError } from '../lib/api.ts';
+import { ApiError, type MemberFault } from '../lib/api.ts';
 
 /** Texts of links whose page has another name than its path. */
 const LINKS: Readonly<Record<string, string>> = { '/app/keys': 'Open API keys', '/app/sign-in': 'Sign in' };
@@ -12,7 +12,7 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
     <div role="alert" className="flex items-start gap-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">
       <CircleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-red" />
       <div className="min-w-0 flex-1">
-        <p className="text-ink">{sentence(error.message.replace(/^q: /, ''))}</p>
+        <p className="text-ink">{sentence(error.message.replace(/^(q|\w+\.\d[\w.]*): /, ''))}</p>
         {(page !== null || onRetry !== undefined) && (
           <p className="mt-1 flex gap-3">
             {page !== null && (
@@ -34,14 +34,18 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
 
 /** The error message of a member's field, without the member's name. */
 export function memberError(error: ApiError | null, member: string): string | null {
-  const message = error?.faults.find((fault) => fault.member === member)?.message;
-  if (message === undefined) return null;
-  return sentence(message.startsWith(`${member}: `) ? message.slice(member.length + 2) : message);
+  const message = error?.faults.find((fault) => isOf(member, fault))?.message;
+  return message === undefined ? null : sentence(message.replace(/^[a-z_]\w*(\.\w+)*: /, ''));
+}
+
+/** Whether a field shows a fault: that of its member, or of an item of it. */
+function isOf(member: string, fault: MemberFault): boolean {
+  return fault.member.startsWith(member) && /^(\.\d|$)/.test(fault.member.slice(member.length));
 }
 
 /** Whether every invalid member has a field, which shows its error. */
 export function isPlaced({ faults }: ApiError, members: readonly string[]): boolean {
-  return faults.length > 0 && faults.every(({ member }) => members.includes(member));
+  return faults.length > 0 && faults.every((fault) => members.some((member) => isOf(member, fault)));
 }
 
 function sentence(text: string): string {

@@ -54,6 +54,22 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     expect(visitor.faults()).toEqual([]);
   });
 
+  test('show an error of the gateway in the field of its target', async () => {
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    await press(model(), 'Edit targets');
+    await second().getByLabel('Tags').fill('eu UPPER');
+    await press(dialog(), 'Save targets');
+    await second().getByText("Found 'UPPER', expected a tag").waitFor();
+    await second().getByLabel('Tags').and(page.locator(':focus[aria-invalid="true"]')).waitFor();
+    expect(await dialog().getByText('argets.1').count()).toBe(0);
+    await second().getByLabel('Tags').fill('eu');
+    await second().getByLabel('Provider', { exact: true }).selectOption('one');
+    await second().getByLabel('Provider’s model').fill('small');
+    await press(dialog(), 'Save targets');
+    await dialog().getByText("Found 'small' at one twice").waitFor();
+    expect(visitor.faults(400)).toEqual([]);
+  });
+
   test('keep what the form does not show, and change their strategy', async () => {
     const targets = [
       { provider: 'one', model: 'small', timeouts: { connect: '1s' } },
@@ -91,7 +107,7 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     await dialog().waitFor({ state: 'detached' });
     const { json } = await api.ask('GET /accounts/default/routes/one-model');
     expect(json.definition).toEqual({ targets: others, routing: { strategy: 'latency' } });
-    expect(visitor.faults(409)).toEqual([]);
+    expect(visitor.faults(400, 409)).toEqual([]);
   });
 
   test('say why none can be added where the providers cannot be read', async () => {
@@ -101,6 +117,6 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     await press(model(), 'Edit targets');
     await dialog().getByText('The store cannot be read').waitFor();
     await page.unroute('**/accounts/default/providers');
-    expect(visitor.faults(409, 503)).toEqual([]);
+    expect(visitor.faults(400, 409, 503)).toEqual([]);
   });
 });

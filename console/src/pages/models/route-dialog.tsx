@@ -5,6 +5,7 @@ import { useAction, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { isEmpty } from '../../policy/read.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -67,6 +68,13 @@ export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
     if (isEmpty(body)) onClose();
     else change.mutate({ path: { account, model }, body }, done);
   };
+  const error = create.error ?? change.error ?? providers.error;
+  /** The errors of the rows as they were sent name their places. */
+  const arrange = (arranged: readonly TargetFields[]) => {
+    create.reset();
+    change.reset();
+    setRows(arranged);
+  };
   const set = (changed: TargetFields) => setRows(rows.map((row) => (row.id === changed.id ? changed : row)));
   return (
     <FormDialog
@@ -74,8 +82,8 @@ export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
       label="Targets"
       submitLabel="Save targets"
       busy={create.isPending || change.isPending}
-      error={create.error ?? change.error ?? providers.error}
-      members={[]}
+      error={error}
+      members={rows.flatMap((_, at) => ROW_MEMBERS.map((name) => memberAt(at, name)))}
       wide
       onSubmit={submit}
       onClose={onClose}
@@ -100,8 +108,9 @@ export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
           providers={names}
           model={model}
           onChange={set}
-          onMoveUp={at === 0 ? null : () => setRows(moveUp(rows, at))}
-          onRemove={rows.length === 1 ? null : () => setRows(rows.filter(({ id }) => id !== row.id))}
+          errorOf={(name) => memberError(error, memberAt(at, name))}
+          onMoveUp={at === 0 ? null : () => arrange(moveUp(rows, at))}
+          onRemove={rows.length === 1 ? null : () => arrange(rows.filter(({ id }) => id !== row.id))}
         />
       ))}
       <Button
@@ -115,11 +124,20 @@ export function RouteDialog({ route: current, onClose }: RouteDialogProps) {
   );
 }
 
+const ROW_MEMBERS = ['provider', 'model', 'priority', 'weight', 'max_concurrency', 'tags'] as const;
+type RowMember = (typeof ROW_MEMBERS)[number];
+
+function memberAt(at: number, name: RowMember): string {
+  return `targets.${at}.${name}`;
+}
+
 interface TargetRowProps {
   readonly title: string;
   readonly row: TargetFields;
   readonly providers: readonly string[];
   readonly model: string;
+  /** The error of the API. */
+  readonly errorOf: (member: RowMember) => string | null;
   readonly onChange: (row: TargetFields) => void;
   /** Null: it is the first. */
   readonly onMoveUp: (() => void) | null;
@@ -127,7 +145,7 @@ interface TargetRowProps {
   readonly onRemove: (() => void) | null;
 }
 
-function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove }: TargetRowProps) {
+function TargetRow({ title, row, providers, model, errorOf, onChange, onMoveUp, onRemove }: TargetRowProps) {
   const faults = faultsOf(row);
   const listed = providers.includes(row.provider) ? providers : [row.provider, ...providers];
   const number = (label: string, name: 'priority' | 'weight' | 'maxConcurrency', placeholder: string) => (
@@ -136,8 +154,8 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
       inputMode="numeric"
       placeholder={placeholder}
       value={row[name]}
-      error={faults[name] ?? null}
-      errorStays
+      error={faults[name] ?? errorOf(name === 'maxConcurrency' ? 'max_concurrency' : name)}
+      errorStays={faults[name] !== undefined}
       onChange={(event) => onChange({ ...row, [name]: event.target.value })}
     />
   );
@@ -149,6 +167,7 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
           label="Provider"
           className="flex-1 basis-32"
           value={row.provider}
+          error={errorOf('provider')}
           onChange={(event) => onChange({ ...row, provider: event.target.value })}
         >
           {listed.map((name) => (
@@ -163,6 +182,7 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
           placeholder={model}
           spellCheck={false}
           value={row.model}
+          error={errorOf('model')}
           onChange={(event) => onChange({ ...row, model: event.target.value })}
         />
         <div className="ml-auto flex">
@@ -191,6 +211,7 @@ function TargetRow({ title, row, providers, model, onChange, onMoveUp, onRemove 
           placeholder="None"
           spellCheck={false}
           value={row.tags}
+          error={errorOf('tags')}
           onChange={(event) => onChange({ ...row, tags: event.target.value })}
         />
       </div>
