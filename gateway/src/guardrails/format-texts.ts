@@ -27,7 +27,7 @@ const REQUEST_ROOTS: { readonly [name in ClientProtocolName]: Roots } = {
   completions: { prompt: 'content', suffix: 'content' },
   embeddings: { input: 'content' },
   moderations: { input: 'content' },
-  rerank: { query: 'content', documents: 'content' },
+  rerank: { query: 'content', documents: 'free' },
   images: { prompt: 'content' },
   audio: { input: 'content', instructions: 'content', prompt: 'content' },
 };

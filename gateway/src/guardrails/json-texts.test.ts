@@ -171,7 +171,7 @@ const READ: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[]
   ['completions', { prompt: ['S', 'S'], suffix: 'S' }],
   ['embeddings', { input: ['S'] }],
   ['moderations', { input: [{ type: 'text', text: 'S' }] }],
-  ['rerank', { query: 'S', documents: ['S', { text: 'S' }] }],
+  ['rerank', { query: 'S', documents: ['S', { text: 'S', name: 'S' }] }],
   ['images', { prompt: 'S' }],
   ['audio', { input: 'S', instructions: 'S' }],
 ];
