@@ -129,6 +129,7 @@ export interface StreamObserver {
 export interface ObserverSettings {
   /** As in the facts of the request. */
   readonly binary?: string | undefined;
+  readonly sound?: string | undefined;
   /** The gateway asked for usage, not the client: the chunk that carries it is withheld. */
   readonly withholdUsage: boolean;
   /** The id for a stream whose chunks carry none. */

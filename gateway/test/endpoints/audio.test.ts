@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI, { toFile } from 'openai';
 import { type Recording, recordingBytes, recordingHeaders } from '../fake-upstream/recording.ts';
 import { loadRecordings } from '../fake-upstream/recordings.ts';
+import { eventually } from '../harness/eventually.ts';
 import { type AudioRig, startAudioRig, wavOf } from './audio-rig.ts';
 
 const NANO = 1_000_000_000;
@@ -110,6 +111,38 @@ describe('speech', () => {
       usage_source: 'upstream',
       cost_nano_usd: String(14 * 600 + 101 * 12_000),
     });
+  });
+
+  /** Two seconds. */
+  const delta = { type: 'speech.audio.delta', audio: Buffer.alloc(96_000).toString('base64') };
+  const SPOKEN = { output: 40, audio_output: 40 };
+
+  test('as events without usage is billed by its duration', async () => {
+    rig.upstream.answer('gpt-4o-mini-tts', { body: sse(delta, { type: 'speech.audio.done' }), headers: EVENTS });
+    const answer = await speak({ model: 'gpt-4o-mini-tts', stream_format: 'sse', response_format: 'pcm' });
+    const record = await rig.recordOf(answer);
+    expect(record).toMatchObject({ usage_source: 'counted', error: null, usage: SPOKEN });
+    expect(record?.cost_nano_usd).toBe(String((record?.usage.input ?? 0) * 600 + 40 * 12_000));
+  });
+
+  test('as events is billed as far as it came to a client that leaves', async () => {
+    const body = sse(delta).replace('data: [DONE]\n\n', '');
+    rig.upstream.answer('gpt-4o-mini-tts', { body, headers: EVENTS, stays: true });
+    const client = new AbortController();
+    const asked = { input: 'hi', voice: 'alloy', stream_format: 'sse', response_format: 'pcm' };
+    const reply = await fetch(`${rig.gateway.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini-tts', ...asked }),
+      signal: client.signal,
+    });
+    await reply.body?.getReader().read();
+    client.abort();
+    const id = reply.headers.get('x-request-id');
+    const record = await eventually('the record', async () => {
+      return (await rig.gateway.calls()).find(({ request_id }) => request_id === id) ?? null;
+    });
+    expect(record).toMatchObject({ error: 'client_left', usage: SPOKEN });
   });
 
   test.each([

@@ -30,14 +30,18 @@ export function decideUsage(call: Arrived, outcome: EndedAnswer): Charge {
   const ended = {
     endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
-    // The bytes of images say nothing of tokens, and are not counted.
-    produced: facts !== null && (facts.outputBytes > 0 || (facts.counted?.extras?.images ?? 0) > 0),
+    produced: facts !== null && hasOutput(facts),
     usage,
     usageSoFar,
     countedWhenReported,
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, billing));
+}
+
+/** The bytes of images, and of sound in events, say nothing of tokens, and are not counted as output. */
+function hasOutput({ outputBytes, counted }: AnswerFacts): boolean {
+  return outputBytes > 0 || (counted?.output ?? 0) > 0 || (counted?.extras?.images ?? 0) > 0;
 }
 
 /** The usage of an attempt whose answer the client does not get: as reported, else our estimate of what it cost. */

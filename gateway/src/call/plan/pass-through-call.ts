@@ -123,7 +123,8 @@ export class DirectCall implements UpstreamCall {
 
 function observe({ own, upstream, facts, requestId }: PassThroughPlan, withholdUsage: boolean): StreamObserver {
   if (own.startObserver === null) throw new Error(`${upstream.name} has no streams`);
-  return own.startObserver({ binary: facts.binary, withholdUsage, fallbackId: fallbackIdOf(requestId) });
+  const { binary, sound } = facts;
+  return own.startObserver({ binary, sound, withholdUsage, fallbackId: fallbackIdOf(requestId) });
 }
 
 /** The id of chunks that have none. */

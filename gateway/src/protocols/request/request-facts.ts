@@ -69,6 +69,8 @@ export interface AskedModel {
 export interface RequestFacts extends AskedModel {
   /** The answer is bytes that pass as they come; the content type that is expected. Absent: it is not. */
   readonly binary?: string;
+  /** The content type of the sound in the events of the answer. Absent: they have no sound. */
+  readonly sound?: string;
   /** The answer in one piece is text, not JSON. Absent: it is JSON. */
   readonly plainText?: true;
   /** The client asked for the usage chunk (chat) or gets usage anyway (messages). */

@@ -27,6 +27,7 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
   const format = member(root, 'stream_format');
   if (format !== undefined) checkKind(format, 'stream_format', ['string', 'null'], 'audio or sse');
   const stream = format !== undefined && stringValue(format) === 'sse';
+  const type = TYPES.get(formatOf(root)) ?? 'application/octet-stream';
   const stored: StoredReference[] = [];
   noteVoice(root, 'voice', stored);
   return {
@@ -34,7 +35,7 @@ export function checkSpeech(outline: JsonOutline, { limits }: CheckContext): Req
     model: checkText(modelNode, 'model', limits.modelNameMax, 1),
     below: '/speech',
     stream,
-    ...(stream ? {} : { binary: TYPES.get(formatOf(root)) ?? 'application/octet-stream' }),
+    ...(stream ? { sound: type } : { binary: type }),
     inputBytes: outline.bytes.length,
     extras: { mediaInput: false, mediaOutput: true, toolRequests: NO_TOOLS, units: { characters: codePoints(input) } },
     // Its `speed` is that of the voice.

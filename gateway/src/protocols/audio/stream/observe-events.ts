@@ -1,14 +1,16 @@
 /** Observes the events of speech and transcriptions that are streamed: their text, usage, errors and end. Changes none. */
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type Usage } from '../../../generation/usage.ts';
+import { SoundClock } from '../../../wire/audio/sound-clock.ts';
 import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { readAudioUsage, wholeSeconds } from '../shared/audio-usage.ts';
+import { countSound } from '../shared/count-sound.ts';
 import { leastSecondsOf } from '../shared/least-seconds.ts';
 
 const DONE = '[DONE]';
 const COMPLETE = Buffer.alloc(0);
-/** Most deltas of sound are long, and only their type matters; it precedes the sound. */
+/** Most deltas of sound are long; their type precedes the sound. */
 const SOUND_DELTA = Buffer.from('"speech.audio.delta"');
 const TYPE_WITHIN_BYTES = 200;
 
@@ -23,6 +25,13 @@ export class AudioEventObserver implements StreamObserver {
   #outputBytes = 0;
   #leastSeconds = 0;
   #seconds = 0;
+  /** Null: the events have no sound. */
+  readonly #clock: SoundClock | null;
+
+  /** `sound`: the content type of the sound in the events; undefined: they have none. */
+  constructor(sound?: string) {
+    this.#clock = sound === undefined ? null : new SoundClock(sound);
+  }
 
   facts(): AnswerFacts {
     return {
@@ -36,6 +45,7 @@ export class AudioEventObserver implements StreamObserver {
       outputBytesMax: this.#outputBytes,
       leastSeconds: this.#leastSeconds,
       ...(this.#seconds === 0 ? {} : { counted: { extras: { seconds: this.#seconds } } }),
+      ...(this.#clock === null ? {} : { counted: countSound(this.#clock.seconds) }),
     };
   }
 
@@ -55,6 +65,7 @@ export class AudioEventObserver implements StreamObserver {
   observe(record: StreamRecord): RecordVerdict {
     if (isSoundDelta(record)) {
       this.begun = true;
+      this.#clock?.push(Buffer.from(asText(parseObject(dataText(record))?.audio) ?? '', 'base64'));
       return 'pass';
     }
     const text = dataText(record);

@@ -2,10 +2,9 @@
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { SoundClock } from '../../../wire/audio/sound-clock.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
+import { countSound } from '../shared/count-sound.ts';
 
 const COMPLETE = Buffer.alloc(0);
-/** A model's sound has one token for each 50 ms (platform.openai.com/docs/guides/realtime-costs, 2026-11). */
-const TOKENS_PER_SECOND = 20;
 
 export class SoundObserver implements StreamObserver {
   readonly rewrites = false;
@@ -21,7 +20,6 @@ export class SoundObserver implements StreamObserver {
   }
 
   facts(): AnswerFacts {
-    const output = Math.ceil(this.#clock.seconds * TOKENS_PER_SECOND);
     return {
       usage: null,
       usageFlags: NO_FLAGS,
@@ -31,7 +29,7 @@ export class SoundObserver implements StreamObserver {
       outputBytes: this.#bytes,
       reasoningBytes: 0,
       outputBytesMax: this.#bytes,
-      counted: output === 0 ? {} : { output, extras: { audio_output: output } },
+      counted: countSound(this.#clock.seconds),
     };
   }
 

@@ -9,7 +9,8 @@ import { streamOfAnswer } from '../stream/stream-of-answer.ts';
 const PASS_THROUGH: PassThrough = {
   forwardHeaders: () => [],
   stripReasoning: null,
-  startObserver: ({ binary }) => (binary === undefined ? new AudioEventObserver() : new SoundObserver(binary)),
+  startObserver: ({ binary, sound }) =>
+    binary === undefined ? new AudioEventObserver(sound) : new SoundObserver(binary),
   startFold: null,
 };
 
