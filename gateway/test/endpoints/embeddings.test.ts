@@ -136,6 +136,14 @@ test.each([
   expect(await rig.recordOf(answer)).toMatchObject({ cost_nano_usd: '0' });
 });
 
+test('vectors that are no numbers are a failure of the provider, and what it counted is recorded', async () => {
+  rig.upstream.answer('bge-m3', { body: { ...floats(), data: [{ index: 0, embedding: null }] } });
+  const answer = await embed('public', { encoding_format: 'base64' });
+  rig.upstream.answer('bge-m3', { body: floats(VECTOR, [1]) });
+  expect([answer.status, answer.json.error.code]).toEqual([500, 'internal_error']);
+  expect(await rig.recordOf(answer)).toMatchObject({ error: 'upstream_malformed', usage: { input: 7 } });
+});
+
 test('Voyage gets its own name for the dimensions, and no word for its default', async () => {
   rig.upstream.answer('voyage-4', { body: { ...floats([1]), usage: { total_tokens: 3 } } });
   const answer = await embed('of-voyage', {

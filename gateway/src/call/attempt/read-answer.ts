@@ -2,7 +2,7 @@
  * Reads an attempt's complete answer into the reply that the client would get, or into the failure that decides what
  * follows: translated, folded from a stream, or as upstream wrote it. Settles nothing.
  */
-import type { CallFailure } from '../../errors/call-failure.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationEvent } from '../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../generation/generation.ts';
 import type { Part } from '../../generation/part.ts';
@@ -160,7 +160,13 @@ function readPassed(
   }
   if (call.facts.stream) return notAnswered(failureOfOnePiece(), facts);
   if (protocol.translates && isHollow(reading.facts)) return notAnswered(failureOfHollowAnswer(), facts);
-  const body = renderAnswer === null ? answer.body : renderAnswer(answer.body);
+  let body: Buffer | string;
+  try {
+    body = renderAnswer === null ? answer.body : renderAnswer(answer.body);
+  } catch (failure) {
+    if (!(failure instanceof CallFailure)) throw failure;
+    return notAnswered(failure, facts);
+  }
   // The headers of a head are parsed each time they are read.
   const head = body === answer.body ? answer.head : NO_HEADERS;
   const reply = { head, body, status: 200, failure: null, facts: reading.facts, isText: isText(call, answer) };
