@@ -81,7 +81,8 @@ export function joinTurns<Block>(request: GenerationRequest, writer: PartWriter<
  * prompt hold. Two calls of one turn keep theirs: their results could not be told apart.
  */
 export function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
-  const taken = new Set<string>();
+  /** Each id, with the last number that was tried to make another one of it. */
+  const taken = new Map<string, number>();
   /** The new ids of the calls of the last assistant turn. */
   let renamed = new Map<string, string>();
   let isChanged = false;
@@ -93,9 +94,8 @@ export function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
         return call_id === part.call_id ? part : { ...part, call_id };
       }
       if (part.kind !== 'tool_call') return part;
-      const id = renamed.get(part.id) ?? freeId(part.id, taken);
+      const id = renamed.get(part.id) ?? takeId(part.id, taken);
       renamed.set(part.id, id);
-      taken.add(id);
       isChanged ||= id !== part.id;
       return id === part.id ? part : { ...part, id };
     });
@@ -104,10 +104,16 @@ export function withOwnCallIds(turns: readonly Turn[]): readonly Turn[] {
   return isChanged ? owned : turns;
 }
 
-function freeId(id: string, taken: ReadonlySet<string>): string {
-  let free = id;
-  for (let count = 2; taken.has(free); count++) free = `${id}_${count}`;
-  return free;
+function takeId(id: string, taken: Map<string, number>): string {
+  let count = taken.get(id) ?? 0;
+  let own = id;
+  if (count > 0) {
+    do own = `${id}_${++count}`;
+    while (taken.has(own));
+  }
+  taken.set(id, Math.max(count, 1));
+  if (own !== id) taken.set(own, 1);
+  return own;
 }
 
 function instructs({ role }: Turn): boolean {

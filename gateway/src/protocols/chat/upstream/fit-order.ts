@@ -45,8 +45,10 @@ function wrapped(content: Content): WritableJson {
 }
 
 function together(before: Content, after: Content): WritableJson {
-  const isText = typeof before === 'string' && typeof after === 'string';
-  return isText ? `${before}\n\n${after}` : [...partsOf(before), ...partsOf(after)];
+  if (typeof before === 'string' && typeof after === 'string') return `${before}\n\n${after}`;
+  const parts = partsOf(before);
+  for (const part of partsOf(after)) parts.push(part);
+  return parts;
 }
 
 function partsOf(content: Content): Draft[] {

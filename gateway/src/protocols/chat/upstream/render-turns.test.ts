@@ -1,5 +1,6 @@
 /** Tests the order of messages: results after their calls, media after results, instructions in place. */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
 import { assistantTurn, requestOf, turn, userTurn } from '../../../generation/testing/request-of.ts';
 import { withChatTraits } from '../../testing/capable-upstream.ts';
@@ -247,3 +248,16 @@ test('instructions between a call and its result come after the results and thei
   expect(sent[2].content[1]).toEqual(PNG_PART);
   expect([sent[3].content, sent[4].content]).toEqual(['note', 'now']);
 });
+
+test.each([false, true])(
+  '100,000 turns between a call and its result take linear time (strict turns: %p)',
+  (strict) => {
+    const others = Array.from({ length: 100_000 }, () => userTurn(textPart('a'), PNG));
+    const turns = [ask, assistantTurn(callOf('c1')), ...others, userTurn(resultOf('c1'))];
+    const elapsed = startCpuClock();
+    const messages = messagesOf(turns, withChatTraits({ strictTurns: strict }));
+    expect(messages).toHaveLength(strict ? 4 : 100_003);
+    expect(elapsed()).toBeLessThan(8_000);
+  },
+  60_000,
+);

@@ -38,7 +38,7 @@ interface Thread {
   /** Calls without a result yet, by id. */
   readonly open: Map<string, OpenCall>;
   media: Draft[];
-  held: readonly HeldMessage[];
+  held: HeldMessage[];
 }
 
 /** Throws CallFailure that names the invalid turn. */
@@ -65,7 +65,7 @@ function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
   const instructions = renderInstructions(turn, context);
   if (instructions === null) return;
   // Nothing may come between calls and their results.
-  if (thread.open.size > 0) thread.held = [...thread.held, { name: null, parts: [], instructions }];
+  if (thread.open.size > 0) thread.held.push({ name: null, parts: [], instructions });
   else {
     closeRun(thread);
     thread.messages.push(instructions);
@@ -104,7 +104,7 @@ function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
     thread.messages.push(message);
     for (const one of media) thread.media.push(one);
   }
-  if (visible.length > 0 || !hasResults) thread.held = [...thread.held, { name: turn.name, parts: visible }];
+  if (visible.length > 0 || !hasResults) thread.held.push({ name: turn.name, parts: visible });
   if (thread.open.size === 0 && thread.held.length > 0) closeRun(thread);
 }
 

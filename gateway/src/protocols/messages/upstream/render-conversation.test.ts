@@ -1,5 +1,6 @@
 /** Tests the rendering of turns against the wire reference, C.1: roles, joining, calls and results, instructions. */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import {
   type Part,
   type ReasoningPart,
@@ -402,3 +403,14 @@ test('a call id that an earlier turn had becomes another one, with its result', 
   expect(blocks.flatMap(({ id }) => id ?? [])).toEqual(['call_0', 'call_0_2', 'b', 'call_0_3']);
   expect(blocks.flatMap(({ tool_use_id }) => tool_use_id ?? [])).toEqual(['call_0', 'call_0_2', 'b', 'call_0_3']);
 });
+
+test('20,000 calls with the same id take time linear in their number', () => {
+  const turns = Array.from({ length: 20_000 }, (): TurnSpec[] => [
+    ['assistant', call('a')],
+    ['user', result('a')],
+  ]).flat();
+  const elapsed = startCpuClock();
+  const { content } = messagesOf(['user', 'go'], ...turns).at(-1);
+  expect(content[0].tool_use_id).toBe('a_20000');
+  expect(elapsed()).toBeLessThan(8_000);
+}, 60_000);
