@@ -1,5 +1,6 @@
 /** Tests when the client gets something of an attempt's stream, how streams end, and that violations are counted by format. */
 import { expect, test } from 'bun:test';
+import { startCpuClock } from '../../../test/harness/cpu-clock.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { UNWATCHED } from '../../lib/deadlines.ts';
 import { OpenSet } from '../../lib/open-set.ts';
@@ -116,6 +117,21 @@ test('opening records wait for the first content', async () => {
   await client.ended;
   expect(String(client.body())).toBe(`${opening}${content}data: [DONE]\n\n`);
 });
+
+test('80,000 comments before the first content take time linear in their number', async () => {
+  const { client, relay } = await streamOf(depsOf());
+  relay.onHead(head(200, 'text/event-stream'));
+  const elapsed = startCpuClock();
+  const opening = ':\n\n'.repeat(80_000);
+  relay.onBody(Buffer.from(opening));
+  expect(elapsed()).toBeLessThan(500);
+  const content = chunk({ delta: { content: 'hi' }, finish_reason: 'stop' });
+  relay.onBody(content);
+  relay.onBody(Buffer.from('data: [DONE]\n\n'));
+  relay.onEnd();
+  await client.ended;
+  expect(await new Response(client.body()).text()).toBe(`${opening}${content}data: [DONE]\n\n`);
+}, 60_000);
 
 test('a stream that ends without content, finish reason and usage is no answer', async () => {
   const { client, relay, told } = await streamOf(depsOf());

@@ -52,8 +52,9 @@ export class StreamRelay implements ExchangeListener, StreamSource {
   #mayBeStream = false;
   /** `opening`: no content yet; `begun`: the client gets it; `over`: failed, ended or aborted. */
   #phase: 'opening' | 'begun' | 'over' = 'opening';
-  /** Records before the first content event. */
+  /** Records before the first content event: `#opening[0, #openingBytes)`. */
   #opening: Buffer = NOTHING;
+  #openingBytes = 0;
 
   constructor(parts: RelayParts) {
     const { limits, observer, framing } = parts;
@@ -233,10 +234,21 @@ export class StreamRelay implements ExchangeListener, StreamSource {
 
   #put(bytes: Uint8Array): void {
     if (this.#phase === 'begun') this.#parts.client.outbox.put(bytes);
-    else if (this.#phase === 'opening' && bytes.length > 0) {
-      this.#opening = Buffer.concat([this.#opening, bytes]);
-      if (this.#opening.length > OPENING_BYTES_MAX) this.#begin();
+    else if (this.#phase === 'opening' && bytes.length > 0) this.#keepOpening(bytes);
+  }
+
+  /** Grows by doubling: upstream may send a hundred thousand comments before its first content event. */
+  #keepOpening(bytes: Uint8Array): void {
+    const start = this.#openingBytes;
+    const end = start + bytes.length;
+    if (end > this.#opening.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, start * 2, 1024));
+      larger.set(this.#opening.subarray(0, start));
+      this.#opening = larger;
     }
+    this.#opening.set(bytes, start);
+    this.#openingBytes = end;
+    if (end > OPENING_BYTES_MAX) this.#begin();
   }
 
   #begin(): void {
@@ -244,8 +256,9 @@ export class StreamRelay implements ExchangeListener, StreamSource {
     this.#parts.listener.onBegun();
     const { client } = this.#parts;
     client.begin(this);
-    if (this.#opening.length > 0) client.outbox.put(this.#opening);
+    if (this.#openingBytes > 0) client.outbox.put(this.#opening.subarray(0, this.#openingBytes));
     this.#opening = NOTHING;
+    this.#openingBytes = 0;
   }
 
   /** An answer without content, finish reason and usage is no answer. */
