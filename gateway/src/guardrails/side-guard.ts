@@ -34,6 +34,9 @@ export interface CheckedText {
 /** How much of a text is checked before other calls run. */
 const STEP_LENGTH = 64 * 1024;
 
+/** Of one request or answer; more would cost many times its memory. */
+const MASKS_MAX = 100_000;
+
 export class SideGuard {
   readonly side: Side;
   readonly rules: readonly GuardrailRule[];
@@ -77,6 +80,7 @@ export class SideGuard {
     this.requireKnown();
     const edits: (readonly TextEdit[])[] = [];
     let sinceYield = 0;
+    let masked = 0;
     for (const { text, masks } of texts) {
       const rules = masks ? this.masking : this.blocking;
       if (rules.isEmpty) {
@@ -84,9 +88,14 @@ export class SideGuard {
         continue;
       }
       const found: TextEdit[] = [];
-      const channel = new TextChannel(rules, (finding, start, to) => {
-        countMask(counts, finding.rule.id);
-        found.push({ start, end: start + finding.end - finding.start, to });
+      const channel = new TextChannel(rules, ({ rule, start, end }, at, to) => {
+        if (masked === MASKS_MAX) {
+          if (rule.failsOpen) return;
+          throw cannotCheck(rule, this.side, `it found more than ${MASKS_MAX} places to mask`);
+        }
+        masked += 1;
+        countMask(counts, rule.id);
+        found.push({ start: at, end: at + end - start, to });
       });
       for (let at = 0; at < text.length || at === 0; at += STEP_LENGTH) {
         const piece: Piece = { text: text.slice(at, at + STEP_LENGTH), shown: null };
@@ -100,11 +109,11 @@ export class SideGuard {
       edits.push(found);
     }
     if (this.hooks.length === 0) return edits;
-    const masked = texts.map(({ text, masks }, at) => ({ text: applyEdits(text, edits[at] ?? []), masks }));
-    const replaced = await this.askHooks(masked, subject, counts);
+    const shown = texts.map(({ text, masks }, at) => ({ text: applyEdits(text, edits[at] ?? []), masks }));
+    const replaced = await this.askHooks(shown, subject, counts);
     return texts.map(({ text }, at) => {
       const to = replaced[at];
-      return to === undefined || to === masked[at]?.text ? (edits[at] ?? []) : [{ start: 0, end: text.length, to }];
+      return to === undefined || to === shown[at]?.text ? (edits[at] ?? []) : [{ start: 0, end: text.length, to }];
     });
   }
 
