@@ -37,15 +37,24 @@ function grow(draft: unknown, delta: JsonObject): JsonDraft {
   return draft as JsonDraft;
 }
 
+/** The elements of each list under construction that have an `index`: upstream chooses how many there are. */
+const numbered = new WeakMap<unknown[], Map<number, JsonDraft>>();
+
 /** Elements are drafts, so that later deltas can continue them. */
 function growList(list: unknown[], added: readonly unknown[]): unknown[] {
+  const known = numbered.get(list) ?? new Map<number, JsonDraft>();
+  numbered.set(list, known);
   for (const value of added) {
     const element = asObject(value);
-    const index = element?.index;
-    const known = typeof index === 'number' ? list.find((one) => asObject(one)?.index === index) : undefined;
+    const index = typeof element?.index === 'number' ? element.index : null;
+    const before = index === null ? undefined : known.get(index);
     if (element === null) list.push(value);
-    else if (known === undefined) list.push(grow(startDraft(), element));
-    else grow(known, element);
+    else if (before !== undefined) grow(before, element);
+    else {
+      const begun = grow(startDraft(), element);
+      list.push(begun);
+      if (index !== null) known.set(index, begun);
+    }
   }
   return list;
 }

@@ -1,5 +1,6 @@
 /** Tests fold-stream.ts: the non-streamed answer for chunks of any provider, and for truncated streams. */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { calls, chunk, DONE, delta, finish } from '../testing/chat-stream.ts';
@@ -161,3 +162,23 @@ test('when cut, each unfinished choice ends by length, with the charged counters
   expect(choices.map((choice: { finish_reason: string }) => choice.finish_reason)).toEqual(['length', 'stop']);
   expect(usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 });
 });
+
+test.each([
+  [
+    'calls without an index',
+    (at: number) => ({ tool_calls: [{ id: `c${at}`, function: { name: 'f', arguments: '{}' } }] }),
+  ],
+  ['numbered details', (at: number) => ({ reasoning_details: [{ index: at, text: 'a' }] })],
+])(
+  '100,000 %s take time linear in their number',
+  (_, deltaOf) => {
+    const records = recordsOf(Array.from({ length: 100_000 }, (_one, at) => delta(deltaOf(at))).join(''));
+    const elapsed = startCpuClock();
+    const folded = startFold('chatcmpl-ours');
+    for (const record of records) folded.push(record);
+    const { message } = JSON.parse(folded.finish(null)).choices[0];
+    expect((message.tool_calls ?? message.reasoning_details).length).toBe(100_000);
+    expect(elapsed()).toBeLessThan(6_000);
+  },
+  60_000,
+);

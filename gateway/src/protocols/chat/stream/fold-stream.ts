@@ -108,6 +108,7 @@ class ToolCallsFold {
   readonly #calls: JsonDraft[] = [];
   readonly #atIndex = new Map<number, JsonDraft>();
   readonly #atPosition = new Map<number, JsonDraft>();
+  readonly #byId = new Map<string, JsonDraft>();
 
   push(fragments: readonly unknown[]): void {
     for (const [position, value] of fragments.entries()) {
@@ -125,7 +126,8 @@ class ToolCallsFold {
     const { index } = fragment;
     const hasIndex = typeof index === 'number';
     const claim = { id: asText(fragment.id), name: nameOf(fragment) };
-    const before = hasIndex ? this.#atIndex.get(index) : (this.#withId(claim.id) ?? this.#atPosition.get(position));
+    const named = claim.id === null ? undefined : this.#byId.get(claim.id);
+    const before = hasIndex ? this.#atIndex.get(index) : (named ?? this.#atPosition.get(position));
     const goes =
       before !== undefined && continuesCall({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
     // An empty fragment begins no call.
@@ -135,10 +137,8 @@ class ToolCallsFold {
     if (hasIndex) this.#atIndex.set(index, call);
     this.#atPosition.set(position, call);
     mergeDelta(call, fragment);
-  }
-
-  #withId(id: string | null): JsonDraft | undefined {
-    return id === null ? undefined : this.#calls.find((call) => call.id === id);
+    const id = asText(call.id);
+    if (id !== null && !this.#byId.has(id)) this.#byId.set(id, call);
   }
 }
 

@@ -13,14 +13,14 @@ export function startFold(): AnswerFold {
 
 class CompletionsFold implements AnswerFold {
   readonly #choices = new Map<number, JsonDraft>();
-  #head: JsonObject = {};
+  readonly #head = startDraft();
   #usage: JsonObject | null = null;
 
   push(record: StreamRecord): void {
     const chunk = parseObject(dataText(record));
     if (chunk === null) return;
     const { choices, usage, ...head } = chunk;
-    this.#head = { ...this.#head, ...head };
+    Object.assign(this.#head, head);
     this.#usage = asObject(usage) ?? this.#usage;
     for (const value of asArray(choices)) {
       const choice = asObject(value);

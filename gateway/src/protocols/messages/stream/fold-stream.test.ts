@@ -3,6 +3,7 @@
  * streams.
  */
 import { describe, expect, test } from 'bun:test';
+import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { ZERO_USAGE } from '../../../generation/usage.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
 import { startFold } from './fold-stream.ts';
@@ -138,3 +139,14 @@ describe('where it is cut', () => {
     expect([answer.content[0].input, answer.usage.output_tokens]).toEqual([{ a: 1 }, 9]);
   });
 });
+
+test('50,000 changes of different members take time linear in their number', () => {
+  const change = (at: number) => event('message_delta', `,"delta":{"a${at}":1},"usage":{"u${at}":1},"b${at}":1`);
+  const records = recordsOf([START, ...Array.from({ length: 50_000 }, (_, at) => change(at))].join(''));
+  const elapsed = startCpuClock();
+  const folded = startFold();
+  for (const record of records) folded.push(record);
+  const message = JSON.parse(folded.finish(null));
+  expect([message.a49999, message.b0, message.usage.u49999, message.usage.input_tokens]).toEqual([1, 1, 1, 10]);
+  expect(elapsed()).toBeLessThan(6_000);
+}, 60_000);

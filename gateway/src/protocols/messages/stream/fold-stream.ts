@@ -21,11 +21,11 @@ export function startFold(): AnswerFold {
 }
 
 class MessagesFold implements AnswerFold {
-  #message: JsonObject | null = null;
+  #message: JsonDraft | null = null;
   /** In the order in which they began. */
   readonly #blocks: FoldedBlock[] = [];
   readonly #open = new Map<unknown, FoldedBlock>();
-  #usage: JsonObject = {};
+  readonly #usage = startDraft();
 
   push(record: StreamRecord): void {
     const json = dataText(record);
@@ -69,7 +69,7 @@ class MessagesFold implements AnswerFold {
   #start(event: JsonObject, json: string): void {
     const message = asObject(event.message);
     if (message === null || this.#message !== null) return;
-    this.#message = message;
+    this.#message = Object.assign(startDraft(), message);
     this.#count(message.usage);
     const texts = elementTexts(memberText(memberText(json, 'message') ?? '', 'content') ?? '');
     for (const [index, block] of asArray(message.content).entries()) this.#begin(block, texts[index] ?? null);
@@ -86,16 +86,15 @@ class MessagesFold implements AnswerFold {
   /** Members of a `message_delta` replace those of the message start. */
   #change({ type: _, delta, usage, ...others }: JsonObject): void {
     if (this.#message === null) return;
-    this.#message = { ...this.#message, ...others, ...asObject(delta) };
+    Object.assign(this.#message, others, asObject(delta));
     this.#count(usage);
   }
 
   /** Counters are cumulative: a later number replaces an earlier one. */
   #count(usage: unknown): void {
-    const reported = Object.entries(asObject(usage) ?? {}).filter(
-      ([name, value]) => value !== null || !(name in this.#usage),
-    );
-    this.#usage = { ...this.#usage, ...Object.fromEntries(reported) };
+    for (const [name, value] of Object.entries(asObject(usage) ?? {})) {
+      if (value !== null || !(name in this.#usage)) this.#usage[name] = value;
+    }
   }
 }
 
