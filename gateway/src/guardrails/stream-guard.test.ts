@@ -235,6 +235,24 @@ test('a secret that is longer than a match may be fails closed, or passes where 
   }
 });
 
+test.each([
+  ['events that wait', 'chat', sse({ choices: [{ index: 0, delta: { content: 'ada' } }] }) + ':\n\n'.repeat(100_000)],
+  [
+    'open texts',
+    'messages',
+    Array.from({ length: 1_001 }, (_, index) =>
+      sse({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: 'a ' } }),
+    ).join(''),
+  ],
+] as const)('too many %s fail closed, or pass where the rule fails open', async (_, protocol, sent) => {
+  for (const failsOpen of [false, true]) {
+    const side = await sideOf([{ check: 'personal_data', failsOpen }]);
+    const { text, failure } = run(side, protocol, [Buffer.from(sent)]);
+    expect((await failure)?.kind).toBe(failsOpen ? undefined : 'guardrail_blocked');
+    if (failsOpen) expect(text).toBe(sent);
+  }
+});
+
 test('tool arguments and signed reasoning are never masked, only blocked', async () => {
   const call = { index: 0, id: 'call_1', function: { name: 'send', arguments: '{"to":"ada@example.com"}' } };
   const chat = [sse({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }), 'data: [DONE]\n\n'].join('');

@@ -20,6 +20,10 @@ import type { TextRules } from './text-rules.ts';
 
 /** How much is held while a text is not decided, or for a hook. */
 const HELD_BYTES_MAX = 4 * 1024 * 1024;
+/** A comment has three bytes, and takes hundreds of memory. */
+const HELD_RECORDS_MAX = 100_000;
+/** Texts that are not over. Real answers have a few. */
+const CHANNELS_MAX = 1_000;
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 
@@ -141,6 +145,10 @@ export class StreamGuard {
     if (this.#failure !== null) return;
     if (this.#parts.guard.hooks.length === 0) this.#release();
     if (this.#heldBytes > HELD_BYTES_MAX) this.#giveUp(`more than ${HELD_BYTES_MAX} bytes of it had to wait`);
+    else if (this.#held.length > HELD_RECORDS_MAX)
+      this.#giveUp(`more than ${HELD_RECORDS_MAX} events of it had to wait`);
+    else if (this.#channels.size > CHANNELS_MAX)
+      this.#giveUp(`more than ${CHANNELS_MAX} texts of it are open at a time`);
   }
 
   #enter({ text, channel, isJson }: RecordTexts['texts'][number]): HeldText | null {
