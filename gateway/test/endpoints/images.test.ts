@@ -222,6 +222,15 @@ test.each([
 });
 
 test.each([
+  ['in `error`', { error: { message: 'slow down', code: 429 } }],
+  ['as a whole event', { type: 'error', message: 'slow down', code: 'rate_limit_exceeded' }],
+])('a limit of the provider that begins a stream is told as one: %s', async (_, event) => {
+  rig.upstream.answer('gpt-image-2', { ...EVENTS, body: `data: ${JSON.stringify(event)}\n\n` });
+  const answer = await draw({ stream: true });
+  expect([answer.status, answer.json.error.code]).toEqual([429, 'rate_limit_exceeded']);
+});
+
+test.each([
   ['one finished image', [{ size: '1024x1024', quality: 'medium', usage: USAGE }], 'partial', String(COST)],
   ['no finished image', [], 'void', '0'],
 ])('a stream that fails after %s costs what is finished', async (_, finished, source, cost) => {

@@ -1,5 +1,5 @@
 /** Finds the error that stands in place of an answer in OpenAI's formats: some hosts send it with the status 200. */
-import { asObject, asText } from '../json.ts';
+import { asObject, asText, type JsonObject } from '../json.ts';
 
 /** `status`: the HTTP status that it names; null: it names no status. */
 export interface AnswerError {
@@ -19,4 +19,9 @@ export function findError(body: unknown): AnswerError | null {
     message: asText(error) ?? asText(named.message) ?? 'upstream gave no reason',
     status: typeof code === 'number' && code >= 400 && code <= 599 ? code : null,
   };
+}
+
+/** The error of an event, which may be one as a whole, by its `type`; null: it has no error. */
+export function findEventError(event: JsonObject): AnswerError | null {
+  return findError(event) ?? (event.type === 'error' ? findError({ error: event }) : null);
 }

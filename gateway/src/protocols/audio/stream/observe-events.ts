@@ -2,7 +2,8 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type Usage } from '../../../generation/usage.ts';
 import { SoundClock } from '../../../wire/audio/sound-clock.ts';
-import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { findEventError } from '../../answer/answer-error.ts';
+import { asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { readAudioUsage, wholeSeconds } from '../shared/audio-usage.ts';
 import { countSound } from '../shared/count-sound.ts';
@@ -75,12 +76,8 @@ export class AudioEventObserver implements StreamObserver {
   }
 
   #observeEvent(event: JsonObject): RecordVerdict {
-    const error = asObject(event.error);
-    if (event.type === 'error' || error !== null) {
-      const type = asText(error?.code) ?? asText(error?.type) ?? asText(event.code) ?? 'error';
-      this.failure = { type, message: asText(error?.message) ?? asText(event.message) ?? '', status: null };
-      return 'error';
-    }
+    this.failure = findEventError(event);
+    if (this.failure !== null) return 'error';
     const { type } = event;
     if (type === 'transcript.text.delta' && typeof event.delta === 'string') {
       this.#outputBytes += Buffer.byteLength(event.delta);

@@ -4,7 +4,8 @@ import { dataText } from '../../../framing/framing.ts';
 import { addUsage, type Usage } from '../../../generation/usage.ts';
 import { jsonText, member } from '../../../wire/json-node.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
-import { asObject, asText, type JsonObject } from '../../json.ts';
+import { findEventError } from '../../answer/answer-error.ts';
+import { asText, type JsonObject } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { imageFacts } from '../shared/read-answer.ts';
 
@@ -53,11 +54,9 @@ export class ImageStreamObserver implements StreamObserver {
     }
     const event = readFacts(record);
     if (event === null) return dataText(record).trim() === DONE ? 'terminal' : 'malformed';
-    const error = asObject(event.error);
-    if (event.type === 'error' || error !== null) {
-      const type = asText(error?.code) ?? asText(error?.type) ?? asText(event.code) ?? 'error';
+    this.failure = findEventError(event);
+    if (this.failure !== null) {
       if (this.#images === 0) this.#facts = NOTHING_DRAWN;
-      this.failure = { type, message: asText(error?.message) ?? asText(event.message) ?? '', status: null };
       return 'error';
     }
     if (asText(event.type)?.endsWith('.completed') === true) this.#complete(event);
