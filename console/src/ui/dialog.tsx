@@ -199,10 +199,16 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>): void {
       // A hidden page keeps its dialog in the document.
       dialog?.close();
       if (opener.current?.isConnected === true) opener.current.focus({ preventScroll: true });
-      // The opener is gone, such as the row that was deleted.
-      if (focusedElement() === null) document.getElementById('content')?.focus({ preventScroll: true });
+      keepFocus();
+      // The list without a deleted row is shown one task after the dialog closes.
+      setTimeout(keepFocus);
     };
   }, [ref]);
+}
+
+/** Where the opener is gone, such as the row that was deleted, the page gets the focus. */
+function keepFocus(): void {
+  if (focusedElement() === null) document.getElementById('content')?.focus({ preventScroll: true });
 }
 
 function focusedElement(): HTMLElement | null {
