@@ -8,6 +8,7 @@ import { type EndpointRig, startEndpointRig } from './endpoint-rig.ts';
 
 const SEARCHES = { input: 0, output: 0, per_unit: { search: '0.002' } };
 const TOKENS = { input: 0.05, output: 0 };
+const BOTH = { ...SEARCHES, ...TOKENS };
 const rankings = (loadRecordings({ api: 'rerank' }) ?? []).filter(({ response }) => response.status === 200);
 const moderations = (loadRecordings({ api: 'openai-moderations' }) ?? []).filter(
   ({ response }) => response.status === 200,
@@ -32,9 +33,10 @@ function configFor(url: string): object {
       'mistral-moderation': target('lab', 'mistral-moderation-latest'),
       'rerank-searches': target('lab', 'rerank-v3.5', SEARCHES),
       'rerank-tokens': target('lab', 'jina-reranker-v2'),
+      'rerank-both': target('lab', 'jina-reranker-v2', BOTH),
       'rerank-cohere': target('cohere', 'rerank-v4', SEARCHES),
       'rerank-voyage': target('voyage', 'rerank-2.5'),
-      ...Object.fromEntries(rankings.map(({ id }) => [`rec:${id}`, target('lab', `rerank:${id}`, SEARCHES)])),
+      ...Object.fromEntries(rankings.map(({ id }) => [`rec:${id}`, target('lab', `rerank:${id}`, BOTH)])),
     },
   };
 }
@@ -119,6 +121,18 @@ test('13: 250 documents without meta are 3 searches, held and charged', async ()
   expect((await rank('/v1/rerank', 'rerank-searches', { documents }, await keyFor('0.006'))).status).toBe(200);
   const refused = await rank('/v1/rerank', 'rerank-searches', { documents }, await keyFor('0.005999'));
   expect([refused.status, refused.json.error.type]).toEqual([429, 'insufficient_quota']);
+});
+
+test.each([
+  ['searches', 'rerank-searches', { input: 40, search_units: 3 }, '6000000'],
+  ['tokens', 'rerank-tokens', { input: 40 }, '2000'],
+  ['both', 'rerank-both', { input: 40 }, '2000'],
+])('a host that counts only tokens, and a price by %s', async (_, model, usage, cost) => {
+  rig.upstream.answer('rerank-v3.5', { body: { id: 'r3', results, usage: { total_tokens: 40 } } });
+  const documents = Array.from({ length: 250 }, (_one, index) => `d${index}`);
+  const record = await rig.recordOf(await rank('/v1/rerank', model, { documents }));
+  expect(record).toMatchObject({ usage, cost_nano_usd: cost });
+  expect(record?.usage.search_units).toBe('search_units' in usage ? usage.search_units : undefined);
 });
 
 test('14: Voyage’s answer reaches a client of Cohere in Cohere’s shape', async () => {

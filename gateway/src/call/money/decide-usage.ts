@@ -53,7 +53,7 @@ export function usageOfLost(call: Routed, facts: AnswerFacts | null): Usage {
 function reportedIn(call: Arrived, facts: AnswerFacts | null) {
   const { ratio } = call.deps.billing;
   return {
-    usage: withUnits(facts, call.facts?.extras?.units),
+    usage: withUnits(call, facts),
     usageSoFar: facts?.usageSoFar ?? null,
     countedWhenReported: ratio.tokensIn(call.target?.upstream ?? null, facts?.outputBytesReported ?? 0),
   };
@@ -72,11 +72,16 @@ function endOf({ undelivered }: Arrived, { failure, facts }: EndedAnswer): Ended
   return isOurs && facts.usage !== null && facts.finish_reason !== null ? 'undelivered' : 'failed';
 }
 
-/** The characters, seconds and images of a request are known whatever the answer counts, and may have a price. */
-function withUnits(facts: AnswerFacts | null, units: UnitUsage = {}): Usage | null {
+/**
+ * The characters, seconds and images of a request are known whatever the answer counts, and may have a price. Its searches
+ * are the same work as the tokens that some hosts report, so they count only where those have no price.
+ */
+function withUnits(call: Arrived, facts: AnswerFacts | null): Usage | null {
   const usage = facts?.usage ?? null;
+  const units = call.facts?.extras?.units ?? {};
+  const isSearch = units.search_units !== undefined && call.money?.price?.input === 0n && isPricedByUnit(call, units);
   const known = units.characters ?? units.seconds ?? units.images;
-  if (usage === null || known === undefined) return usage;
+  if (usage === null || (known === undefined && !isSearch)) return usage;
   return { ...usage, extras: drawnOf({ ...lastingAtLeast(units, facts?.leastSeconds), ...usage.extras }) };
 }
 
