@@ -10,6 +10,8 @@ import { signedInState } from './sign-in.ts';
 import { newVisitor } from './visitor.ts';
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024;
+/** Less than the interval of any poll of the console. */
+const POLLS_AFTER_MS = 2_000;
 /** The sample is every fourth page, among them those that fetch most. */
 const PAGES = CONSOLE_PAGES.filter((_, nth) => EXHAUSTIVE || nth % 4 === 1);
 
@@ -32,11 +34,21 @@ async function fetchedBy(
   const finished: Request[] = [];
   page.on('requestfinished', (request) => finished.push(request));
   await openPage(page, `${seeded.gateway.url}${path}`);
+  const begun = new Map<string, number>();
+  /** A page that opens slowly polls before it is open. */
+  const isPoll = (request: Request) => {
+    const { startTime } = request.timing();
+    const first = begun.get(request.url()) ?? startTime;
+    begun.set(request.url(), first);
+    return startTime - first > POLLS_AFTER_MS;
+  };
   const sized = await Promise.all(
-    finished.map(async (request) => {
-      const { pathname, search } = new URL(request.url());
-      return [`${pathname}${search}`, (await request.sizes()).responseBodySize] as const;
-    }),
+    finished
+      .filter((request) => !isPoll(request))
+      .map(async (request) => {
+        const { pathname, search } = new URL(request.url());
+        return [`${pathname}${search}`, (await request.sizes()).responseBodySize] as const;
+      }),
   );
   await leave();
   return sized.sort(([, one], [, other]) => other - one);
