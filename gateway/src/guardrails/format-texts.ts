@@ -54,7 +54,7 @@ const ANSWER_ROOTS: { readonly [name in ClientProtocolName]: readonly string[] }
   embeddings: [],
   moderations: [],
   rerank: ['results'],
-  images: ['data'],
+  images: ['data', 'revised_prompt'],
   audio: ['text', 'delta', 'segments'],
 };
 
@@ -101,7 +101,8 @@ export function textsOfAnswer(protocol: ClientProtocolName, root: JsonNode, areP
       const { texts, spelled } = textsOfAnswer(protocol, value);
       found.texts.push(...texts.map((text) => ({ ...text, path: ['response', ...text.path] })));
       found.spelled.push(...spelled);
-    } else if (roots.includes(name)) readRoot(value, name, type, found);
+    } else if (protocol === 'rerank' && name === 'results') findTexts(value, [name], 'free', found);
+    else if (roots.includes(name)) readRoot(value, name, type, found);
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SEED } from '../../test/harness/exhaustive.ts';
 import { scanJson } from '../wire/json-scan.ts';
-import { textsOfRequest } from './format-texts.ts';
+import { textsOfAnswer, textsOfRequest } from './format-texts.ts';
 import { type JsonText, spliceTexts, type TextEdit } from './json-texts.ts';
 
 function outlineOf(json: string) {
@@ -179,4 +179,14 @@ const READ: readonly (readonly [Parameters<typeof textsOfRequest>[0], object])[]
 test.each(READ)('every text of %s is read: %j', (protocol, body) => {
   const json = JSON.stringify(body);
   expect(replaceIn(protocol, json, /^S$/g, 'M')).toBe(json.replaceAll('"S"', '"M"'));
+});
+
+test.each([
+  ['images', { data: [{ b64_json: 'x', revised_prompt: 'S' }] }],
+  ['images', { type: 'image_generation.completed', b64_json: 'x', revised_prompt: 'S' }],
+  ['rerank', { id: 'x', results: [{ index: 0, document: { text: 'S', name: 'S', id: 'S' } }] }],
+] as const)('every text of an answer of %s is read: %j', (protocol, body) => {
+  const json = JSON.stringify(body);
+  const { texts } = textsOfAnswer(protocol, outlineOf(json).root);
+  expect(texts.map(({ text }) => text)).toEqual(json.match(/(?<=")S(?=")/g) ?? []);
 });
