@@ -117,8 +117,11 @@ describe('speech', () => {
   const delta = { type: 'speech.audio.delta', audio: Buffer.alloc(96_000).toString('base64') };
   const SPOKEN = { output: 40, audio_output: 40 };
 
-  test('as events without usage is billed by its duration', async () => {
-    rig.upstream.answer('gpt-4o-mini-tts', { body: sse(delta, { type: 'speech.audio.done' }), headers: EVENTS });
+  test.each([
+    ['its type first', delta],
+    ['its type after the sound', { audio: delta.audio, type: delta.type }],
+  ])('as events without usage is billed by its duration: %s', async (_, event) => {
+    rig.upstream.answer('gpt-4o-mini-tts', { body: sse(event, { type: 'speech.audio.done' }), headers: EVENTS });
     const answer = await speak({ model: 'gpt-4o-mini-tts', stream_format: 'sse', response_format: 'pcm' });
     const record = await rig.recordOf(answer);
     expect(record).toMatchObject({ usage_source: 'counted', error: null, usage: SPOKEN });

@@ -11,9 +11,6 @@ import { leastSecondsOf } from '../shared/least-seconds.ts';
 
 const DONE = '[DONE]';
 const COMPLETE = Buffer.alloc(0);
-/** Most deltas of sound are long; their type precedes the sound. */
-const SOUND_DELTA = Buffer.from('"speech.audio.delta"');
-const TYPE_WITHIN_BYTES = 200;
 
 export class AudioEventObserver implements StreamObserver {
   readonly rewrites = false;
@@ -64,11 +61,6 @@ export class AudioEventObserver implements StreamObserver {
   }
 
   observe(record: StreamRecord): RecordVerdict {
-    if (isSoundDelta(record)) {
-      this.begun = true;
-      this.#clock?.push(Buffer.from(asText(parseObject(dataText(record))?.audio) ?? '', 'base64'));
-      return 'pass';
-    }
     const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';
     const event = parseObject(text);
@@ -82,6 +74,9 @@ export class AudioEventObserver implements StreamObserver {
     if (type === 'transcript.text.delta' && typeof event.delta === 'string') {
       this.#outputBytes += Buffer.byteLength(event.delta);
       this.begun ||= event.delta !== '';
+    } else if (type === 'speech.audio.delta') {
+      this.begun = true;
+      this.#clock?.push(Buffer.from(asText(event.audio) ?? '', 'base64'));
     } else if (type === 'transcript.text.done' || type === 'speech.audio.done') {
       this.begun = true;
       this.#isComplete = true;
@@ -94,9 +89,4 @@ export class AudioEventObserver implements StreamObserver {
     } else if (type === 'transcript.text.segment') this.begun = true;
     return 'pass';
   }
-}
-
-function isSoundDelta({ dataBytes, dataStart, dataEnd }: StreamRecord): boolean {
-  const length = Math.min(TYPE_WITHIN_BYTES, dataEnd - dataStart);
-  return Buffer.from(dataBytes.buffer, dataBytes.byteOffset + dataStart, length).includes(SOUND_DELTA);
 }
