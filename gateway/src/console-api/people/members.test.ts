@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { authenticate } from '../../identity/principal.ts';
 import { sampleRule } from '../../store/contracts/alerts-contract.ts';
+import { Unavailable } from '../../store/ports/store-errors.ts';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Browser,
@@ -126,6 +127,9 @@ test('alerts no longer email an address whose member was removed', async () => {
     rule('alr_team', 'leaver@example.com', 'team'),
   ];
   for (const one of before) await rig.store.alerts.createRule(one, []);
+  const away = spyOn(rig.store.alerts, 'readRules').mockRejectedValueOnce(new Unavailable('failed', 'away'));
+  expect((await owner.ask(`DELETE /accounts/default/members/${member.person}`)).status).toBe(503);
+  away.mockRestore();
   expect((await owner.ask(`DELETE /accounts/default/members/${member.person}`)).status).toBe(200);
   const rules = await rig.store.alerts.readRules();
   expect(rules.map(({ id, channel, receiver }) => [id, channel, receiver])).toEqual([

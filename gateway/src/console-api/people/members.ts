@@ -58,8 +58,9 @@ export function memberHandlers(parts: PeopleParts) {
     'PATCH /accounts/{account}/members/{person}': async (call) =>
       viewMember(await members.change(giverOf(call), call.path.person, call.body), call.tenancy),
     'DELETE /accounts/{account}/members/{person}': async (call) => {
-      const { account, of } = await members.remove(giverOf(call), call.path.person);
-      await runCommand(control, call, 'alerts.removeRecipient', { account, address: of.email });
+      await members.remove(giverOf(call), call.path.person, ({ account, of }) =>
+        runCommand(control, call, 'alerts.removeRecipient', { account, address: of.email }),
+      );
       return {};
     },
     'POST /accounts/{account}/members/{person}/reset-link': async (call) => {

@@ -45,10 +45,10 @@ export interface Members {
   /** Omitted rights stay unchanged. @throws ConsoleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(granter: Granter, person: string, rights: GivenRights): Promise<Member>;
   /**
-   * As `change`. Returns the former member. The keys that the person created stop working; losing the last membership
-   * ends their sessions.
+   * As `change`. The keys that the person created stop working; losing the last membership ends their sessions. `forget`
+   * runs before the removal: if it fails, the member stays, so that the removal can be repeated.
    */
-  remove(granter: Granter, person: string): Promise<Member>;
+  remove(granter: Granter, person: string, forget: (member: Member) => Promise<unknown>): Promise<void>;
 }
 
 export interface MembersParts {
@@ -236,11 +236,12 @@ export function createMembers(parts: MembersParts): Members {
         await noteWithdrawn(parts, granter, withdrawn?.open ?? []);
         return { ...before, ...rights };
       }),
-    remove: (granter, person) =>
+    remove: (granter, person, forget) =>
       inTurn(async () => {
         const before = await findChangeable(granter, person, false);
         const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
         const withdrawn = await withdrawnWith(before);
+        await forget(before);
         await saveAs(granter, people, [
           { of: 'membership', remove: conditionsOf(before), rows: 1 },
           withdrawn.change,
@@ -253,7 +254,6 @@ export function createMembers(parts: MembersParts): Members {
           ...noteOf(granter, person),
         });
         await noteWithdrawn(parts, granter, withdrawn.open);
-        return before;
       }),
   };
 }
