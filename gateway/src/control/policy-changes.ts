@@ -146,7 +146,7 @@ export function refuseStale(name: string, now: Members, read: Members | undefine
 
 function describeChange(before: unknown, now: unknown): string {
   if (!Array.isArray(before) || !Array.isArray(now))
-    return `now ${typeof now === 'string' ? now : now == null ? 'none' : JSON.stringify(now)}`;
+    return `now ${now == null || now === '' ? 'not set' : typeof now === 'string' ? now : JSON.stringify(now)}`;
   const missing = (from: readonly unknown[], of: readonly unknown[]) =>
     of.filter((item) => !from.some((one) => isDeepStrictEqual(one, item))).map(nameOfItem);
   const words = (what: string, names: readonly string[]) => {

@@ -12,7 +12,8 @@ test.each([
   [['a', 'b'], ['b', 'a'], 'now in another order'],
   [[{ provider: 'p', weight: 1 }], [{ provider: 'p', weight: 2 }], 'changed p'],
   [[{ provider: 'p', model: 'm' }], [{ name: 'n', provider: 'p' }], 'added n, and removed p/m'],
-  [['a'], null, 'now none'],
+  [['a'], null, 'now not set'],
+  ['x', '', 'now not set'],
   [null, ['a'], 'now ["a"]'],
   ['x', 'y', 'now y'],
 ])('%j that became %j', (read, now, what) => {
