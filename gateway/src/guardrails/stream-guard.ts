@@ -240,7 +240,11 @@ export class StreamGuard {
     const masked = new Set<string>();
     for (const held of this.#held.flatMap((one) => one.texts)) {
       if (held.channel === null) add(held.piece.shown ?? '', held.masks);
-      else channels.set(held.channel, [...(channels.get(held.channel) ?? []), held]);
+      else {
+        const pieces = channels.get(held.channel);
+        if (pieces === undefined) channels.set(held.channel, [held]);
+        else pieces.push(held);
+      }
     }
     const joined = new Map(
       [...channels].map(([name, pieces]) => [name, pieces.map((one) => one.piece.shown).join('')]),
