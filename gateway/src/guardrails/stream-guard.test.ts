@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { EXHAUSTIVE } from '../../test/fault/calls.ts';
 import type { Json } from '../../test/harness/ask.ts';
+import { startCpuClock } from '../../test/harness/cpu-clock.ts';
 import { Secret } from '../lib/secret.ts';
 import type { ClientProtocolName } from '../protocols/names.ts';
 import { sampleGuardrail } from '../store/contracts/guardrails-contract.ts';
@@ -316,6 +317,19 @@ test('a hook is asked about tool arguments, which it can block and not replace',
     expect(asked?.texts).toEqual(['{"to":"ada@example.com"}']);
   }
 });
+
+test('80,000 pieces of a text for a hook take time linear in their number', async () => {
+  const hook: HookParts = {
+    open: () => ({ url: new Secret('https://hook.example'), signing: new Secret('whsec_a') }),
+    fetchFor: () => async () => Response.json({ action: 'allow' }),
+  };
+  const side = await sideOf([{ check: 'hook', timeoutMs: 1_000 }], hook);
+  const sent = Buffer.from('data: {"choices":[{"delta":{"content":"a"}}]}\n\n'.repeat(80_000));
+  const elapsed = startCpuClock();
+  const { failure } = run(side, 'chat', [sent]);
+  expect(await failure).toBeNull();
+  expect(elapsed()).toBeLessThan(6_000);
+}, 60_000);
 
 test('digits of tool arguments in a piece of their own are checked', async () => {
   const sent = ['{"card":"', '4111111111111111', '"}']
