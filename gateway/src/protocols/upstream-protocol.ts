@@ -218,8 +218,8 @@ interface UpstreamFormat {
   readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
   /** An answer of a request whose facts say `plainText`. Absent: there are no such requests. */
   readText?(body: Buffer): AnswerReading;
-  /** The body of a non-streamed 200 as the records of the requested stream; null: it is not an answer. */
-  streamOfAnswer(body: Buffer, asked: Pick<RequestFacts, 'below'>): Buffer | null;
+  /** A non-streamed 200 as the records of the requested stream; null: it is not an answer. `isText`: as for `readText`. */
+  streamOfAnswer(body: Buffer, asked: Pick<RequestFacts, 'below'>, isText: boolean): Buffer | null;
   /** `headers`: those of the response; absent: not known. */
   readError(body: Buffer, headers?: HeaderLines): UpstreamError;
 }

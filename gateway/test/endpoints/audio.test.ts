@@ -351,6 +351,23 @@ describe('a transcription', () => {
   });
 
   test.each([
+    ['text', 'text/plain', 'hello there'],
+    ['srt', 'application/octet-stream', '1\n00:00:00,000 --> 00:00:03,700\nhello there\n'],
+  ])('as %s of a model that ignores `stream` is streamed', async (response_format, type, body) => {
+    rig.upstream.answer('whisper-1', { body, headers: { 'content-type': type } });
+    const answer = await transcribe({ model: 'whisper-1', response_format, stream: 'true' });
+    expect(answer.text).toBe(
+      [
+        { type: 'transcript.text.delta', delta: body },
+        { text: body, type: 'transcript.text.done' },
+      ]
+        .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+        .join(''),
+    );
+    expect(await rig.recordOf(answer)).toMatchObject({ error: null, stream: true });
+  });
+
+  test.each([
     ['without its end', sse({ type: 'transcript.text.delta', delta: 'hi' }).replace('data: [DONE]\n\n', '')],
     [
       'with an error',

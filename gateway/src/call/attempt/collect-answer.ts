@@ -5,6 +5,7 @@ import type { Limits } from '../../config/limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { findError } from '../../protocols/answer/answer-error.ts';
 import type { ClientProtocol } from '../../protocols/client-protocol.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type {
   AnswerFacts,
   AnswerReading,
@@ -61,6 +62,11 @@ export interface CollectedAnswer {
 export interface CollectLimits {
   readonly errorBodyBytesMax: number;
   readonly responseBytesMax: number;
+}
+
+/** Whether it is the text that was asked for; a host may answer in JSON all the same. */
+export function isText({ plainText }: Pick<RequestFacts, 'plainText'>, { head, body }: CollectedAnswer): boolean {
+  return plainText === true && !/json|html|xml/i.test(headerOf(head, 'content-type') ?? '') && body[0] !== 0x7b;
 }
 
 /** Gets the one outcome of a collection. */

@@ -16,7 +16,7 @@ import { limitNotEnforceable } from '../money/hold-call.ts';
 import type { Outcome } from '../money/settle.ts';
 import { type Folding, refusesStream, type Translation, type UpstreamCall } from '../plan/upstream-call.ts';
 import { countViolations } from '../stream/open-relay.ts';
-import { type CollectedAnswer, readAnswerBody, undeliveredStream } from './collect-answer.ts';
+import { type CollectedAnswer, isText, readAnswerBody, undeliveredStream } from './collect-answer.ts';
 import { scrub, scrubText } from './scrub.ts';
 import {
   AttemptFailure,
@@ -78,17 +78,12 @@ export function readCollected(
     if (!isOwn || late) return notAnswered(failureOfTranslatedRefusal(call, answer, protocol), null);
     return readRefusal(call, answer, protocol);
   }
-  if (protocol.readText !== undefined && isText(call, answer)) {
+  if (protocol.readText !== undefined && isText(call.facts, answer)) {
     return readPassed(call, answer, plan, protocol.readText(answer.body));
   }
   const reading = translation === null || call.facts.stream ? readAnswerBody(answer.body, protocol) : null;
   if (reading instanceof Promise) return reading.then((read) => readPassed(call, answer, plan, read));
   return reading === null ? readTranslated(call, answer, plan, translation) : readPassed(call, answer, plan, reading);
-}
-
-/** Whether it is the text that was asked for; a host may answer in JSON all the same. */
-function isText({ facts }: Routed, { head, body }: Pick<CollectedAnswer, 'head' | 'body'>): boolean {
-  return facts.plainText === true && !/json|html|xml/i.test(headerOf(head, 'content-type') ?? '') && body[0] !== 0x7b;
 }
 
 /** Upstream's refusal: of the caller's content, with its own body; else an error of the gateway. */
@@ -169,7 +164,7 @@ function readPassed(
   }
   // The headers of a head are parsed each time they are read.
   const head = body === answer.body ? answer.head : NO_HEADERS;
-  const reply = { head, body, status: 200, failure: null, facts: reading.facts, isText: isText(call, answer) };
+  const reply = { head, body, status: 200, failure: null, facts: reading.facts, isText: isText(call.facts, answer) };
   return { kind: 'answered', reply };
 }
 

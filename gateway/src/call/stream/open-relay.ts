@@ -14,6 +14,7 @@ import {
   answerLimits,
   type CollectedAnswer,
   type CollectLimits,
+  isText,
 } from '../attempt/collect-answer.ts';
 import { scrub } from '../attempt/scrub.ts';
 import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
@@ -157,7 +158,8 @@ export class CallStream {
       scrub: (bytes) => scrub(bytes, secrets),
     });
     const metered = meter === null ? null : new MeteredBody(relay, meter, framing);
-    const streamOf = (body: Buffer) => upstream.streamOfAnswer(body, call.facts);
+    const streamOf = (answer: CollectedAnswer) =>
+      upstream.streamOfAnswer(answer.body, call.facts, isText(call.facts, answer));
     return { relay, listener: new OnePieceAnswer(metered ?? relay, streamOf, framing, limits) };
   }
 }
@@ -231,7 +233,7 @@ export function countViolations(
  */
 class OnePieceAnswer implements ExchangeListener, AnswerListener {
   readonly #next: ExchangeListener;
-  readonly #streamOf: (body: Buffer) => Buffer | null;
+  readonly #streamOf: (answer: CollectedAnswer) => Buffer | null;
   readonly #framing: Framing;
   readonly #limits: CollectLimits;
   /** The head of an answer without an event stream's content type, until its form is known. */
@@ -241,7 +243,7 @@ class OnePieceAnswer implements ExchangeListener, AnswerListener {
   /** `streamOf`: an answer as the records of a stream. `framing`: upstream's. */
   constructor(
     next: ExchangeListener,
-    streamOf: (body: Buffer) => Buffer | null,
+    streamOf: (answer: CollectedAnswer) => Buffer | null,
     framing: Framing,
     limits: CollectLimits,
   ) {
@@ -281,8 +283,8 @@ class OnePieceAnswer implements ExchangeListener, AnswerListener {
 
   onEnough(): void {}
 
-  onAnswer({ head, body }: CollectedAnswer): void {
-    this.#finish(head, this.#streamOf(body));
+  onAnswer(answer: CollectedAnswer): void {
+    this.#finish(answer.head, this.#streamOf(answer));
   }
 
   onAnswerFailed(): void {
