@@ -44,6 +44,13 @@ beforeAll(async () => {
         ],
       },
       alone: { price: 'free', targets: [{ provider: 'lab', model: 'anywhere' }] },
+      advised: {
+        price: 'free',
+        targets: [
+          { provider: 'lab-messages', model: 'eu-messages', tags: ['eu'] },
+          { provider: 'lab-messages', model: 'anywhere' },
+        ],
+      },
     },
   }));
   for (const model of MODELS) pair.fake.script(model, { answer: 'ok' });
@@ -93,6 +100,33 @@ describe('required tags', () => {
         });
       }
     }
+  });
+
+  test('a model that a request names beside its own must have them too', async () => {
+    const askFor = (fallbacks: unknown, changes: HeaderChanges) =>
+      post(pair.gateway, 'messages', goodBody('messages', { model: 'advised', fallbacks }), changes);
+    const ask = (model: string, changes: HeaderChanges) => askFor([{ model }], changes);
+    const required = { 'x-tollgate-require': 'eu' };
+    for (const [model, changes] of [
+      ['anywhere', {}],
+      ['eu-messages', required],
+    ] as const) {
+      const response = await ask(model, changes);
+      await response.text();
+      expect(response.status).toBe(200);
+    }
+    const before = pair.fake.served('eu-messages').length;
+    await expectRefusal(await ask('anywhere', required), 'messages', {
+      status: 403,
+      type: 'permission_error',
+      says: 'fallbacks.0.model: the model "anywhere" does not have the required data tags (eu)',
+    });
+    await expectRefusal(await askFor('default', required), 'messages', {
+      status: 403,
+      type: 'permission_error',
+      says: 'not all of them have the required data tags (eu)',
+    });
+    expect(pair.fake.served('eu-messages')).toHaveLength(before);
   });
 
   test('a word that is no tag is refused', async () => {

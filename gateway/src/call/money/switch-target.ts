@@ -63,9 +63,10 @@ function enterTarget(call: Held, target: Target): () => void {
 
 /** The models that the request names beside its own, at the target's provider; null: none, or the request is translated. */
 export function pricedMembersAt(call: Routed, target: Target): PricedRequest | null {
-  const { settings, principal, route, protocol, facts } = call;
+  const { settings, principal, route, protocol, facts, routed } = call;
   if (facts.priced === undefined || !speaks(target.upstream.protocols, protocol.name)) return null;
-  return allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced);
+  const tags = routed?.tags ?? [];
+  return allowNamedModels(settings, { principal, route, target, protocol: protocol.name, tags }, facts.priced);
 }
 
 async function coverTarget(call: Held): Promise<boolean> {

@@ -32,12 +32,14 @@ interface ModelCaller {
   readonly route: Route;
   readonly target: Target;
   readonly protocol: ClientProtocolName;
+  /** The data tags that every target of the request must have. */
+  readonly tags: readonly string[];
 }
 
 /**
- * Throws as for `model` if a named model is not served by the same provider (`model_unknown`), not allowed
- * (`model_forbidden`) or not served over the protocol (`model_wrong_protocol`). A name goes upstream as written, so it
- * must be the provider's own name, even if it looks like a public one.
+ * Throws as for `model` if a named model is not served by the same provider (`model_unknown`), not allowed or without
+ * the required data tags (`model_forbidden`) or not served over the protocol (`model_wrong_protocol`). A name goes
+ * upstream as written, so it must be the provider's own name, even if it looks like a public one.
  */
 export function allowNamedModels(
   { routes }: Pick<Settings, 'routes'>,
@@ -71,23 +73,36 @@ function findSibling(siblings: readonly Sibling[], caller: ModelCaller, { name, 
       { param: path },
     );
   }
+  const tagged = allowed.filter((sibling) => hasTags(sibling, caller));
+  if (tagged.length === 0) {
+    throw new CallFailure(
+      'model_forbidden',
+      `${path}: the model ${shown} does not have the required data tags (${caller.tags.join(', ')})`,
+      { param: path },
+    );
+  }
   // What draws vectors for a model of images answers no images itself.
   const isHelper = caller.protocol === 'images' && role === 'beside';
-  const spoken = allowed.find(({ route }) => isHelper || route.protocols.includes(caller.protocol));
+  const spoken = tagged.find(({ route }) => isHelper || route.protocols.includes(caller.protocol));
   if (spoken !== undefined) return spoken;
   throw new CallFailure('model_wrong_protocol', `${path}: the model ${shown} is not served on this endpoint`, {
     param: path,
   });
 }
 
-/** Upstream chooses the model itself: allowed only for a key that may use all possible choices. */
-function allowAll(siblings: readonly Sibling[], { principal }: ModelCaller, path: string): NamedTarget[] {
-  if (siblings.some(({ route }) => !mayUseModel(principal, route.names))) {
-    throw new CallFailure(
-      'model_forbidden',
-      `${path}: it lets the provider choose a model, and this API key may not use all of them. Name the models that it may use`,
-      { param: path },
-    );
+function hasTags({ target }: Sibling, { tags }: ModelCaller): boolean {
+  return tags.every((tag) => target.tags.includes(tag));
+}
+
+/** Upstream chooses the model itself: allowed only if the request may go to all possible choices. */
+function allowAll(siblings: readonly Sibling[], caller: ModelCaller, path: string): NamedTarget[] {
+  const refuse = (why: string) =>
+    new CallFailure('model_forbidden', `${path}: it lets the provider choose a model, and ${why}`, { param: path });
+  if (siblings.some(({ route }) => !mayUseModel(caller.principal, route.names))) {
+    throw refuse('this API key may not use all of them. Name the models that it may use');
+  }
+  if (siblings.some((sibling) => !hasTags(sibling, caller))) {
+    throw refuse(`not all of them have the required data tags (${caller.tags.join(', ')}). Name models that do`);
   }
   return siblings.map(({ route, target }) => {
     const { model: name } = target.upstream;

@@ -114,7 +114,9 @@ export function routeCall(call: Identified, read: ReadCall, pinned: Route | null
   const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);
   setRoute(call, route, target);
   if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
-    setPriced(call, allowNamedModels(settings, { principal, route, target, protocol: protocol.name }, facts.priced));
+    const tags = call.routed?.tags ?? [];
+    const caller = { principal, route, target, protocol: protocol.name, tags };
+    setPriced(call, allowNamedModels(settings, caller, facts.priced));
   }
 }
 
