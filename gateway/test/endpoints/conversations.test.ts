@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask } from '../harness/ask.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
 import { createTenantKeys, type TenantKeys } from '../http-contract/tenants.ts';
 import { type ObjectUpstream, startObjectUpstream } from './object-upstream.ts';
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
         plain: { kind: 'openai-compatible', base_url: upstream.url, api_key: 'credential-plain', files: 'on' },
       },
       models: {
-        m: { targets: [{ provider: 'host' }], price },
+        m: { targets: [{ provider: 'host', tags: ['eu'] }], price },
         n: { targets: [{ provider: 'second' }], price },
         p: { targets: [{ provider: 'plain' }], price },
       },
@@ -196,6 +197,39 @@ describe('the items of a body', () => {
   test('may not name a file at another provider', async () => {
     const refused = await call('POST', `conversations/${await begin()}/items`, fileItem(await upload('second')));
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('another account')]);
+  });
+});
+
+describe('content for an existing conversation', () => {
+  const items = { items: [{ role: 'user', content: 'hi' }] };
+  const CHANGES = [
+    ['', { metadata: { a: 'b' } }],
+    ['/items', items],
+  ] as const;
+
+  test.each([
+    ['requires data tags', { required_tags: ['zdr'] }, {}],
+    ['may use no model of its provider', { models: ['n'] }, {}],
+    ['has a request that requires data tags', {}, { 'x-tollgate-require': 'zdr' }],
+  ])('is refused where the key %s, which reads and deletes it', async (_name, given, headers) => {
+    const { key } = await createKey(gateway, given);
+    const id = await begin();
+    const before = upstream.served.length;
+    for (const [path, body] of CHANGES) {
+      const refused = await call('POST', `conversations/${id}${path}`, body, key, headers);
+      expect([refused.status, refused.json.error.message]).toEqual([404, expect.stringContaining('for this key')]);
+    }
+    expect(upstream.served).toHaveLength(before);
+    expect((await call('GET', `conversations/${id}/items`, undefined, key, headers)).status).toBe(200);
+    expect((await call('DELETE', `conversations/${id}`, undefined, key, headers)).status).toBe(200);
+  });
+
+  test('is taken where a model of its provider that the key may use has the tags', async () => {
+    const { key } = await createKey(gateway, { required_tags: ['eu'], models: ['m'] });
+    const id = await begin();
+    for (const [path, body] of CHANGES) {
+      expect((await call('POST', `conversations/${id}${path}`, body, key)).status).toBe(200);
+    }
   });
 });
 

@@ -89,6 +89,16 @@ export function placeOf(
   return { target, credential: 0 };
 }
 
+/** Throws CallFailure `not_found` where the provider of an object gets no new ones of the caller: it gets no content either. */
+export function allowContent(
+  call: Identified,
+  collection: Collection,
+  { provider }: { readonly provider: string },
+): void {
+  const targets = allowedOf(call, targetsWith(call, collection));
+  if (targets.every(({ upstream }) => upstream.provider !== provider)) throw noCollection(collection);
+}
+
 function leadAll(
   { principal }: Identified,
   targets: readonly Target[],

@@ -6,7 +6,7 @@ import type { Identified } from '../call.ts';
 import { estimateTokens } from '../money/usage-checks.ts';
 import { findRows, keyOf } from '../stored/lead-to-stored.ts';
 import type { ObjectContent } from '../stored/send-object-request.ts';
-import { type ObjectPlace, placeOf } from './choose-place.ts';
+import { allowContent, type ObjectPlace, placeOf } from './choose-place.ts';
 import { readItems } from './create-object.ts';
 import { exchangeObject, type ObjectAnswer } from './exchange-object.ts';
 import { type AskedObject, isListed, missingObject, OBJECT_ROUTES } from './object-routes.ts';
@@ -28,7 +28,9 @@ export async function findObject(
   const row = rows.get(keyOf(own));
   if (row === undefined) throw missingObject(collection);
   if (collection === 'batches' && (act === 'content' || act === 'delete')) requireSettled(call, row);
-  return { row, place: placeOf(call, collection, own, others, rows) };
+  const place = placeOf(call, collection, own, others, rows);
+  if (act === 'change') allowContent(call, collection, row);
+  return { row, place };
 }
 
 /** Throws CallFailure. */
