@@ -253,6 +253,13 @@ describe('backup', () => {
     expect(() => backupDatabase(join(dataDir, 'tollgate.db'), meanwhile, takeName)).toThrow('exists already');
     expect(readFileSync(meanwhile, 'utf8')).toBe('mine');
     expect(readdirSync(dirname(meanwhile))).toEqual(['copy.db']);
+    const unnamed = join(newFolder(), 'copy.db');
+    const replaceCopy = (copy: string) => {
+      rmSync(copy);
+      mkdirSync(copy);
+    };
+    expect(() => backupDatabase(join(dataDir, 'tollgate.db'), unnamed, replaceCopy)).toThrow();
+    expect(existsSync(unnamed)).toBe(false);
     spoil(join(dataDir, 'tollgate.db'));
     const folder = newFolder();
     const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));

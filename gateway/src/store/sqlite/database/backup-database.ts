@@ -65,7 +65,13 @@ function giveName(partial: string, to: string): void {
     refuseExisting(to);
     throw fault;
   }
-  renameSync(partial, to);
+  try {
+    renameSync(partial, to);
+  } catch (fault) {
+    // An empty file must not look like a backup.
+    rmSync(to, { force: true });
+    throw fault;
+  }
 }
 
 function refuseExisting(to: string): void {
