@@ -48,7 +48,7 @@ const FONTS: Readonly<Record<string, Font>> = {
     family: 'Inter Variable',
     file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
     features: ['kern', 'tnum', 'cv11', 'ss03'],
-    weights: { min: 400, max: 700 },
+    weights: { min: 400, max: 600 },
     signs: TEXT_SIGNS,
   },
   'jetbrains-mono': {

@@ -1,6 +1,6 @@
 /** Renders the navigation sidebar: account, pages, user menu. */
 
-import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
+import { BookOpen, ChevronsUpDown, LogOut, Search, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceCase } from '../lib/format.ts';
 import { useAction } from '../lib/queries.ts';
@@ -120,10 +120,10 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
   );
 }
 
-const THEMES: readonly (readonly [choice: ThemeChoice, word: string, icon: typeof Sun])[] = [
-  ['system', 'System', Monitor],
-  ['light', 'Light', Sun],
-  ['dark', 'Dark', Moon],
+const THEMES: readonly (readonly [choice: ThemeChoice, word: string])[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
 ];
 
 function PersonMenu({ session }: { readonly session: Session }) {
@@ -154,11 +154,10 @@ function PersonMenu({ session }: { readonly session: Session }) {
         Documentation
       </MenuItem>
       <MenuLine />
-      {THEMES.map(([choice, word, Icon]) => (
+      {THEMES.map(([choice, word]) => (
         <MenuItem
           key={choice}
-          icon={<Icon size={14} />}
-          aside={theme === choice ? '✓' : undefined}
+          icon={<span className="w-3.5">{theme === choice && '✓'}</span>}
           onSelect={() => {
             chooseTheme(choice);
             setTheme(choice);

@@ -107,7 +107,7 @@ interface MenuItemProps {
   readonly danger?: boolean;
   readonly disabled?: boolean;
   readonly icon?: ReactNode;
-  /** A shortcut or a mark at the right. */
+  /** Shown at the right, such as a role. */
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }
