@@ -47,20 +47,24 @@ export interface Control {
   /**
    * Runs a command. Commands that change something run one at a time: each reads, decides and writes, and two at once
    * would undo each other's changes. Rejects if the store fails; `isUndone` then tells whether nothing has changed. The audit trail records its
-   * changes as `by`'s.
+   * changes as `by`'s. `check` runs first in the command's turn, so that no change comes between; rejects with what it
+   * throws.
    */
-  run(name: string, rawArguments: unknown, by: CommandOrigin): Promise<ControlReply>;
+  run(name: string, rawArguments: unknown, by: CommandOrigin, check?: () => void): Promise<ControlReply>;
 }
 
 /** Creates the commands over a store and a directory. `inTurn`: shared with other changes of the same data. */
 export function createControl(context: ControlContext, inTurn: InTurn = createTurns()): Control {
   return {
-    run(name, rawArguments, by) {
+    async run(name, rawArguments, by, check) {
+      const runOf = (command: ControlCommand) => async () => {
+        check?.();
+        return command({ ...context, act: name, by }, rawArguments);
+      };
       const unordered = UNORDERED.get(name);
-      if (unordered !== undefined) return unordered({ ...context, act: name, by }, rawArguments);
+      if (unordered !== undefined) return runOf(unordered)();
       const command = COMMANDS.get(name);
-      if (command === undefined) return Promise.resolve(unknownCommand(name));
-      return inTurn(() => command({ ...context, act: name, by }, rawArguments));
+      return command === undefined ? unknownCommand(name) : inTurn(runOf(command));
     },
   };
 }

@@ -1,12 +1,11 @@
 /** Serves the routes about several keys at once: their changes, and the requests that these would stop. */
 
 import { ConsoleFailure } from '../../errors/console-failure.ts';
-import { inLayer } from '../../store/ports/limits.ts';
 import type { StoredKey } from '../../store/ports/records.ts';
 import type { Body } from '../contract/contract.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
 import { readSpans } from '../usage/usage-range.ts';
-import { capsArguments, layerFor } from './caps.ts';
+import { capsArguments } from './caps.ts';
 import { checkMayEnable, checkTightens, showKeys } from './keys.ts';
 import { checkScopes, findOwnKey, type PolicyParts, runCommand, seesWorkspace } from './policy-parts.ts';
 
@@ -19,9 +18,10 @@ export function bulkKeyHandlers(parts: PolicyParts) {
       const { action, set } = call.body;
       const ids = [...new Set(call.body.keys)];
       const { caps, ...given } = settingsOf(action, set);
-      for (const id of ids) checkChange(parts, call, findOwnKey(parts, call, id));
       const limits = caps === undefined ? {} : capsArguments(caps);
-      await runCommand(parts.control, call, 'keys.bulk', { ids, action, set: { ...given, ...limits } });
+      await runCommand(parts.control, call, 'keys.bulk', { ids, action, set: { ...given, ...limits } }, () => {
+        for (const id of ids) checkChange(parts, call, findOwnKey(parts, call, id));
+      });
       const changed = ids.flatMap((id) => directory.keys.get(id) ?? []);
       return { keys: await showKeys(parts, changed, call.tenancy, parts.nowMs()) };
     },
@@ -71,10 +71,7 @@ function checkChange(parts: PolicyParts, call: BulkCall, key: StoredKey): void {
       checkMayEnable(call, key);
     }
     if (action === 'set') checkScopes(call, key.scopes);
-    if (set?.caps !== undefined) {
-      const subject = inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy));
-      checkTightens(call.tenancy, parts.deps.billing.rules.get(subject), set.caps);
-    }
+    if (set?.caps !== undefined) checkTightens(parts, call.tenancy, key, set.caps);
   } catch (fault) {
     if (!(fault instanceof ConsoleFailure)) throw fault;
     throw new ConsoleFailure(fault.kind, `${key.name}: ${fault.message}`, { ...fault.details, cause: fault });

@@ -331,6 +331,40 @@ describe('limits that others set', () => {
     expect(await act(ADMIN, 'enable')).toMatchObject({ status: 'active' });
   });
 
+  /** A change of one key alone, and the same of a list of keys. */
+  type Way = (id: string) => readonly [route: string, body: object];
+  const ways = (one: Way, many: object): (readonly [string, Way])[] => [
+    ['alone', one],
+    ['with others', (id) => [`POST ${KEYS}/bulk`, { keys: [id], ...many }]],
+  ];
+
+  test.each(ways((id) => [`POST ${KEYS}/${id}/enable`, {}], { action: 'enable' }))(
+    'a key that a member disables is not enabled by its creator at the same moment, %s',
+    async (_name, way) => {
+      const { id } = await make(DEVELOPER);
+      const [route, body] = way(id);
+      const [byAdmin, byCreator] = await Promise.all([
+        rig.ask(ADMIN, `POST ${KEYS}/${id}/disable`, {}),
+        rig.ask(DEVELOPER, route, body),
+      ]);
+      expect([byAdmin.status, byCreator.status]).toEqual([200, 403]);
+      expect((await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json.key).toMatchObject({ status: 'disabled' });
+    },
+  );
+
+  test.each(
+    ways((id) => [`PATCH ${KEYS}/${id}`, { caps: { rpm: 60 } }], { action: 'set', set: { caps: { rpm: 60 } } }),
+  )('a limit that a member lowers is not raised by the creator at the same moment, %s', async (_name, way) => {
+    const { id } = await make(DEVELOPER, { caps: CAPS });
+    const [route, body] = way(id);
+    const [byAdmin, byCreator] = await Promise.all([
+      rig.ask(ADMIN, `PATCH ${KEYS}/${id}`, { caps: { rpm: 1 } }),
+      rig.ask(DEVELOPER, route, body),
+    ]);
+    expect([byAdmin.status, byCreator.status]).toEqual([200, 403]);
+    expect((await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json.key.caps).toEqual({ ...CAPS, rpm: 1 });
+  });
+
   test('members with limits.write set limits in their workspaces', async () => {
     const { id } = await make(DEVELOPER, { caps: CAPS });
     const red = person('per_red', 'team', 'admin', ['red']);

@@ -3,7 +3,7 @@
 import { formatNanoUsd, parseUsd } from '../../billing/money.ts';
 import { ConsoleFailure } from '../../errors/console-failure.ts';
 import { BY_COMMAND_LINE } from '../../store/ports/audit.ts';
-import { type BindingCaps, type Caps, inLayer } from '../../store/ports/limits.ts';
+import { type BindingCaps, inLayer } from '../../store/ports/limits.ts';
 import type { StoredKey } from '../../store/ports/records.ts';
 import type { Reply } from '../contract/contract.ts';
 import type { Actor, Tenancy } from '../kernel/actor.ts';
@@ -66,28 +66,22 @@ export function keyHandlers(parts: PolicyParts) {
     },
     'PATCH /accounts/{account}/keys/{key}': async (call) => {
       const { caps, ...given } = call.body;
-      const key = findLivingKey(parts, call);
+      const { id } = findLivingKey(parts, call);
       if (given.workspace !== undefined) findWorkspace(parts, call.tenancy, given.workspace);
-      checkScopes(call, given.scopes ?? key.scopes);
       const limits = caps === undefined ? {} : capsArguments(caps);
-      if (caps !== undefined) {
-        checkTightens(
-          call.tenancy,
-          parts.deps.billing.rules.get(inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy))),
-          caps,
-        );
-      }
-      await runCommand(parts.control, call, 'keys.set', { id: key.id, ...given, ...limits });
-      return show(key.id, call.tenancy);
+      await runCommand(parts.control, call, 'keys.set', { id, ...given, ...limits }, () => {
+        const key = findLivingKey(parts, call);
+        checkScopes(call, given.scopes ?? key.scopes);
+        if (caps !== undefined) checkTightens(parts, call.tenancy, key, caps);
+      });
+      return show(id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/rotate': async (call) => {
-      const { id, scopes } = findLivingKey(parts, call);
+      const { id } = findLivingKey(parts, call);
+      const given = { id, grace_ms: GRACES_MS[call.body.grace] };
       // The caller receives the new secret.
-      checkScopes(call, scopes);
-      const rotated = await runCommand(parts.control, call, 'keys.rotate', {
-        id,
-        grace_ms: GRACES_MS[call.body.grace],
-      });
+      const check = () => checkScopes(call, findLivingKey(parts, call).scopes);
+      const rotated = await runCommand(parts.control, call, 'keys.rotate', given, check);
       return { key: await show(id, call.tenancy), secret: String(rotated.key) };
     },
     'POST /accounts/{account}/keys/{key}/disable': async (call) => {
@@ -96,11 +90,13 @@ export function keyHandlers(parts: PolicyParts) {
       return show(id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/enable': async (call) => {
-      const key = findLivingKey(parts, call);
-      checkScopes(call, key.scopes);
-      checkMayEnable(call, key);
-      await runCommand(parts.control, call, 'keys.enable', { id: key.id });
-      return show(key.id, call.tenancy);
+      const { id } = findLivingKey(parts, call);
+      await runCommand(parts.control, call, 'keys.enable', { id }, () => {
+        const key = findLivingKey(parts, call);
+        checkScopes(call, key.scopes);
+        checkMayEnable(call, key);
+      });
+      return show(id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/revoke': async (call) => {
       const { id } = findOwnKey(parts, call, call.path.key);
@@ -125,7 +121,13 @@ function byAge(one: StoredKey, other: StoredKey): number {
 }
 
 /** Throws `forbidden` where a change removes or raises a cap, or changes the window of a budget. Omitted caps stay. */
-export function checkTightens(tenancy: Tenancy, before: Caps | null, caps: RequestedCaps): void {
+export function checkTightens(
+  { deps }: Pick<PolicyParts, 'deps'>,
+  tenancy: Tenancy,
+  { id }: StoredKey,
+  caps: RequestedCaps,
+): void {
+  const before = deps.billing.rules.get(inLayer({ kind: 'key', id }, layerFor(tenancy)));
   if (tenancy.may('limits.write') || before === null) return;
   requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
   requireAtMost('tpm', before.tokensPerMinute, caps.tpm);

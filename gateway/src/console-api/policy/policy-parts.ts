@@ -58,16 +58,17 @@ type Result = { readonly [member: string]: unknown };
 const CAPS = new Set(['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window']);
 
 /**
- * The created or changed resource, as the command renders it: `View`. Throws ConsoleFailure where the command is
- * refused.
+ * The created or changed resource, as the command renders it: `View`. `check` throws where what is stored when the
+ * command has its turn does not allow the change. Throws ConsoleFailure where the command is refused.
  */
 export async function runCommand<View extends object = Result>(
   control: Control,
   asking: Asking,
   name: string,
   given: object,
+  check?: () => void,
 ): Promise<View> {
-  const reply = await control.run(name, given, changedBy(asking)).catch(nameStoreFault);
+  const reply = await control.run(name, given, changedBy(asking), check).catch(nameStoreFault);
   // Every command except a list returns an object.
   if (reply.ok) return reply.result as View;
   if (reply.kind === 'failed') throw new ConsoleFailure('conflict', reply.message);
