@@ -7,6 +7,7 @@ import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Answered,
   type Browser,
+  beforeInsert,
   inviteMember,
   OWNER,
   openPeopleRig,
@@ -271,6 +272,18 @@ describe('signing in', () => {
       const { passkeys } = (await gone.browser.ask('GET /me')).json;
       await gone.browser.ask(`DELETE /me/passkeys/${passkeys[0].id}`);
       await expectRefused(await signIn(gone.device, {}, browser), browser);
+    });
+
+    test('one that is removed while it signs in', async () => {
+      const browser = rig.browser();
+      const gone = await makeHolder('going@example.com');
+      const { passkeys } = (await gone.browser.ask('GET /me')).json;
+      beforeInsert(rig, 'person_session', async () => {
+        expect((await gone.browser.ask(`DELETE /me/passkeys/${passkeys[0].id}`)).status).toBe(200);
+      });
+      await expectRefused(await signIn(gone.device, {}, browser), browser);
+      const where = [['person', 'is', gone.browser.person]] as const;
+      expect(await rig.store.people.find('person_session', { where })).toHaveLength(1);
     });
 
     test('an invalid WebAuthn message', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Browser,
+  beforeInsert,
   inviteMember,
   OWNER,
   openPeopleRig,
@@ -86,6 +87,26 @@ describe('a link', () => {
     expect(acts.filter((act) => act.startsWith('person.reset'))).toEqual(['person.reset_link', 'person.reset']);
     expect(JSON.stringify(rig.notes)).not.toContain(token);
   });
+
+  test.each([false, true])(
+    'ends a sign-in that is carried out meanwhile; with a second factor: %p',
+    async (hasSecond) => {
+      const person = await member({ role: 'viewer' });
+      const email = await emailOf(person);
+      // Sign-in asks for a code; sign-in.test.ts tests the codes.
+      const update = { second_factor: hasSecond ? 1 : 0 } as const;
+      await rig.store.people.save([{ of: 'person', update, where: [['id', 'is', person.person]], rows: 1 }]);
+      const token = await linkFor(person);
+      // The password was found right, and what it gives is about to be stored.
+      beforeInsert(rig, hasSecond ? 'sign_in_step' : 'person_session', async () => {
+        expect((await reset(token)).status).toBe(200);
+      });
+      const { people } = rig.store;
+      expect((await signIn(email, OWNER.password)).status).toBe(401);
+      expect(await people.find('person_session', { where: [['person', 'is', person.person]] })).toEqual([]);
+      expect(await people.find('sign_in_step', { where: [['value', 'is', person.person]] })).toEqual([]);
+    },
+  );
 
   test('ends after an hour, and with the next one', async () => {
     const person = await member({ role: 'viewer' });
@@ -212,7 +233,7 @@ describe('a link', () => {
 
   test('is slow to guess', async () => {
     const guess = (nth: number) =>
-      rig.browser().ask(`POST /resets/${'x'.repeat(40)}${nth}`, { body: { password: NEXT }, address: '203.0.113.9' });
+      rig.browser().ask(`POST /resets/${'x'.repeat(40)}${nth}`, { body: { password: NEXT }, address: '192.0.2.9' });
     const statuses: number[] = [];
     for (let nth = 0; nth < 12; nth += 1) statuses.push((await guess(nth)).status);
     expect(statuses).toEqual([...Array(11).fill(410), 429]);

@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto';
 import { temporaryFolders } from '../../store/testing/temporary-folder.ts';
 import {
   type Browser,
+  beforeInsert,
   inviteMember,
   OWNER,
   openPeopleRig,
@@ -235,8 +236,15 @@ describe('a second factor', () => {
     const thief = rig.browser();
     await signIn(thief, OWNER.password, '192.0.2.1', 'pia@example.com');
     expect(await stateOf(thief)).toBe('second_factor');
+    const quick = rig.browser();
+    await signIn(quick, OWNER.password, '192.0.2.1', 'pia@example.com');
     const next = 'another password';
-    expect((await member.ask('POST /me/password', { body: { current: OWNER.password, next } })).status).toBe(200);
+    beforeInsert(rig, 'person_session', async () => {
+      expect((await member.ask('POST /me/password', { body: { current: OWNER.password, next } })).status).toBe(200);
+    });
+    expect((await quick.ask('POST /sign-in/code', { body: { code: recovery[1] } })).status).toBe(401);
+    expect(await stateOf(quick)).toBe('signed_out');
+    expect(await rig.store.people.find('person_session', { where: [['person', 'is', member.person]] })).toHaveLength(1);
     expect(await stateOf(thief)).toBe('signed_out');
     expect((await thief.ask('POST /sign-in/code', { body: { code: recovery[0] } })).json.error.code).toBe('signed_out');
     const browser = rig.browser();

@@ -13,6 +13,7 @@ import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
 import type { PeopleEvent } from '../../people/people-event.ts';
 import { createMakerReader } from '../../people/roles.ts';
 import { createChangeFeed, publishChanges } from '../../store/memory/change-feed.ts';
+import type { PeopleTable } from '../../store/ports/people.ts';
 import type { Store } from '../../store/ports/store.ts';
 import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
 import { openStore } from '../../store/sqlite/open-store.ts';
@@ -224,6 +225,18 @@ export async function setUpOwner(rig: PeopleRig, origin?: string): Promise<Brows
   const answered = await browser.ask('POST /setup', { body: { ...OWNER, token: link.token, workspace: null } });
   if (answered.status !== 200) throw new Error(JSON.stringify(answered.json));
   return browser;
+}
+
+/** Carries out `work` just before the next row of the table is stored. */
+export function beforeInsert({ store: { people } }: PeopleRig, table: PeopleTable, work: () => Promise<void>): void {
+  const { save } = people;
+  people.save = async (changes) => {
+    if (changes.some((change) => change.of === table && 'insert' in change)) {
+      people.save = save;
+      await work();
+    }
+    return save(changes);
+  };
 }
 
 /** Invites a member and returns their signed-in browser. */

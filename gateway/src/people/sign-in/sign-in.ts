@@ -93,6 +93,27 @@ export function createSignIn(parts: SignInParts): SignIn {
   const { people, engines, sessions, attempts, spentCodes, passkeyProof, findByPassword, serviceLinks, note, nowMs } =
     parts;
 
+  /** The hash of the person's password; null: they have none. A new password has another one, even if it is the same. */
+  async function findPasswordHash(person: string): Promise<string | null> {
+    const where = [
+      ['person', 'is', person],
+      ['provider', 'is', 'credential'],
+    ] as const;
+    const [method] = await people.find('sign_in_method', { where });
+    return method?.password_hash ?? null;
+  }
+
+  /**
+   * Whether a sign-in that has just been stored stays: `isRight` says whether what was proved for it still counts. If not,
+   * it ended while it was checked, with all sign-ins that were stored by then, and this one ends too.
+   */
+  async function stays(person: string, library: Headers, isRight: () => Promise<boolean>): Promise<boolean> {
+    if (await isRight()) return true;
+    await sessions.endHeld(arrivalWith(library));
+    await people.save([{ of: 'sign_in_step', remove: [['value', 'is', person]], rows: null }]);
+    return false;
+  }
+
   async function welcome(person: string, by: By, library: Headers, arrival: Arrival, outgoing: Headers) {
     await sessions.endHeld(arrival);
     sendCookies(library, arrival, outgoing);
@@ -157,11 +178,14 @@ export function createSignIn(parts: SignInParts): SignIn {
       const body = { email: emailOfPerson(chosen.id), password };
       const { api } = await engines.own();
       const request = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
+      const hash = await findPasswordHash(chosen.id);
       const reply = await orRefusal(() => api.signInEmail(request), attempt.withdraw);
       // The password was changed meanwhile.
       if (reply === 'refused') throw await refuse();
-      succeed();
       const { response, headers } = reply;
+      if (!(await stays(chosen.id, headers, async () => (await findPasswordHash(chosen.id)) === hash)))
+        throw await refuse();
+      succeed();
       if ('twoFactorRedirect' in response) {
         sendCookies(headers, arrival, outgoing);
         return { state: 'second_factor' };
@@ -190,6 +214,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const release = isOfAuthenticator ? spentCodes.spend(waiting, code) : null;
       if (isOfAuthenticator && release === null) throw codeIsSpent();
       const body = { code };
+      const hash = await findPasswordHash(waiting);
       const reply = await orRefusal(
         () => (isOfAuthenticator ? api.verifyTOTP({ body, ...request }) : api.verifyBackupCode({ body, ...request })),
         () => {
@@ -197,7 +222,10 @@ export function createSignIn(parts: SignInParts): SignIn {
           release?.();
         },
       );
-      if (reply === 'refused') {
+      const isStored =
+        reply !== 'refused' &&
+        (await stays(waiting, reply.headers, async () => (await findPasswordHash(waiting)) === hash));
+      if (!isStored) {
         release?.();
         await notifyFailure(waiting, arrival);
         throw new ConsoleFailure(
@@ -226,15 +254,18 @@ export function createSignIn(parts: SignInParts): SignIn {
         attempt.withdraw();
         throw fault;
       });
-      if (passkey === null || !isRight) {
+      const refuse = async () => {
         await notifyFailure(passkey?.person ?? 'passkey', arrival);
-        throw new ConsoleFailure(
+        return new ConsoleFailure(
           'wrong_credential',
           'this passkey is not registered here, or the sign-in took over five minutes; try again, or use another sign-in method',
         );
-      }
-      attempt.succeed(ofPerson.map(({ name }) => name));
+      };
+      if (passkey === null || !isRight) throw await refuse();
       const made = await sessions.begin(passkey.person, arrival);
+      if (!(await stays(passkey.person, made, async () => (await passkeyProof.find(given)) !== null)))
+        throw await refuse();
+      attempt.succeed(ofPerson.map(({ name }) => name));
       await welcome(passkey.person, { how: 'passkey', passkey: passkey.id }, made, arrival, outgoing);
       return 'signed_in';
     },
@@ -295,11 +326,15 @@ export function createSignIn(parts: SignInParts): SignIn {
 
   /** The person whose session the library has just created; null: it created none. */
   async function findNewPerson(library: Headers): Promise<string | null> {
-    const cookie = library.getSetCookie().map((line) => line.split(';', 1)[0]);
-    const headers = new Headers({ cookie: cookie.join('; ') });
-    const signedIn = await sessions.find({ headers, address: null, isForwardedHttps: false });
+    const signedIn = await sessions.find(arrivalWith(library));
     return signedIn?.person.id ?? null;
   }
+}
+
+/** A request with the cookies of the library. */
+function arrivalWith(library: Headers): Arrival {
+  const cookie = library.getSetCookie().map((line) => line.split(';', 1)[0]);
+  return { headers: new Headers({ cookie: cookie.join('; ') }), address: null, isForwardedHttps: false };
 }
 
 /** The user to sign in among those with the right password, or the accounts to choose from. */
