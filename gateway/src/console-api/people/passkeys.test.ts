@@ -69,6 +69,21 @@ function send(response: object, browser: Browser): Promise<Answered> {
 const problemOf = ({ status, json }: Answered) => [status, json.error?.code, json.error?.member ?? null];
 
 describe('making one', () => {
+  test('is refused where the session ends meanwhile', async () => {
+    const browser = await inviteMember(rig, owner, { email: 'reset@example.com', role: 'viewer' });
+    const { json } = await owner.ask(`POST /accounts/default/members/${browser.person}/reset-link`, { body: {} });
+    const token = String(json.link).split('/').at(-1);
+    beforeInsert(rig, 'passkey', async () => {
+      const body = { password: 'a password not forgotten' };
+      expect((await rig.browser().ask(`POST /resets/${token}`, { body })).status).toBe(200);
+    });
+    const device = openAuthenticator(ORIGIN);
+    expect(problemOf(await addPasskey(browser, device, 'Laptop'))).toEqual([409, 'conflict', null]);
+    const thief = rig.browser();
+    expect((await signIn(device, {}, thief)).status).toBe(401);
+    expect(await stateOf(thief)).toBe('signed_out');
+  });
+
   test('requires the password again, and renews the session token', async () => {
     const browser = await inviteMember(rig, owner, { email: 'new@example.com', role: 'viewer' });
     const refused = await browser.ask('POST /me/passkeys/options', { body: { password: 'not the password' } });

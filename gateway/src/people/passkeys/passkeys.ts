@@ -112,8 +112,18 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         created_at_ms: nowMs(),
         used_at_ms: null,
       };
-      if (!(await people.save([{ of: 'passkey', insert: row }]))) {
-        throw new ConsoleFailure('conflict', 'this passkey is already registered; create another one');
+      // A reset that ended the session meanwhile has removed all passkeys, so that none may follow.
+      const { id } = who.signedIn.session;
+      const isAlive = { seen_at_ms: row.created_at_ms };
+      const kept = await people.save([
+        { of: 'person_session', update: isAlive, where: [['id', 'is', id]], rows: 1 },
+        { of: 'passkey', insert: row },
+      ]);
+      if (!kept) {
+        throw new ConsoleFailure(
+          'conflict',
+          'this passkey is already registered, or your session has ended; create another one, or sign in again',
+        );
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
       await recordAct(who, 'person.passkey_added', row.id, { before: null, after: { name } });
