@@ -51,12 +51,12 @@ class Inspector {
     return waiting.promise;
   }
 
-  /** The counts of each source file of the gateway, as text to compare. */
-  async readCounts(): Promise<Map<string, string>> {
+  /** The counts of the wanted source files of the gateway, as text to compare. */
+  async readCounts(isWanted: (file: string) => boolean): Promise<Map<string, string>> {
     const counts = new Map<string, string>();
     for (const { scriptId, url } of this.scripts) {
       const file = SOURCES.exec(url)?.[1];
-      if (file === undefined) continue;
+      if (file === undefined || !isWanted(file)) continue;
       counts.set(file, JSON.stringify(await this.send('Runtime.getBasicBlocks', { sourceID: scriptId })));
     }
     return counts;
@@ -122,15 +122,16 @@ async function filesOnPath(): Promise<readonly string[]> {
     const { url, key } = (await starting).gateway;
     for (let sent = 0; sent < WARM_REQUESTS; sent++) await ask(url, key);
     await Bun.sleep(AFTER_MS);
-    let before = await inspector.readCounts();
+    let before = await inspector.readCounts(() => true);
     let files = [...before.keys()];
     for (let sent = 0; sent < COUNTED_REQUESTS; sent++) {
       await ask(url, key);
       await Bun.sleep(AFTER_MS);
-      const after = await inspector.readCounts();
+      // Timers would run each time while the counts of all files are read.
       const earlier = before;
+      const after = await inspector.readCounts((file) => earlier.has(file));
       files = files.filter((file) => after.get(file) !== earlier.get(file));
-      before = after;
+      before = new Map(files.map((file) => [file, after.get(file) ?? '']));
     }
     return files.sort();
   } finally {

@@ -1,7 +1,7 @@
 /** Tests what the detectors find and leave, and that hostile texts cost no more than their length. */
 import { expect, test } from 'bun:test';
 import { startCpuClock } from '../../test/harness/cpu-clock.ts';
-import type { GuardrailRule } from '../store/ports/books/guardrails.ts';
+import { sampleGuardrail } from '../store/contracts/guardrails-contract.ts';
 import { DETECTORS, type DetectorName } from './detectors.ts';
 import type { Match, Matcher } from './matcher.ts';
 import { personalDataMatchers } from './personal-data.ts';
@@ -61,22 +61,7 @@ test('terms are whole words in any case, with any one space', () => {
   ]);
 });
 
-const RULE: GuardrailRule = {
-  id: 'all',
-  account: 'default',
-  workspace: null,
-  name: 'All',
-  check: 'secrets',
-  items: [],
-  side: 'both',
-  action: 'mask',
-  failsOpen: false,
-  receiver: '',
-  sealed: null,
-  timeoutMs: 0,
-  enabled: true,
-  createdAtMs: 0,
-};
+const RULE = sampleGuardrail('all', { check: 'secrets', items: [], side: 'both', action: 'mask' });
 
 /** What each pattern begins or goes on with, over and over. */
 const HOSTILE = [

@@ -1,26 +1,17 @@
 /** Tests the limit of masks: a request of a few bytes per mask would otherwise take a hundred times its memory. */
 import { expect, test } from 'bun:test';
-import type { GuardrailRule } from '../store/ports/books/guardrails.ts';
+import { sampleGuardrail } from '../store/contracts/guardrails-contract.ts';
 import { personalDataMatchers } from './personal-data.ts';
 import { SideGuard } from './side-guard.ts';
 
 const MASKS_MAX = 100_000;
-const RULE: GuardrailRule = {
-  id: 'mails',
-  account: 'default',
-  workspace: null,
+const RULE = sampleGuardrail('mails', {
   name: 'Mails',
   check: 'personal_data',
   items: ['email'],
   side: 'both',
   action: 'mask',
-  failsOpen: false,
-  receiver: '',
-  sealed: null,
-  timeoutMs: 0,
-  enabled: true,
-  createdAtMs: 0,
-};
+});
 
 async function countEdits(mails: number, failsOpen: boolean): Promise<number[]> {
   const rule = { ...RULE, failsOpen };
