@@ -171,9 +171,9 @@ tier without a price gets 400 with the member's name, and so do members of unkno
 \`\`\`
 
 A request can name other models too: \`fallbacks\`, \`models\`, the \`model\` of an advisor tool and others. Each must be a model of
-the same provider, under the provider's name, that the key may use; otherwise the request is refused as for \`model\`. Tollgate
-reserves for the most expensive of them, plus models that work in addition (an advisor), and charges the model that the answer
-names. If several ran, each has a part in the record's \`usage.parts\` at its own price.
+the same provider, under the provider's name, that the key may use and that has the required data tags; otherwise the request is
+refused as for \`model\`. Tollgate reserves for the most expensive of them, plus models that work in addition (an advisor), and
+charges the model that the answer names. If several ran, each has a part in the record's \`usage.parts\` at its own price.
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`
