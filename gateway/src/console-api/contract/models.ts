@@ -99,10 +99,11 @@ const providerView = z.object({
 
 /** Secrets by name. */
 const credentials = z.record(z.string().max(64), z.string().min(1).max(8_192));
-/** Null: it follows from the settings, or is the default of the kind. */
+/** Public name and upstream name of each. */
 const enteredModels = z
   .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
   .max(500);
+/** Null: it follows from the settings, or is the default of the kind. */
 const baseUrl = z.url().max(2_048).nullable();
 /** Settings of its kind by name. */
 const settings = z.record(z.string().max(64), z.string().min(1).max(256));
