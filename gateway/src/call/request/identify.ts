@@ -18,13 +18,13 @@ import {
   workspaceAllowsModel,
 } from '../../identity/principal.ts';
 import { DEFAULT_MODEL } from '../../protocols/client-protocol.ts';
-import { type ClientProtocolName, speaks } from '../../protocols/names.ts';
+import type { ClientProtocolName } from '../../protocols/names.ts';
 import { CLIENT_PROTOCOLS } from '../../protocols/registry.ts';
 import type { RequestFacts } from '../../protocols/request/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import { type Arrived, type Identified, type Routed, setFacts, setPriced, setPrincipal, setRoute } from '../call.ts';
 import type { Settings } from '../deps.ts';
-import { allowNamedModels } from '../plan/named-models.ts';
+import { pricedMembersAt } from '../money/switch-target.ts';
 import { adaptTarget } from '../plan/refused-members.ts';
 import { chooseTargets } from './choose-targets.ts';
 import type { ReadCall } from './read-body.ts';
@@ -101,7 +101,7 @@ function tooManyCalls(): CallFailure {
 
 /**
  * Chooses the route and the target of a call that was read. `pinned`: the route to what it names; null: any. Throws like
- * `chooseRoute`, `chooseTargets` and `allowNamedModels`.
+ * `chooseRoute`, `chooseTargets` and `pricedMembersAt`.
  */
 export function routeCall(call: Identified, read: ReadCall, pinned: Route | null): asserts call is Routed {
   const { settings, principal, protocol, deps } = call;
@@ -113,11 +113,7 @@ export function routeCall(call: Identified, read: ReadCall, pinned: Route | null
   const first = call.candidates[0]?.target ?? route.targets[0];
   const target = adaptTarget(first, principal.workspaceId, call.atMs, deps.refusedMembers);
   setRoute(call, route, target);
-  if (facts.priced !== undefined && speaks(target.upstream.protocols, protocol.name)) {
-    const tags = call.routed?.tags ?? [];
-    const caller = { principal, route, target, protocol: protocol.name, tags };
-    setPriced(call, allowNamedModels(settings, caller, facts.priced));
-  }
+  if (facts.priced !== undefined) setPriced(call, pricedMembersAt(call, target));
 }
 
 /** The facts with the name of the caller's first model of the format. Throws `model_unknown` without one. */
