@@ -174,13 +174,7 @@ const FRESH_MS = 10 * 60_000;
 
 export function createFreshProof({ people, attempts, nowMs }: ProofParts): FreshProof {
   return async ({ signedIn: { person, session }, arrival }, password) => {
-    const [method] = await people.find('sign_in_method', {
-      where: [
-        ['person', 'is', person.id],
-        ['password_hash', 'is not', null],
-      ],
-    });
-    const hash = method?.password_hash ?? null;
+    const hash = await findPasswordHash(people, person.id);
     if (hash === null) {
       if (nowMs() - session.created_at_ms <= FRESH_MS) return;
       throw new ConsoleFailure(
@@ -194,6 +188,16 @@ export function createFreshProof({ people, attempts, nowMs }: ProofParts): Fresh
     if (!isRight) throw new ConsoleFailure('wrong_credential', 'the password is incorrect', { member: 'password' });
     attempt.succeed([bySubject.name]);
   };
+}
+
+/** The hash of the person's password; null: they have none. A new password has another one, even if it is the same. */
+export async function findPasswordHash(people: Pick<PeopleStore, 'find'>, person: string): Promise<string | null> {
+  const where = [
+    ['person', 'is', person],
+    ['password_hash', 'is not', null],
+  ] as const;
+  const [method] = await people.find('sign_in_method', { where });
+  return method?.password_hash ?? null;
 }
 
 /** An internal error does not count as a failed attempt. */

@@ -21,7 +21,7 @@ import {
   sendCookies,
 } from './auth-cookies.ts';
 import { type AuthEngines, orRefusal } from './auth-engines.ts';
-import { codeIsSpent, type SpentCodes } from './credentials.ts';
+import { codeIsSpent, findPasswordHash, type SpentCodes } from './credentials.ts';
 import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
 import type { FindByPassword } from './passwords.ts';
 import type { Sessions } from './sessions.ts';
@@ -92,16 +92,6 @@ const SIGN_IN_PAGE = '/app/sign-in';
 export function createSignIn(parts: SignInParts): SignIn {
   const { people, engines, sessions, attempts, spentCodes, passkeyProof, findByPassword, serviceLinks, note, nowMs } =
     parts;
-
-  /** The hash of the person's password; null: they have none. A new password has another one, even if it is the same. */
-  async function findPasswordHash(person: string): Promise<string | null> {
-    const where = [
-      ['person', 'is', person],
-      ['provider', 'is', 'credential'],
-    ] as const;
-    const [method] = await people.find('sign_in_method', { where });
-    return method?.password_hash ?? null;
-  }
 
   /**
    * Whether a sign-in that has just been stored stays: `isRight` says whether what was proved for it still counts. If not,
@@ -178,12 +168,12 @@ export function createSignIn(parts: SignInParts): SignIn {
       const body = { email: emailOfPerson(chosen.id), password };
       const { api } = await engines.own();
       const request = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
-      const hash = await findPasswordHash(chosen.id);
+      const hash = await findPasswordHash(people, chosen.id);
       const reply = await orRefusal(() => api.signInEmail(request), attempt.withdraw);
       // The password was changed meanwhile.
       if (reply === 'refused') throw await refuse();
       const { response, headers } = reply;
-      if (!(await stays(chosen.id, headers, async () => (await findPasswordHash(chosen.id)) === hash)))
+      if (!(await stays(chosen.id, headers, async () => (await findPasswordHash(people, chosen.id)) === hash)))
         throw await refuse();
       succeed();
       if ('twoFactorRedirect' in response) {
@@ -214,7 +204,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const release = isOfAuthenticator ? spentCodes.spend(waiting, code) : null;
       if (isOfAuthenticator && release === null) throw codeIsSpent();
       const body = { code };
-      const hash = await findPasswordHash(waiting);
+      const hash = await findPasswordHash(people, waiting);
       const reply = await orRefusal(
         () => (isOfAuthenticator ? api.verifyTOTP({ body, ...request }) : api.verifyBackupCode({ body, ...request })),
         () => {
@@ -224,7 +214,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       );
       const isStored =
         reply !== 'refused' &&
-        (await stays(waiting, reply.headers, async () => (await findPasswordHash(waiting)) === hash));
+        (await stays(waiting, reply.headers, async () => (await findPasswordHash(people, waiting)) === hash));
       if (!isStored) {
         release?.();
         await notifyFailure(waiting, arrival);
