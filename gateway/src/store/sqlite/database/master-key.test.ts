@@ -45,17 +45,6 @@ describe('loadMasterKey', () => {
     expect(loadMasterKey(newFolder()).key.reveal()).not.toBe(key.reveal());
   });
 
-  test('concurrent starts agree on one key', async () => {
-    const folder = newFolder();
-    const program = `const { loadMasterKey } = await import(${JSON.stringify(join(import.meta.dir, 'master-key.ts'))});
-      console.log(loadMasterKey(${JSON.stringify(folder)}).key.reveal());`;
-    const starters = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe' }));
-    const keys = await Promise.all(starters.map((starter) => starter.stdout.text()));
-    expect(new Set(keys).size).toBe(1);
-    expect(keys[0]?.trim()).toBe(loadMasterKey(folder).key.reveal());
-    expect(readdirSync(folder)).toEqual(['master.key']);
-  });
-
   test('warns where others can read it, with a remedy', () => {
     const folder = newFolder();
     loadMasterKey(folder);

@@ -7,7 +7,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -38,9 +37,9 @@ const REMEDY =
   'Put back the master.key of this data folder, from where you keep it (a backup of the database does not contain it). If it is lost for good, "tollgate replace-master-key --lost" creates a new one and says what must be set again.';
 
 /**
- * Loads the data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). Created atomically where it
- * is missing, so that two starting processes agree on one; never where the database was used with another key, because
- * no API key would work.
+ * Loads the data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). The caller holds the data lock,
+ * so that two starting processes agree on one. Created atomically where it is missing; never where the database was used
+ * with another key, because no API key would work.
  *
  * @throws Error for a file that is not a master key, for the key of another database, and for a missing key of a used
  * database.
@@ -103,7 +102,7 @@ export function replaceMasterKey(dataDir: string, nowMs: number): ReplacedMaster
   try {
     runStatement(databasePath(dataDir), checkStatement(deriveCheck(readFileSync(draft, 'utf8').trim())));
     const movedTo = found === null ? null : `${path}.replaced-${nowMs}`;
-    if (movedTo !== null) linkSync(path, movedTo);
+    if (movedTo !== null) renameSync(path, movedTo);
     renameSync(draft, path);
     syncToDisk(dirname(path));
     return { movedTo, keys: trace.keys };
@@ -130,16 +129,9 @@ function readIfThere(path: string): string | null {
   }
 }
 
-/** Creates the file under its final name complete or not at all; the loser of a race uses the existing file. */
+/** Creates the file under its final name complete or not at all. */
 function createKeyFile(path: string): string {
-  const draft = writeDraft(path);
-  try {
-    linkSync(draft, path);
-  } catch (fault) {
-    if (!isCode(fault, 'EEXIST')) throw fault;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  renameSync(writeDraft(path), path);
   syncToDisk(dirname(path));
   return readFileSync(path, 'utf8');
 }
