@@ -5,6 +5,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { CsvError, parseCsv } from '../lib/tables/csv-records.ts';
 import { type ExactJson, isExactObject, parseExactJson } from '../lib/tables/exact-json.ts';
+import { explainReadFault } from '../lib/tables/read-fault.ts';
 import { anthropicCosts, anthropicUsage } from './formats/anthropic.ts';
 import { awsCosts, bedrockLogs } from './formats/bedrock.ts';
 import { entryOf, type InvoiceFormat, type JsonObject, membersOf } from './formats/format.ts';
@@ -35,8 +36,17 @@ const LINES_MAX = 1_000_000;
 
 /** @throws InvoiceError */
 export async function readInvoice(path: string): Promise<Invoice> {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || !found.isFile()) throw new InvoiceError(`${path}: there is no such file`);
+  try {
+    return await readFile(path);
+  } catch (fault) {
+    const why = explainReadFault(fault);
+    throw why === null ? fault : new InvoiceError(`${path}: ${why}`);
+  }
+}
+
+async function readFile(path: string): Promise<Invoice> {
+  const found = statSync(path);
+  if (!found.isFile()) throw new InvoiceError(`${path}: found a folder or a device, expected a file`);
   const digest = await digestOf(path);
   const { format, lines } = /\.jsonl?$/i.test(path) ? readJsonFile(path, found.size) : await readCsvFile(path);
   if (format === null) throw new InvoiceError(`${path}: found no entries`);

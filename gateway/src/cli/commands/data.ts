@@ -166,17 +166,16 @@ function registerReplaceMasterKey(program: Command, environment: CliEnvironment)
 }
 
 function replace({ dataDir, nowMs }: CliEnvironment): ReplacedMasterKey {
-  const lock = acquireDataLock(dataDir);
-  if (lock === 'held') {
-    throw new CliFailure(1, `A server runs on the data folder ${dataDir}: its master key is not lost. Stop it first.`);
-  }
+  let lock: ReturnType<typeof acquireDataLock> = 'held';
   try {
-    return replaceMasterKey(dataDir, nowMs());
+    lock = acquireDataLock(dataDir);
+    if (lock !== 'held') return replaceMasterKey(dataDir, nowMs());
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   } finally {
-    lock.release();
+    if (lock !== 'held') lock.release();
   }
+  throw new CliFailure(1, `A server runs on the data folder ${dataDir}: its master key is not lost. Stop it first.`);
 }
 
 function renderReplaced({ movedTo, keys }: ReplacedMasterKey): string {

@@ -1,6 +1,7 @@
 /** Reads LiteLLM's `config.yaml`, and writes the configuration file that replaces it. */
 import { readFileSync, statSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
+import { explainReadFault } from '../../lib/tables/read-fault.ts';
 import type { LiteLlmConfig, ModelPlan } from './plan-models.ts';
 import { ExportError } from './read-export.ts';
 
@@ -11,20 +12,27 @@ const MEMBERS = ['model_list', 'litellm_settings', 'router_settings', 'general_s
 
 /** @throws ExportError */
 export function readLiteLlmConfig(path: string): LiteLlmConfig {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || !found.isFile()) throw new ExportError(`${path}: there is no such file`);
-  if (found.size > BYTES_MAX)
-    throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
   let content: unknown;
   try {
-    content = parse(readFileSync(path, 'utf8'), { merge: true, maxAliasCount: ALIASES_MAX });
+    content = parse(readText(path), { merge: true, maxAliasCount: ALIASES_MAX });
   } catch (fault) {
-    throw new ExportError(`${path}: ${fault instanceof Error ? fault.message : String(fault)}`);
+    if (fault instanceof ExportError) throw fault;
+    const message = fault instanceof Error ? fault.message : String(fault);
+    // The parser adds the lines around a mistake after the first one.
+    throw new ExportError(`${path}: ${explainReadFault(fault) ?? message.replace(/:?\n.*/s, '')}`);
   }
   if (typeof content !== 'object' || content === null || !MEMBERS.some((member) => member in content)) {
     throw new ExportError(`${path}: found none of ${MEMBERS.join(', ')}, expected the config.yaml of LiteLLM`);
   }
   return content as LiteLlmConfig;
+}
+
+function readText(path: string): string {
+  const found = statSync(path);
+  if (!found.isFile()) throw new ExportError(`${path}: found a folder or a device, expected a file`);
+  if (found.size > BYTES_MAX)
+    throw new ExportError(`${path}: found ${found.size} bytes, expected at most ${BYTES_MAX}`);
+  return readFileSync(path, 'utf8');
 }
 
 const HEADING = '# Made by "tollgate migrate-from litellm". Every member: docs/configuration.md\n';

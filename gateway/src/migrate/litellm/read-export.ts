@@ -6,6 +6,7 @@ import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CsvError, parseCsv } from '../../lib/tables/csv-records.ts';
 import { type ExactJson, isExactObject, parseExactJson } from '../../lib/tables/exact-json.ts';
+import { explainReadFault } from '../../lib/tables/read-fault.ts';
 import type { Row } from './table-row.ts';
 
 /** Rows by the name of their table. */
@@ -24,9 +25,9 @@ const HISTORY = /Logs?$|^LiteLLM_Daily|^LiteLLM_Deleted|^LiteLLM_Cron|HealthChec
 
 /** @throws ExportError */
 export async function readExport(path: string): Promise<Tables> {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = await naming(path, () => statSync(path, { throwIfNoEntry: false }));
   if (found === undefined) throw new ExportError(`${path}: there is no such file or folder`);
-  const tables = found.isDirectory() ? await readFolder(path) : readWhole(path);
+  const tables = await naming(path, () => (found.isDirectory() ? readFolder(path) : readWhole(path)));
   if (tables.size > 0) return tables;
   throw new ExportError(
     `${path}: found no table of LiteLLM, expected files such as LiteLLM_VerificationToken.csv, or one JSON file with tables as members`,
@@ -40,10 +41,23 @@ async function readFolder(folder: string): Promise<Tables> {
     if (table === undefined) continue;
     if (tables.has(table)) throw new ExportError(`${folder}: found two files of ${table}, expected one`);
     const path = join(folder, name);
-    if (HISTORY.test(table)) tables.set(table, statSync(path).size > 0 ? [{}] : []);
-    else tables.set(table, ending === 'csv' ? await readCsv(path) : rowsOf(readJson(path), path));
+    const read = () => {
+      if (HISTORY.test(table)) return statSync(path).size > 0 ? [{}] : [];
+      return ending === 'csv' ? readCsv(path) : rowsOf(readJson(path), path);
+    };
+    tables.set(table, await naming(path, read));
   }
   return tables;
+}
+
+/** @throws ExportError with the path, where the system does not read it. */
+async function naming<Found>(path: string, read: () => Found | Promise<Found>): Promise<Found> {
+  try {
+    return await read();
+  } catch (fault) {
+    const why = explainReadFault(fault);
+    throw why === null ? fault : new ExportError(`${path}: ${why}`);
+  }
 }
 
 async function readCsv(path: string): Promise<readonly Row[]> {
