@@ -111,7 +111,8 @@ enter one of their workspaces, and change those who have no other workspace. The
 account or the installation:`;
 
 export const ROLES_NOTE = `The creator of a key sets its limits and can tighten them later; lifting or raising one needs \`limits.write\`. A disabled key is
-enabled by the member who disabled it, or with \`limits.write\`.
+enabled by the member who disabled it, or with \`limits.write\`; an admin who disables a key that its creator had disabled counts as
+the one who did.
 
 API keys can also call the console API. A key with the scope \`admin\` has the permissions of an admin; with \`usage\` it reads usage,
 logs, models, keys and limits of its workspace, but no prompts and responses. A key never has more permissions than its creator:

@@ -111,6 +111,17 @@ describe('keys in bulk', () => {
     expect((await rig.ask(DEVELOPER, BULK, { ...both, keys: [one.id] })).status).toBe(200);
     expect((await rig.ask(ADMIN, BULK, both)).status).toBe(200);
   });
+
+  test('a key that its owner and then an admin disabled stays with the admin, also if its owner disables it again', async () => {
+    const { id } = await make(DEVELOPER);
+    for (const actor of [DEVELOPER, ADMIN, DEVELOPER]) await rig.ask(actor, `POST ${KEYS}/${id}/disable`, {});
+    expect((await rig.ask(DEVELOPER, `POST ${KEYS}/${id}/enable`, {})).status).toBe(403);
+    expect((await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json.key).toMatchObject({ disabled_by: { id: 'per_admin' } });
+    const { entries } = (await rig.ask(ADMIN, 'GET /accounts/team/audit?limit=9')).json;
+    const disabled = entries.filter(({ act }: { readonly act: string }) => act === 'keys.disable');
+    expect(disabled).toMatchObject([{ after: { disabled_by: 'per_admin' } }, { after: { status: 'disabled' } }]);
+    expect((await rig.ask(ADMIN, `POST ${KEYS}/${id}/enable`, {})).json).toMatchObject({ status: 'active' });
+  });
 });
 
 test('counts the last hour’s requests of the keys', async () => {

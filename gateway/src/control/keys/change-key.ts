@@ -94,8 +94,9 @@ export function chooseStatus(context: CommandRun, key: StoredKey, status: KeySta
   if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== OPERATOR_ACCOUNT) {
     throw new CommandFailure('The operator of this gateway disabled this key; ask them to enable it.', 'forbidden');
   }
-  // Disabling a disabled key changes nothing, unless the operator does it.
-  const isNew = key.status !== status || (isOperator && !byOperator);
+  // Disabling a disabled key changes nothing, unless it takes the right to enable it from its creator or its account.
+  const fromCreator = key.createdBy !== null && key.disabledBy === key.createdBy;
+  const isNew = key.status !== status || (isOperator && !byOperator) || fromCreator;
   const disabledBy = status === 'disabled' ? (isNew ? context.by.actor.id : key.disabledBy) : null;
   const isLocked = status === 'disabled' && (isOperator || byOperator);
   const changed = { ...rest, status, disabledBy, ...(isLocked ? ({ disabledByOperator: true } as const) : {}) };
@@ -139,11 +140,13 @@ export function auditKey(
   after: { readonly key: StoredKey; readonly caps: LayeredCaps },
 ) {
   const { key, caps } = after;
+  // With another status, the entry itself says who changed it.
+  const whoDisabled = ({ disabledBy }: StoredKey) => (before?.status === key.status ? { disabled_by: disabledBy } : {});
   const capsBefore = before === null ? NO_LAYERED_CAPS : layeredCapsOf(run, subjectOf(before));
   const change = {
     subject: subjectOf(key),
-    before: before === null ? null : viewKey(before, capsBefore),
-    after: viewKey(key, caps),
+    before: before === null ? null : { ...viewKey(before, capsBefore), ...whoDisabled(before) },
+    after: { ...viewKey(key, caps), ...whoDisabled(key) },
   };
   const entries = auditChange(run, { ...change, account: key.accountId, workspace: key.workspaceId });
   if (before === null || before.workspaceId === key.workspaceId) return entries;
