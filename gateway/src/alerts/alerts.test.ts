@@ -337,6 +337,32 @@ test('deliveries repeated after a lost result have the same id; a dead receiver 
   await store.close();
 });
 
+test.each([
+  ['deleted', (alerts: Store['alerts']) => alerts.deleteRule('one', [])],
+  [
+    'muted',
+    (alerts: Store['alerts']) => alerts.changeRule(sampleRule('one', { mutedUntilMs: Date.now() + DAY_MS }), []),
+  ],
+  [
+    'moved to the inbox',
+    (alerts: Store['alerts']) =>
+      alerts.changeRule(sampleRule('one', { channel: 'inbox', receiver: '', sealed: null }), []),
+  ],
+])('a rule that is %s while it sends sends no more', async (_, change) => {
+  const store = await openStore({ dataDir: newFolder() });
+  let hits = 0;
+  const address = receive(async () => {
+    hits += 1;
+    await change(store.alerts);
+    return new Response();
+  });
+  await store.alerts.createRule(sampleRule('one'), []);
+  await evaluateAlerts(sourcesOf(store, [budgetOf('a'), budgetOf('b'), budgetOf('c')], 90n), 1);
+  await deliveringTo(store, { one: address })();
+  expect(hits).toBe(1);
+  await store.close();
+});
+
 test('a delivery whose result cannot be stored is not made again while the process runs', async () => {
   const store = await openStore({ dataDir: newFolder() });
   let hits = 0;

@@ -39,21 +39,23 @@ export function createDelivering(sender: AlertSender): () => Promise<void> {
   const sending = new Set<string>();
   const unsaved = new Map<string, AlertDelivery>();
   return async () => {
-    const nowMs = sender.nowMs();
-    const idle = (await sender.alerts.readRules()).filter(
-      (rule) => !sending.has(rule.id) && rule.channel !== 'inbox' && !isMuted(rule, nowMs) && !isQuiet(sender, rule),
-    );
+    const rules = await sender.alerts.readRules();
+    const idle = rules.filter((rule) => !sending.has(rule.id) && maySend(sender, rule));
     await Promise.all(
-      idle.map(async (rule) => {
-        sending.add(rule.id);
+      idle.map(async ({ id }) => {
+        sending.add(id);
         try {
-          await sendDue(sender, rule, unsaved);
+          await sendDue(sender, id, unsaved);
         } finally {
-          sending.delete(rule.id);
+          sending.delete(id);
         }
       }),
     );
   };
+}
+
+function maySend(sender: AlertSender, rule: AlertRule): boolean {
+  return rule.channel !== 'inbox' && !isMuted(rule, sender.nowMs()) && !isQuiet(sender, rule);
 }
 
 function isQuiet(sender: AlertSender, rule: AlertRule): boolean {
@@ -64,10 +66,13 @@ function isQuiet(sender: AlertSender, rule: AlertRule): boolean {
 }
 
 /** `unsaved`: deliveries after an attempt that the store did not take, such as while the disk is full. */
-async function sendDue(sender: AlertSender, rule: AlertRule, unsaved: Map<string, AlertDelivery>): Promise<void> {
+async function sendDue(sender: AlertSender, id: string, unsaved: Map<string, AlertDelivery>): Promise<void> {
   for (;;) {
-    const due = await sender.alerts.readDue(rule.id, sender.nowMs(), BATCH);
+    const due = await sender.alerts.readDue(id, sender.nowMs(), BATCH);
     for (const delivery of due) {
+      // A slow receiver gives time to delete or mute the rule, or to remove a recipient.
+      const rule = (await sender.alerts.readRules()).find((one) => one.id === id);
+      if (rule === undefined || !maySend(sender, rule)) return;
       const after = unsaved.get(delivery.id) ?? (await send(sender, rule, delivery));
       unsaved.set(delivery.id, after);
       await sender.alerts.saveAttempt(after);

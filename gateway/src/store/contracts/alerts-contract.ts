@@ -109,6 +109,24 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       expect(await outcomeOf(rig.store.alerts.changeRule(sampleRule('gone'), []))).not.toBe('kept');
     });
 
+    test('a rule that only tells the inbox owes its receiver nothing, also of what was found before', async () => {
+      const { alerts } = (await open()).store;
+      await alerts.createRule(sampleRule('one'), []);
+      await alerts.enqueue(once(sampleDelivery('a'), sampleDelivery('b', { status: 'failed' })));
+      await alerts.changeRule(sampleRule('one', { channel: 'inbox', receiver: '', sealed: null }), []);
+      // As an evaluation and an attempt that began before the change.
+      await alerts.enqueue(once(sampleDelivery('c')));
+      await alerts.saveAttempt(sampleDelivery('a', { attempts: 1, error: 'gone' }));
+      await alerts.changeRule(sampleRule('one'), []);
+      expect(await alerts.readDue('one', 99, 10)).toEqual([]);
+      const statuses = (await alerts.readDeliveries('one', 10)).map(({ id, status }) => [id, status]);
+      expect(statuses).toEqual([
+        ['a', 'delivered'],
+        ['b', 'failed'],
+        ['c', 'delivered'],
+      ]);
+    });
+
     test('an event that lasts has another delivery only after its time', async () => {
       const { alerts } = (await open()).store;
       await alerts.createRule(sampleRule('one'), []);

@@ -106,13 +106,19 @@ export interface AlertStore {
   readRules(): Promise<readonly AlertRule[]>;
   /** Durable when it resolves. Rejects as a conflict where the id exists. */
   createRule(rule: AlertRule, entries: readonly NewAuditEntry[]): Promise<void>;
-  /** Replaces all but its account and times. Rejects as a conflict where it does not exist. */
+  /**
+   * Replaces all but its account and times. If it only tells the inbox now, its pending deliveries are delivered: that is
+   * where they are. Rejects as a conflict where it does not exist.
+   */
   changeRule(rule: AlertRule, entries: readonly NewAuditEntry[]): Promise<void>;
   /** Deletes the rule with its deliveries. Rejects as a conflict where it does not exist. */
   deleteRule(id: string, entries: readonly NewAuditEntry[]): Promise<void>;
   /** Keeps that all rules were evaluated then. */
   saveEvaluated(atMs: number): Promise<void>;
-  /** Adds deliveries, except those whose id is known or whose rule is gone. Durable when it resolves. */
+  /**
+   * Adds deliveries, except those whose id is known or whose rule is gone; those of a rule that only tells the inbox are
+   * delivered. Durable when it resolves.
+   */
   enqueue(found: readonly FoundAlert[]): Promise<void>;
   /** The pending deliveries of a rule that are due, the earliest first. */
   readDue(rule: string, nowMs: number, limit: number): Promise<readonly AlertDelivery[]>;

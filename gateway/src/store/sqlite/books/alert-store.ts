@@ -59,7 +59,8 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
   return {
     readRules: () => readRows(queries, RULES, 'created_at_ms, id'),
     createRule: (rule, entries) => writer.write([insertRow(RULES, rule), ...entries.map(auditStatement)]),
-    changeRule: (rule, entries) => writer.write([updateRow(RULES, rule), ...entries.map(auditStatement)]),
+    changeRule: (rule, entries) =>
+      writer.write([updateRow(RULES, rule), endPendingOfInbox(rule.id), ...entries.map(auditStatement)]),
     deleteRule: (id, entries) =>
       writer.write([
         { sql: 'DELETE FROM alert_delivery WHERE rule = ?', parameters: [id], changes: null },
@@ -81,7 +82,7 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
         return {
           sql: `INSERT INTO alert_delivery
               (id, rule, account, event, text, remedy, created_at_ms, status, attempts, next_at_ms, error)
-            SELECT ?, id, account, ?, ?, ?, ?, ?, ?, ?, ? FROM alert_rule WHERE id = ?
+            SELECT ?, id, account, ?, ?, ?, ?, iif(channel = 'inbox', 'delivered', ?), ?, ?, ? FROM alert_rule WHERE id = ?
               AND NOT EXISTS (SELECT 1 FROM alert_delivery WHERE rule = ? AND event = ? AND created_at_ms > ?)
             ON CONFLICT (id) DO NOTHING`,
           parameters: [
@@ -100,7 +101,8 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
         sqlLimit('next_at_ms, id', limit),
         sql`rule = ${rule} AND status = 'pending' AND next_at_ms <= ${nowMs}`,
       ),
-    saveAttempt: (delivery) => writer.write([{ ...updateRow(DELIVERIES, delivery), changes: null }]),
+    saveAttempt: (delivery) =>
+      writer.write([{ ...updateRow(DELIVERIES, delivery), changes: null }, endPendingOfInbox(delivery.rule)]),
     readDeliveries: (rule, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`rule = ${rule}`),
     readInbox: (account, limit) => readRows(queries, DELIVERIES, sqlLimit(NEWEST, limit), sql`account = ${account}`),
     readSeen,
@@ -127,6 +129,16 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
           changes: null,
         },
       ]),
+  };
+}
+
+/** Where a rule only tells the inbox, what it still owed a receiver is delivered. */
+function endPendingOfInbox(rule: string) {
+  return {
+    sql: `UPDATE alert_delivery SET status = 'delivered' WHERE rule = ? AND status = 'pending'
+      AND (SELECT channel FROM alert_rule WHERE id = ?) = 'inbox'`,
+    parameters: [rule, rule],
+    changes: null,
   };
 }
 
