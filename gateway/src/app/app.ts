@@ -193,7 +193,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
         const { routes } = deps.settings;
         deps.settings = settings;
         routing.reload(targetsOf(settings.routes), performance.now());
-        deps.choice.queues.reload(settings.routes.values());
+        deps.choice.reload([...settings.routes.values()]);
         setEgressProxy(settings.config.server.egressProxy);
         running = settings.config;
         telemetry.reconfigure(running.telemetry);

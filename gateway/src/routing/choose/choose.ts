@@ -29,6 +29,13 @@ export class ChoiceState {
   constructor(health: HealthView) {
     this.health = health;
   }
+
+  /** Follows a change of the configuration: what belongs to targets and models that went is forgotten. */
+  reload(routes: readonly Route[]): void {
+    this.queues.reload(routes);
+    this.headroom.keepOnly(new Set(routes.flatMap(({ targets }) => targets.map(({ upstream }) => upstream.key))));
+    this.hedging.keepOnly(new Set(routes.map(({ model }) => model)));
+  }
 }
 
 /**

@@ -61,6 +61,11 @@ export class Hedging {
     return candidate;
   }
 
+  /** Forgets the other models. */
+  keepOnly(models: ReadonlySet<string>): void {
+    for (const model of this.#counts.keys()) if (!models.has(model)) this.#counts.delete(model);
+  }
+
   #countsOf({ model }: Route): WindowCounts {
     const known = this.#counts.get(model) ?? new WindowCounts(1_000, SECONDS, 2);
     this.#counts.set(model, known);

@@ -72,9 +72,20 @@ class TargetQueue {
     return limit;
   }
 
-  /** Sets the limits of all targets, and lifts those of the others. */
+  /** False: no call and no limit needs the queue. */
+  get isUsed(): boolean {
+    return this.openCalls > 0 || this.waitingCalls > 0 || this.#limits.size > 0;
+  }
+
+  /**
+   * Sets the limits of all targets, and lifts those of the others. A lifted one is forgotten at the next reload: calls with
+   * the routes before this one may still come.
+   */
   setLimits(caps: ReadonlyMap<string, number>): void {
-    for (const limit of this.#limits.values()) limit.cap = Number.POSITIVE_INFINITY;
+    for (const [target, limit] of this.#limits) {
+      if (limit.cap === Number.POSITIVE_INFINITY) this.#limits.delete(target);
+      limit.cap = Number.POSITIVE_INFINITY;
+    }
     for (const [target, cap] of caps) this.limitOf(target, cap).cap = cap;
     while (this.#admitNext());
   }
@@ -154,7 +165,10 @@ export class TargetQueues {
         limits.set(queue, (limits.get(queue) ?? new Map()).set(`${model} ${name}`, maxConcurrency));
       }
     }
-    for (const queue of this.#queues.values()) queue.setLimits(limits.get(queue) ?? new Map());
+    for (const [key, queue] of this.#queues) {
+      queue.setLimits(limits.get(queue) ?? new Map());
+      if (!queue.isUsed) this.#queues.delete(key);
+    }
   }
 
   #queueOf(key: string): TargetQueue {

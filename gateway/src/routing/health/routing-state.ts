@@ -126,8 +126,10 @@ export class RoutingState {
   reload(kept: Iterable<WatchedTarget>, nowMs: number): void {
     const targets = new Set<string>();
     const credentials = new Set<string>();
+    const origins = new Set<string>();
     for (const { upstream } of kept) {
       targets.add(upstream.key);
+      origins.add(upstream.origin);
       for (const { key } of upstream.credentials) credentials.add(key);
     }
     for (const [key, target] of this.#targets) {
@@ -139,6 +141,7 @@ export class RoutingState {
       if (!credentials.has(key)) this.#credentials.delete(key);
       credential.endBench(nowMs);
     }
+    for (const origin of this.#origins.keys()) if (!origins.has(origin)) this.#origins.delete(origin);
     // The next call to each model shows again whether any of its targets works.
     this.#limping.clear();
   }

@@ -137,6 +137,13 @@ export class Headroom {
     );
   }
 
+  /** Forgets the other upstreams. */
+  keepOnly(upstreams: ReadonlySet<string>): void {
+    for (const known of [this.#meters, this.lastAnswers]) {
+      for (const key of known.keys()) if (!upstreams.has(key)) known.delete(key);
+    }
+  }
+
   #openCallsOf({ key }: Pool): number {
     let sum = 0;
     for (const meter of this.#meters.get(key)?.values() ?? []) sum += meter.openCalls;
