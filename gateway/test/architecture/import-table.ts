@@ -152,7 +152,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   app: ['*'],
   // The one command that starts a server assembles the parts.
-  'cli/commands/serve.ts': ['app', 'cli', 'config', 'telemetry', 'lib/package/distribution.ts'],
+  'cli/commands/serve.ts': ['app', 'cli', 'config', 'telemetry', 'lib/package/distribution.ts', 'lib/turns.ts'],
   'main.ts': ['*'],
 };
 

@@ -106,8 +106,8 @@ test('a second Ctrl-C ends open streams in-band, with a record each, and exits w
   expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => 'draining'));
 });
 
-function startAndSignal(signal: NodeJS.Signals) {
-  const preload = join(import.meta.dir, 'signal-at-first-words.ts');
+function startAndSignal(signal: NodeJS.Signals, preloaded = 'signal-at-first-words.ts') {
+  const preload = join(import.meta.dir, preloaded);
   return startGateway({
     config: config(),
     environment: { BUN_OPTIONS: `--preload=${preload}`, TOLLGATE_TEST_SIGNAL: signal },
@@ -121,8 +121,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s at the first words ends the server
   expect(gateway.stderr()).toContain(signal);
 });
 
-test('SIGHUP at the first words reloads, and the server runs on', async () => {
-  const gateway = await startAndSignal('SIGHUP');
+test.each([
+  ['at the first words', 'signal-at-first-words.ts'],
+  ['during the start', 'signal-during-start.ts'],
+])('SIGHUP %s reloads, and the server runs on', async (_, preload) => {
+  const gateway = await startAndSignal('SIGHUP', preload);
   await eventually('the reload', () => (gateway.stderr().includes('the configuration was reloaded') ? true : null));
   expect(await gateway.stop()).toBe(0);
 });

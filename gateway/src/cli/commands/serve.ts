@@ -7,6 +7,7 @@ import { listenHost, listenPort } from '../../config/file/scalar-schema.ts';
 import { type ConfigWatch, watchConfig } from '../../config/file/watch-config.ts';
 import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { DISTRIBUTION } from '../../lib/package/distribution.ts';
+import { createTurns } from '../../lib/turns.ts';
 import { type Log, openLog, type ProcessLog } from '../../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
@@ -48,6 +49,12 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   }
   const output = openLog();
   const { log, lines } = output;
+  // Without a handler the signal ends the process: one that comes during the start is a reload after it.
+  let isHungUp = false;
+  let hangUp = () => {
+    isHungUp = true;
+  };
+  process.on('SIGHUP', () => hangUp());
   // Imported here, not above: it is most of the program, and no other command needs it.
   const [{ startApp }, { waitForDiskSpace }] = await Promise.all([
     import('../../app/app.ts'),
@@ -67,12 +74,9 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
     const { file } = app.deps.settings.config;
     if (file !== null && watches.length === 0) watches.push(watchConfig(file, () => void reload()));
   };
-  let isEmpty = loaded.isEmpty;
-  const reload = async () => {
-    isEmpty = await reloadConfig(app, source, log, isEmpty);
-    watchFile();
-  };
-  process.on('SIGHUP', () => void reload());
+  const reload = createReload(app, source, log, loaded.isEmpty, watchFile);
+  hangUp = () => void reload();
+  if (isHungUp) hangUp();
   environment.stdout(renderFirstWords(app, startMs));
   watchFile();
   await end;
@@ -84,11 +88,40 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
 }
 
 /**
+ * Returns a function that reloads the configuration. Reloads run one at a time and read the file in their turn, so that the
+ * last one ends with the newest file. `isEmpty`: whether the first configuration is of no file or of an empty one.
+ */
+export function createReload(
+  app: Reloadable,
+  source: ConfigSource,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+  isEmpty: boolean,
+  onEnd: () => void,
+): () => Promise<void> {
+  const inTurn = createTurns();
+  let isEmptyNow = isEmpty;
+  return () =>
+    inTurn(async () => {
+      isEmptyNow = await reloadConfig(app, source, log, isEmptyNow);
+      onEnd();
+    });
+}
+
+interface Reloadable extends Pick<App, 'reconfigure'> {
+  readonly deps: Pick<App['deps'], 'settings'>;
+}
+
+/**
  * An invalid configuration changes nothing, and neither does a file that is gone or empty: its content may be on its way,
  * or found no space on the disk. `isEmpty`: whether the running configuration is of no file or of an empty one; the same of
  * the one that runs now is returned.
  */
-async function reloadConfig(app: App, source: ConfigSource, log: Log, isEmpty: boolean): Promise<boolean> {
+async function reloadConfig(
+  app: Reloadable,
+  source: ConfigSource,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+  isEmpty: boolean,
+): Promise<boolean> {
   const loaded = loadConfig(source);
   const { config } = loaded;
   if (config === null) {
