@@ -147,6 +147,22 @@ describe('a batch from a file', () => {
     expect((await send('GET', 'batches')).json.data[0].status).toBe('completed');
   });
 
+  test('belongs to the end user that all its requests name, and their limits apply', async () => {
+    const of = (user: string, id: string) => lineOf(id, 'gpt-small', { user });
+    for (const [lines, end_user] of [
+      [[of('ann', 'a'), of('ann', 'b')], 'ann'],
+      [[of('ann', 'a'), of('bob', 'b'), of('ann', 'c')], null],
+    ] as const) {
+      const created = await begin(lines);
+      upstream.end(created.json.id, { status: 'completed', output: [answerOf('a', 10, 4)] });
+      expect(await settled(created)).toMatchObject({ end_user });
+    }
+    const words = ['limits', 'set', '--end-user', 'ann', '--budget-usd', '0.0001', '--budget-window', 'total'];
+    expect((await gateway.run(...words)).status).toBe(0);
+    const refused = await createOf(await upload([of('ann', 'a'), of('ann', 'b')]));
+    expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('the budget of this end user')]);
+  });
+
   test('gives no output before it is settled', async () => {
     const created = await begin();
     const { id } = created.json;

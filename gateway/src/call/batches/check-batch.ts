@@ -16,6 +16,7 @@ import type { Route, Target } from '../../routing/route.ts';
 import type { Identified } from '../call.ts';
 import { isMoneyBound } from '../money/hold-call.ts';
 import { mostOutputTokens, sentLimit } from '../money/limit-proofs.ts';
+import { redactKeys } from '../money/settle.ts';
 import { estimateInput } from '../money/usage-checks.ts';
 import { readRequiredTags } from '../request/choose-targets.ts';
 import { readCall } from '../request/read-body.ts';
@@ -46,6 +47,7 @@ export class BatchCheck {
   readonly #tags: readonly string[];
   readonly #models = new Map<string, BatchModel>();
   #first: RequestFacts | null = null;
+  #endUser: string | null = null;
   #requests = 0;
   #inputTokens = 0;
   #outputTokens = 0;
@@ -68,6 +70,11 @@ export class BatchCheck {
   get first(): RequestFacts {
     if (this.#first === null) throw new Error('the batch has no requests yet');
     return this.#first;
+  }
+
+  /** The end user that every request names, as the record has it; null: none, or not all the same. */
+  get endUser(): string | null {
+    return this.#endUser;
   }
 
   get requests(): number {
@@ -112,6 +119,9 @@ export class BatchCheck {
     const model = this.#modelOf(facts.model);
     const stored = facts.stored === undefined ? 0 : await this.#readStored(facts, model);
     const inputTokens = estimateInput(facts) + stored;
+    const endUser = redactKeys(facts.endUser);
+    if (this.#first === null) this.#endUser = endUser;
+    else if (this.#endUser !== endUser) this.#endUser = null;
     this.#first ??= facts;
     this.#requests += 1;
     this.#inputTokens += inputTokens;
@@ -132,16 +142,17 @@ export class BatchCheck {
   }
 
   /** The model's own maximum where money binds and the target is not known to honor limits: nothing can stop a batch. */
-  #mostOutput(facts: RequestFacts, { target, isBound }: BatchModel): number | null {
-    const limit = isBound ? sentLimit(facts, this.#protocol.name, target) : null;
+  #mostOutput(facts: RequestFacts, { route, target, isBound }: BatchModel): number | null {
+    const paysForUser = !isBound && facts.endUser !== null && this.#isBound(route, redactKeys(facts.endUser));
+    const limit = isBound || paysForUser ? sentLimit(facts, this.#protocol.name, target) : null;
     const isTrusted = limit === null || this.#call.deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
     return isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
   }
 
-  #isBound({ names }: Route): boolean {
+  #isBound({ names }: Route, endUser: string | null): boolean {
     const { principal, deps, atMs } = this.#call;
     const { account, keyId, workspaceId } = principal;
-    const subjects = { keyId, workspaceId, accountId: account.id, endUser: null, models: names };
+    const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: names };
     return isMoneyBound(principal, deps.billing.rules.bindingCapsOf(subjects, deps.billing.budgetZoneOf, atMs));
   }
 
@@ -177,7 +188,7 @@ export class BatchCheck {
       throw new CallFailure('unpriced', `the model ${JSON.stringify(name)} has no price; a batch needs one`);
     }
     const prices = listBatchPrices(first.target, list);
-    const model = { ...first, prices, isBound: this.#isBound(first.route) };
+    const model = { ...first, prices, isBound: this.#isBound(first.route, null) };
     this.#models.set(name, model);
     return model;
   }

@@ -192,11 +192,11 @@ async function holdBatch(
   const [price] = prices;
   if (first === undefined || price === undefined) throw new Error('a checked batch has requests');
   const { route, target } = first;
-  setFacts(call, outline, { ...check.first, model: route.model, endUser: null });
+  setFacts(call, outline, { ...check.first, model: route.model, endUser: check.endUser });
   setRoute(call, route, target);
   const names = [...new Set([...check.models.values()].flatMap((one) => one.route.names))];
   const { account, keyId, workspaceId } = principal;
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser: null, models: names };
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser: check.endUser, models: names };
   const binding = billing.rules
     .bindingCapsOf(subjects, billing.budgetZoneOf, arrivedMs)
     .map(({ caps, ...one }) => ({ ...one, caps: { ...caps, tokensPerMinute: null } }));
