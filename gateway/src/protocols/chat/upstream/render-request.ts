@@ -76,7 +76,7 @@ function renderOutputLimit(context: RenderContext): Draft {
 /** Stop sequences for upstream or, if it accepts none, for the gateway to apply. */
 function renderStop(context: RenderContext): { readonly sent: Draft; readonly stopTexts: readonly string[] } {
   const most = context.traits.chat.stopMax;
-  const { sent = [], searched } = splitStop(context.request.stop, (text) => most > 0 && text !== '');
+  const { sent = [], searched } = splitStop(context.request, (text) => most > 0 && text !== '');
   if (sent.length > most) {
     throw refuseMember(
       callerWord(context, 'stop'),

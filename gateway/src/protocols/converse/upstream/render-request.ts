@@ -43,7 +43,7 @@ export function renderRequest(
   const outputTokensMax = limit ?? traits.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK;
   const reasoning = renderReasoning(request, { outputTokensMax, lacksThinking, forcedTool: isForced }, context);
   const takesStop = !vendor.refuses.has('stopSequences');
-  const { sent, searched } = splitStop(request.stop, (text) => takesStop && isVisible(text));
+  const { sent, searched } = splitStop(request, (text) => takesStop && isVisible(text));
   const sampling = fitSampling(request, reasoning.thinks, context);
   const fields = { ...reasoning.fields, ...sampling.fields, ...chosen };
   dropOthers(request, notes);

@@ -37,7 +37,7 @@ export function renderRequest(
   const { system, contents } = renderConversation(request, form.instruction, context);
   dropVerbosity(request, 'Gemini', notes);
   dropForeign(request, notes);
-  const { sent, searched } = splitStop(request.stop, (text) => text !== '', STOP_MAX);
+  const { sent, searched } = splitStop(request, (text) => text !== '', STOP_MAX);
   requireWholeText(request, form, searched);
   const config = renderConfig(request, form, sent, context);
   const body: WritableJson = {

@@ -39,7 +39,7 @@ export function renderRequest(
   const around = { outputTokensMax: max_tokens, lacksThinking, forcedTool: isForced(choice) };
   const reasoning = renderReasoning(request, traits, around, notes);
   const system = form.instruction === null ? conversation.system : [...conversation.system, instruct(form.instruction)];
-  const { sent, searched } = splitStop(request.stop, isVisible);
+  const { sent, searched } = splitStop(request, isVisible);
   dropVerbosity(request, 'the messages format', notes);
   const body: WritableJson = {
     model: traits.model,

@@ -50,7 +50,7 @@ export function renderRequest(
     tools: { restored: context.restored, custom: new Set() },
     outputTool: null,
     extractsJson: false,
-    stopTexts: splitStop(request.stop, () => false).searched,
+    stopTexts: splitStop(request, () => false).searched,
   };
 }
 
