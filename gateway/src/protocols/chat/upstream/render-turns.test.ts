@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { startCpuClock } from '../../../../test/harness/cpu-clock.ts';
 import { type Part, textPart } from '../../../generation/part.ts';
 import { assistantTurn, requestOf, turn, userTurn } from '../../../generation/testing/request-of.ts';
+import { packHostData } from '../../host-data.ts';
 import { withChatTraits } from '../../testing/capable-upstream.ts';
 import { callOf, messagesOf, refusalOf, render, resultOf } from '../testing/chat-request.ts';
 
@@ -261,3 +262,16 @@ test.each([false, true])(
   },
   60_000,
 );
+
+test('the details of 40,000 calls of one message are joined in linear time', () => {
+  const call = (index: number) => {
+    const message = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', id: `c${index}` }] };
+    return { ...callOf(`c${index}`), host_data: packHostData({ call: null, message }) };
+  };
+  const ids = Array.from({ length: 40_000 }, (_, index) => index);
+  const turns = [ask, assistantTurn(...ids.map(call)), userTurn(...ids.map((id) => resultOf(`c${id}`)))];
+  const elapsed = startCpuClock();
+  const details = messagesOf(turns)[1].reasoning_details;
+  expect(details.map(({ id }: { id: string }) => id)).toEqual(ids.map((id) => `c${id}`));
+  expect(elapsed()).toBeLessThan(2_500);
+}, 60_000);

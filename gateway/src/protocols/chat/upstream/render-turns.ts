@@ -5,6 +5,7 @@
  */
 import type { DocumentPart, MediaPart, Part, ToolCallPart, ToolResultPart } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
+import type { WritableJson } from '../../../wire/json-writer.ts';
 import { unpackHostData } from '../../host-data.ts';
 import {
   refuseMedia,
@@ -178,7 +179,8 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
   const { chat } = context.traits;
   const spoken: Draft[] = [];
   const calls: Draft[] = [];
-  let data: Draft = {};
+  const data: Draft = {};
+  const details: WritableJson[] = [];
   const thoughts: string[] = [];
   const refusals: string[] = [];
   // The substitute text for another format's part gets its own line.
@@ -196,7 +198,7 @@ function renderAssistant(turn: Turn, context: RenderContext): Draft {
         break;
       case 'tool_call':
         calls.push(renderCall(part, context));
-        data = joinData(data, part);
+        addData(data, details, part);
         break;
       case 'reasoning':
         if (!part.redacted && part.text !== '') thoughts.push(part.text);
@@ -246,13 +248,14 @@ function renderCall(call: ToolCallPart, context: RenderContext): Draft {
   return { id, type: 'function', function: called, ...data };
 }
 
-/** Merges the provider data of the message; concatenates the details of joined messages. */
-function joinData(before: Draft, { host_data }: ToolCallPart): Draft {
-  const data = unpackHostData(host_data)?.message as Draft | null | undefined;
-  if (data === null || data === undefined) return before;
-  const [earlier, later] = [before.reasoning_details, data.reasoning_details];
-  const details = Array.isArray(earlier) && Array.isArray(later) ? { reasoning_details: [...earlier, ...later] } : {};
-  return { ...before, ...data, ...details };
+/** Adds the provider data of a call's message to `data`; appends its details to `details`, those of joined messages. */
+function addData(data: Draft, details: WritableJson[], { host_data }: ToolCallPart): void {
+  const added = unpackHostData(host_data)?.message as Draft | null | undefined;
+  if (added === null || added === undefined) return;
+  Object.assign(data, added);
+  if (!Array.isArray(added.reasoning_details)) return;
+  for (const detail of added.reasoning_details) details.push(detail);
+  data.reasoning_details = details;
 }
 
 function misplaced(part: Part, path: string) {
