@@ -1,8 +1,9 @@
 /** Tests the facts of answers that are too long to be parsed whole. */
 import { describe, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
 import { audioUpstream } from '../../protocols/audio/upstream/upstream-protocol.ts';
 import { UPSTREAM_PROTOCOLS } from '../../protocols/registry.ts';
-import { readAnswerBody } from './collect-answer.ts';
+import { AnswerCollector, type CollectedAnswer, readAnswerBody } from './collect-answer.ts';
 
 test('a long transcription has its text and its duration', async () => {
   const text = 'x'.repeat(100_000);
@@ -74,5 +75,50 @@ describe('an answer of more than 1 MiB has the facts of a short one', () => {
     expect(kind).toBe('answer');
     // Of content, only its size is counted.
     expect({ ...facts, outputBytes: 0 }).toEqual({ ...whole.facts, outputBytes: 0 });
+  });
+});
+
+describe('a compressed answer', () => {
+  const LIMITS = { errorBodyBytesMax: 1_000, responseBytesMax: 5_000 };
+  const collect = (status: number, coding: string, body: Buffer) =>
+    new Promise<CollectedAnswer | string>((resolve) => {
+      const headers = [
+        ['content-encoding', coding],
+        ['retry-after', '7'],
+      ] as const;
+      const collector = new AnswerCollector(LIMITS, {
+        onEnough() {},
+        onAnswer: resolve,
+        onAnswerFailed: ({ kind }) => resolve(kind),
+      });
+      collector.onHead({ status, headers, framing: 'chunked', lengthBytes: 0, keepAlive: true });
+      collector.onBody(body);
+      collector.onEnd();
+    });
+
+  test.each([
+    ['in an unknown coding', 'zstd', Buffer.from('{}')],
+    ['that is not the coding it names', 'gzip', Buffer.from('{"error":{}}')],
+    ['that is cut short', 'gzip', gzipSync('{"error":{}}').subarray(0, -4)],
+    ['larger than an error may be', 'gzip', gzipSync(Buffer.alloc(1_001))],
+    ['larger than an error may be, compressed', 'gzip', Buffer.alloc(1_001)],
+  ])('of an error %s leaves its status and headers', async (_, coding, body) => {
+    expect(await collect(429, coding, body)).toMatchObject({
+      head: { status: 429, headers: expect.arrayContaining([['retry-after', '7']]) },
+      body: Buffer.alloc(0),
+      cut: true,
+    });
+  });
+
+  test('of an error is decoded', async () => {
+    const answer = await collect(400, 'gzip', gzipSync('{"error":{}}'));
+    expect(answer).toMatchObject({ body: Buffer.from('{"error":{}}'), cut: false });
+  });
+
+  test.each([
+    ['zstd', Buffer.from('{}')],
+    ['gzip', gzipSync(Buffer.alloc(5_001))],
+  ])('in %s that cannot be decoded is malformed', async (coding, body) => {
+    expect(await collect(200, coding, body)).toBe('upstream_malformed');
   });
 });

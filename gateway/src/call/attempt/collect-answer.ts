@@ -52,7 +52,7 @@ export function answerLimits({ protocol, settings, target }: AnsweredCall): Answ
   return found;
 }
 
-/** A complete answer. `cut`: an error body exceeded the limit; `body` is its beginning. */
+/** A complete answer. `cut`: an error body exceeded the limit, or cannot be decoded; `body` is its beginning, if any. */
 export interface CollectedAnswer {
   readonly head: ResponseHead;
   readonly body: Buffer;
@@ -127,13 +127,19 @@ export class AnswerCollector implements ExchangeListener {
     const [first] = this.#chunks;
     const body = this.#chunks.length === 1 && first !== undefined ? asBuffer(first) : Buffer.concat(this.#chunks);
     const coding = codingOf(head);
-    if (coding === 'identity' || cut) {
+    const isError = head.status !== 200;
+    if (coding === 'identity') {
       this.#listener.onAnswer({ head, body, cut });
       return;
     }
-    decode(coding, head, body, this.#limits.responseBytesMax).then(
-      (answer) => this.#listener.onAnswer(answer),
-      (failure: CallFailure) => this.#listener.onAnswerFailed(failure),
+    const { errorBodyBytesMax, responseBytesMax } = this.#limits;
+    decode(coding, body, isError ? errorBodyBytesMax : responseBytesMax).then(
+      (decoded) => this.#listener.onAnswer({ head, body: decoded, cut }),
+      (failure: CallFailure) => {
+        // An error is judged by its status and headers.
+        if (isError) this.#listener.onAnswer({ head, body: Buffer.alloc(0), cut: true });
+        else this.#listener.onAnswerFailed(failure);
+      },
     );
   }
 }
@@ -160,13 +166,13 @@ const DECODERS = new Map([
 ]);
 
 /** The gateway requests no content coding; a host that compresses anyway is decoded, within the same limit. */
-async function decode(coding: string, head: ResponseHead, body: Buffer, bytesMax: number): Promise<CollectedAnswer> {
+async function decode(coding: string, body: Buffer, bytesMax: number): Promise<Buffer> {
   const decoder = DECODERS.get(coding);
   if (decoder === undefined) {
     throw new CallFailure('upstream_malformed', 'the model provider answered in an unknown content-encoding');
   }
   try {
-    return { head, body: await decoder(body, { maxOutputLength: bytesMax }), cut: false };
+    return await decoder(body, { maxOutputLength: bytesMax });
   } catch (cause) {
     throw new CallFailure('upstream_malformed', 'the compressed answer of the model provider cannot be read', {
       cause,
