@@ -189,11 +189,13 @@ export class OutputItems {
     this.#open = null;
     const takesJson = open.form.filled !== undefined || open.form.member === 'arguments';
     const isBare = takesJson && open.text.trim() === '';
-    const text = isBare ? '{}' : open.text;
+    const text = isBare ? `${open.text}{}` : open.text;
     const isWhole = !isCut && (!takesJson || parseObject(text) !== null);
     const { part, events } = open.form;
     const whole = { [open.form.member]: text, ...logprobsOf(open) };
     let records = started + open.citations.map((citation) => this.#annotate(open, citation)).join('');
+    // The pieces of arguments that are white space alone were sent: together, they must be the whole.
+    if (events !== null && isBare && open.text !== '') records += this.#event(open, `${events}.delta`, { delta: '{}' });
     if (events !== null && (part === null || open.hasPart)) records += this.#event(open, `${events}.done`, whole);
     if (part !== null && open.hasPart)
       records += this.#event(open, `${part.events}.done`, { part: partOf(open, text) });

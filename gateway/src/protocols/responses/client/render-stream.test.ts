@@ -149,6 +149,13 @@ describe('a stream', () => {
     expect(outputOf([START, opening, piece, ending, ...second, { ...data, part: 0 }, ...rest])).toHaveLength(2);
   });
 
+  test('arguments of white space alone are an empty object, as their pieces are', () => {
+    const call = part(0, called('c0'), ' \n');
+    const { text, response } = render([START, ...call, finish('tool_calls'), ...END]);
+    expect(violationOf(text)).toBeNull();
+    expect(response.output).toMatchObject([{ type: 'function_call', arguments: ' \n{}', status: 'completed' }]);
+  });
+
   test('has the summary of a conversation as a compaction', () => {
     const summary = part(0, { kind: 'opaque', part: summaryPart('We met.') });
     const { text, response } = render([START, ...summary, finish('stop'), ...END]);
