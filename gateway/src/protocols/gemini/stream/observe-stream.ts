@@ -29,8 +29,8 @@ export class GeminiStreamObserver implements StreamObserver {
   readonly #grammar = new GeminiGrammar();
   readonly #seen = new Set<unknown>();
   readonly #done = new Set<unknown>();
-  /** The bytes that wait; null: none. */
-  #held: Buffer | null = null;
+  /** The bytes that wait. */
+  #held: Buffer[] = [];
   #isBlocked = false;
   #finishWord: string | null = null;
   #model: string | null = null;
@@ -68,7 +68,7 @@ export class GeminiStreamObserver implements StreamObserver {
   /** The stream is complete if every candidate had its finish reason, or the prompt was blocked. */
   endOfBytes(): Buffer | null {
     const isWhole = this.#isBlocked || (this.#done.size > 0 && this.#done.size === this.#seen.size);
-    return isWhole ? (this.#held ?? NOTHING) : null;
+    return isWhole ? Buffer.concat(this.#held) : null;
   }
 
   observe(record: StreamRecord): RecordVerdict {
@@ -86,19 +86,17 @@ export class GeminiStreamObserver implements StreamObserver {
 
   /** Holds a record back that may be the last one; one that waits goes before the next. */
   #pass(record: StreamRecord, isHeld: boolean): RecordVerdict {
-    const before = this.#held;
-    if (before === null && !isHeld) return 'pass';
+    if (this.#held.length === 0 && !isHeld) return 'pass';
     const raw = Buffer.from(rawBytes(record));
     const isCut = raw.at(-1) === CR;
     const begins = raw[0] === LF;
     if (!isHeld) {
-      this.#held = null;
-      this.replacement = Buffer.concat([before ?? NOTHING, begins ? raw.subarray(1) : raw]);
+      this.replacement = Buffer.concat([...this.#held, begins ? raw.subarray(1) : raw]);
+      this.#held = [];
       return 'replace';
     }
     // The line feed of a CR LF that was split between two reads belongs to the record before it, as in call/stream/record-bytes.ts.
-    const whole = Buffer.concat([begins ? raw.subarray(1) : raw, isCut && raw.includes('\r\n') ? LINE_FEED : NOTHING]);
-    this.#held = Buffer.concat([before ?? NOTHING, whole]);
+    this.#held.push(begins ? raw.subarray(1) : raw, isCut && raw.includes('\r\n') ? LINE_FEED : NOTHING);
     return 'withhold';
   }
 
