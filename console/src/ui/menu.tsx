@@ -121,7 +121,7 @@ export function MenuItem({ onSelect, danger = false, disabled = false, icon, asi
       disabled={disabled}
       onClick={onSelect}
       className={classNames(
-        'flex h-8 w-full items-center gap-2 rounded-sm px-2 text-left outline-none hover:bg-hover focus:bg-hover disabled:text-ink-3',
+        'flex h-8 w-full items-center gap-2 rounded-sm px-2 text-left outline-offset-[-2px] hover:bg-hover focus:bg-hover disabled:text-ink-3',
         danger && 'text-red',
       )}
     >

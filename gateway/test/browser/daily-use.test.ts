@@ -130,6 +130,28 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await page.emulateMedia({ forcedColors: 'none' });
   });
 
+  test('with forced colors budgets, bars of days and the focused item of a menu stay visible', async () => {
+    await page.emulateMedia({ forcedColors: 'active' });
+    const styleOf = (selector: string, member: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${member}`);
+    await open(`/app/keys/${seeded.names.key}`);
+    await page.getByRole('meter').first().waitFor();
+    expect(await styleOf('[role="meter"]', 'outlineStyle')).toBe('solid');
+    expect(await styleOf('[aria-label="Cost per day"] .bg-accent', 'forcedColorAdjust')).toBe('none');
+    await open('/app?range=30d');
+    await page.locator('main span.bg-accent').first().waitFor();
+    expect(await styleOf('main span.bg-accent', 'forcedColorAdjust')).toBe('none');
+    await open('/app/keys');
+    await page.getByRole('button', { name: 'Actions for billing-api' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[role="menuitem"]:focus').waitFor();
+    expect(await styleOf('[role="menuitem"]:focus', 'outlineStyle')).toBe('solid');
+    await page.keyboard.press('Control+k');
+    await page.locator('[role="option"][data-selected="true"]').waitFor();
+    expect(await styleOf('[role="option"][data-selected="true"]', 'outlineStyle')).toBe('solid');
+    await page.emulateMedia({ forcedColors: 'none' });
+  });
+
   test('the counters over the live tail count new requests', async () => {
     await open('/app/logs?live=1');
     const counter = page.getByText(/^\d[\d,]* requests?$/).first();
