@@ -13,6 +13,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useCallback, useRef } from 'react';
 import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, type Ask, ask } from './api.ts';
 
@@ -79,13 +80,36 @@ export function knownReply<Route extends ReadingRoute>(route: Route, given: Ask<
   });
 }
 
-/** A mutation. Afterwards, every reply whose route is in `touches` is refetched. */
+/** Longer than a double-click takes. */
+const DOUBLE_MS = 700;
+
+/**
+ * A mutation. Afterwards, every reply whose route is in `touches` is refetched. The second `mutate` of a double-click
+ * is ignored, as it asks for the same: it may come before the button is drawn busy.
+ */
 export function useAction<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();
-  return useMutation<Reply<Route>, ApiError, Ask<Route>>({
+  const begun = useRef<{ readonly given: string; readonly atMs: number } | null>(null);
+  const { mutate, ...rest } = useMutation<Reply<Route>, ApiError, Ask<Route>>({
     mutationFn: (given) => ask(route, given),
     onSuccess: () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] }))),
+    onSettled: () => {
+      // Once the result is drawn.
+      setTimeout(() => {
+        begun.current = null;
+      });
+    },
   });
+  const mutateOnce = useCallback<typeof mutate>(
+    (variables, callbacks) => {
+      const [given, atMs] = [JSON.stringify(variables), performance.now()];
+      if (begun.current?.given === given && atMs - begun.current.atMs < DOUBLE_MS) return;
+      begun.current = { given, atMs };
+      mutate(variables, callbacks);
+    },
+    [mutate],
+  );
+  return { ...rest, mutate: mutateOnce };
 }
 
 type Paged = {

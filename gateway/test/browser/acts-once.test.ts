@@ -1,0 +1,69 @@
+/** Tests that a double press on a button acts once. */
+import { beforeEach, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { must, type Person } from '../console-api/api-visitor.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage, untilSettled } from './console-pages.ts';
+import { openOwnConsole } from './open-console.ts';
+import { choose, press } from './press.ts';
+
+let gateway: RunningGateway;
+let owner: Person;
+let page: Page;
+const acts: string[] = [];
+
+openOwnConsole((opened) => {
+  ({ gateway, owner, page } = opened);
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') acts.push(new URL(request.url()).pathname.split('/').at(-1) ?? '');
+  });
+});
+
+/** Two presses before the page can be drawn, as on a slow computer. */
+const pressTwice = (name: string) =>
+  page
+    .getByRole('dialog')
+    .getByRole('button', { name, exact: true })
+    .evaluate((button: { click(): void }) => {
+      button.click();
+      button.click();
+    });
+
+describe.skipIf(!HAS_BROWSER)('a double press (needs Chromium for Linux on x64)', () => {
+  beforeEach(() => void acts.splice(0));
+
+  test('creates one key', async () => {
+    await openPage(page, `${gateway.url}/app/keys?action=create`);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('pressed twice');
+    await press(dialog, /^Coding agent/);
+    await untilSettled(page, () => pressTwice('Create key'));
+    await page.getByRole('dialog', { name: 'API key pressed twice created' }).waitFor();
+    expect(acts).toEqual(['keys']);
+  });
+
+  test('rotates a key once, so that its old secret stays valid', async () => {
+    await createKey(gateway, { name: 'rotated' });
+    await openPage(page, `${gateway.url}/app/keys`);
+    await choose(page, 'Actions for rotated', 'Rotate…');
+    await untilSettled(page, () => pressTwice('Rotate key'));
+    await page.getByRole('dialog', { name: 'New secret for rotated' }).waitFor();
+    expect(acts).toEqual(['rotate']);
+  });
+
+  test('revokes a key once, and another press after a failure acts again', async () => {
+    const { id } = await createKey(gateway, { name: 'revoked' });
+    await openPage(page, `${gateway.url}/app/keys`);
+    await choose(page, 'Actions for revoked', 'Revoke…');
+    await page.route('**/revoke', (route) => route.abort(), { times: 1 });
+    await untilSettled(page, () => pressTwice('Revoke key'));
+    await page.getByText('Can’t reach the gateway.').waitFor();
+    await press(page.getByRole('dialog'), 'Revoke key');
+    await page.getByText('Revoked revoked.').waitFor();
+    expect(acts).toEqual(['revoke', 'revoke']);
+    const { keys } = await must(owner.ask('GET /accounts/default/keys'));
+    expect(keys.find((key: { id: string }) => key.id === id).status).toBe('revoked');
+  });
+});
