@@ -18,10 +18,13 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'fixed -left-[9999px] top-0';
-  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  const { activeElement } = document;
+  // In the dialog on top, which makes everything else inert.
+  ([...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body).append(area);
   area.select();
   const copied = document.execCommand('copy');
   area.remove();
+  if (activeElement instanceof HTMLElement) activeElement.focus({ preventScroll: true });
   return copied;
 }
 

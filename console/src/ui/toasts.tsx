@@ -1,6 +1,6 @@
 /** Shows toasts at the edge of the window: what was done, with undo. They stay while hovered or focused. */
 import { X } from 'lucide-react';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 
@@ -43,11 +43,20 @@ function subscribe(listener: () => void): () => void {
 /** Rendered once, in the shell. */
 export function Toasts() {
   const messages = useSyncExternalStore(subscribe, () => shown);
+  const ref = useRef<HTMLElement>(null);
+  // A popover, and shown again, because an open dialog covers what is not above it in the browser's top layer.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each message
+  useLayoutEffect(() => {
+    ref.current?.hidePopover();
+    ref.current?.showPopover();
+  }, [messages]);
   return (
     <section
+      ref={ref}
+      popover="manual"
       aria-label="Notifications"
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2"
+      className="pointer-events-none fixed inset-auto right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2 overflow-visible bg-transparent text-ink"
     >
       {messages.map((message) => (
         <ToastCard key={message.id} message={message} />
