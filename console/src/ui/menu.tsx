@@ -62,7 +62,11 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
         aria-labelledby={`${id}-trigger`}
         style={place}
         onToggle={(event) => onToggle(event.newState === 'open')}
-        onKeyDown={walkItems}
+        onKeyDown={(event) => {
+          // Its button gets the focus, from which Tab goes on.
+          if (event.key === 'Tab') ref.current?.hidePopover();
+          else walkItems(event);
+        }}
         onClick={(event) => {
           if (event.target instanceof Element && event.target.closest('[role="menuitem"]') !== null)
             ref.current?.hidePopover();

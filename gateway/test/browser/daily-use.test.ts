@@ -152,6 +152,18 @@ describe.skipIf(!HAS_BROWSER)('daily use (needs Chromium for Linux on x64)', () 
     await page.emulateMedia({ forcedColors: 'none' });
   });
 
+  test('Tab closes a menu and goes on from its button', async () => {
+    await open('/app/keys');
+    const trigger = page.getByRole('button', { name: 'Actions for billing-api' });
+    await trigger.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[role="menuitem"]:focus').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.getByRole('menu').count()).toBe(0);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Actions for billing-api');
+  });
+
   test('the counters over the live tail count new requests', async () => {
     await open('/app/logs?live=1');
     const counter = page.getByText(/^\d[\d,]* requests?$/).first();
