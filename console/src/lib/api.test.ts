@@ -29,6 +29,14 @@ test('a reply that is cut off is an error of the API that names its risk for a c
   expect(String(changed)).toContain('may have been saved');
 });
 
+test('a reply that never came is an error that names its risk for a change only', async () => {
+  fetching.mockImplementation(
+    Object.assign(() => Promise.reject(new TypeError('Failed to fetch')), { preconnect: () => undefined }),
+  );
+  expect(String(await failure(ask('GET /session', {})))).not.toContain('may have been saved');
+  expect(String(await failure(ask('POST /sign-out', {})))).toContain('may have been saved');
+});
+
 test('a read that the page no longer needs stays cancelled', async () => {
   const leaving = new AbortController();
   replyWith(cutOff());

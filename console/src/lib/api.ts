@@ -80,11 +80,17 @@ export async function ask<Route extends ConsoleRoute>(
     signal: signal ?? null,
   }).catch((cause: unknown) => {
     if (signal?.aborted === true) throw cause;
-    throw new ApiError(0, 'unreachable', 'Can’t reach the gateway. Check that it’s running.', null, null);
+    throw new ApiError(
+      0,
+      'unreachable',
+      unsure(route, 'Can’t reach the gateway. Check that it’s running.'),
+      null,
+      null,
+    );
   });
   const text = await response.text().catch((cause: unknown) => {
     if (signal?.aborted === true) throw cause;
-    throw new ApiError(0, 'unreachable', cutOff(method), null, null);
+    throw new ApiError(0, 'unreachable', unsure(route, 'The gateway’s reply was cut off.'), null, null);
   });
   const reply = parseJson(text);
   if (response.ok && reply !== undefined) return reply as Reply<Route>;
@@ -92,9 +98,8 @@ export async function ask<Route extends ConsoleRoute>(
 }
 
 /** The gateway may have carried out what it could not report. */
-function cutOff(method: string): string {
-  const what = 'The gateway’s reply was cut off.';
-  return method === 'GET' ? what : `${what} Your change may have been saved: check before you repeat it.`;
+function unsure(route: ConsoleRoute, what: string): string {
+  return /^GET|sign-in/.test(route) ? what : `${what} Your change may have been saved: check before you repeat it.`;
 }
 
 function failureOf(status: number, reply: unknown): ApiError {

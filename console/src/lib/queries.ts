@@ -90,9 +90,14 @@ const DOUBLE_MS = 700;
 export function useAction<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();
   const begun = useRef<{ readonly given: string; readonly atMs: number } | null>(null);
+  const refetch = () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] })));
   const { mutate, ...rest } = useMutation<Reply<Route>, ApiError, Ask<Route>>({
     mutationFn: (given) => ask(route, given),
-    onSuccess: () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] }))),
+    onSuccess: refetch,
+    onError: ({ status }) => {
+      // It may have been carried out although its reply was lost.
+      if (status === 0 || status >= 500) void refetch();
+    },
     onSettled: () => {
       // Once the result is drawn.
       setTimeout(() => {

@@ -66,4 +66,22 @@ describe.skipIf(!HAS_BROWSER)('a double press (needs Chromium for Linux on x64)'
     const { keys } = await must(owner.ask('GET /accounts/default/keys'));
     expect(keys.find((key: { id: string }) => key.id === id).status).toBe('revoked');
   });
+
+  test('is not needed after a lost reply: the page shows what was carried out', async () => {
+    await createKey(gateway, { name: 'lost' });
+    await openPage(page, `${gateway.url}/app/keys`);
+    await choose(page, 'Actions for lost', 'Rotate…');
+    const dialog = page.getByRole('dialog');
+    await page.route(
+      '**/rotate',
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await press(dialog, 'Rotate key');
+    await dialog.getByText('Your change may have been saved: check before you repeat it.').waitFor();
+    await dialog.getByText('A previous rotation is in progress.').waitFor();
+  });
 });

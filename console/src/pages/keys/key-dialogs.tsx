@@ -117,6 +117,9 @@ interface RotateKeyProps {
 function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProps) {
   const [grace, setGrace] = useState<Grace>('24h');
   const rotate = useAction('POST /accounts/{account}/keys/{key}/rotate', KEY_READS);
+  // Read again: a rotation whose reply was lost is in progress too.
+  const { data } = useReply('GET /accounts/{account}/keys/{key}', { path: { account, key: apiKey.id } });
+  const { last4, rotation } = data?.key ?? apiKey;
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}
@@ -142,7 +145,7 @@ function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProps) {
     >
       <div className="flex flex-col gap-3 text-read">
         <div className="flex flex-wrap items-center gap-3">
-          <span aria-hidden="true">Old secret …{apiKey.last4} expires</span>
+          <span aria-hidden="true">Old secret …{last4} expires</span>
           <Segmented label="Old secret expires" value={grace} choices={GRACES} onChoose={setGrace} />
         </div>
         <p>
@@ -150,10 +153,10 @@ function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProps) {
             ? 'Clients that still use the old secret are rejected with status 401 immediately.'
             : 'Until then both secrets work, and the key’s page shows whether the old one is still used.'}
         </p>
-        {apiKey.rotation !== null && (
+        {rotation !== null && (
           <p className="text-amber">
             A previous rotation is in progress. Its old secret
-            {apiKey.rotation.old_last4 === null ? '' : ` …${apiKey.rotation.old_last4}`} expires when you rotate again.
+            {rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} expires when you rotate again.
           </p>
         )}
         {rotate.error !== null && <ErrorNote error={rotate.error} />}
