@@ -1,4 +1,4 @@
-/** Tests that a double press on a button acts once. */
+/** Tests that a double press on a button acts once, and how the page goes on after a lost or failed reply. */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { must, type Person } from '../console-api/api-visitor.ts';
@@ -66,7 +66,9 @@ describe.skipIf(!HAS_BROWSER)('a double press (needs Chromium for Linux on x64)'
     const { keys } = await must(owner.ask('GET /accounts/default/keys'));
     expect(keys.find((key: { id: string }) => key.id === id).status).toBe('revoked');
   });
+});
 
+describe.skipIf(!HAS_BROWSER)('a retry (needs Chromium for Linux on x64)', () => {
   test('is not needed after a lost reply: the page shows what was carried out', async () => {
     await createKey(gateway, { name: 'lost' });
     await openPage(page, `${gateway.url}/app/keys`);
@@ -83,5 +85,23 @@ describe.skipIf(!HAS_BROWSER)('a double press (needs Chromium for Linux on x64)'
     await press(dialog, 'Rotate key');
     await dialog.getByText('Your change may have been saved: check before you repeat it.').waitFor();
     await dialog.getByText('A previous rotation is in progress.').waitFor();
+  });
+
+  test('is offered where the models of a new key or its access could not be loaded', async () => {
+    const fail = (address: string) => page.route(address, (route) => route.fulfill({ status: 500 }), { times: 1 });
+    const { id } = await createKey(gateway, { name: 'unlucky' });
+    await openPage(page, `${gateway.url}/app/keys/${id}`);
+    await page.getByLabel('Model', { exact: true }).fill('demo');
+    await fail('**/may-call?*');
+    await press(page, 'Check');
+    await press(page, 'Retry');
+    await page.getByText('This key can use demo').waitFor();
+    await openPage(page, `${gateway.url}/app/keys`);
+    await choose(page, 'Actions for unlucky', 'Rotate…');
+    await fail('**/model-matches?*');
+    await press(page.getByRole('dialog'), 'Rotate key');
+    const dialog = page.getByRole('dialog', { name: 'New secret for unlucky' });
+    await press(dialog, 'Retry');
+    await dialog.getByLabel('Model in snippets').waitFor();
   });
 });

@@ -72,7 +72,7 @@ export function ModelAccess({ account, apiKey }: { readonly account: string; rea
       </form>
       {entered !== null && (
         <div role="status" className="flex flex-col gap-2 border-t border-line pt-3">
-          {answer.error !== null && <ErrorNote error={answer.error} />}
+          {answer.error !== null && <ErrorNote error={answer.error} onRetry={() => void answer.refetch()} />}
           {answer.data === undefined && answer.error === null && <SkeletonLine width={60} />}
           {answer.data !== undefined && (
             <>

@@ -8,6 +8,7 @@ import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import type { Key } from './key.ts';
 import { TestKey } from './try-key.tsx';
@@ -57,6 +58,7 @@ export function RevealKey({ account, of, apiKey, secret, onClose }: RevealKeyPro
         )}
         {apiKey.scopes.includes('inference') && (
           <>
+            {matches.error !== null && <ErrorNote error={matches.error} onRetry={() => void matches.refetch()} />}
             {models.length > 0 ? (
               <SelectField label="Model in snippets" value={model} onChange={({ target }) => setChosen(target.value)}>
                 {models.map((one) => (
