@@ -85,11 +85,11 @@ const DOUBLE_MS = 700;
 
 /**
  * A mutation. Afterwards, every reply whose route is in `touches` is refetched. The second `mutate` of a double-click
- * is ignored, as it asks for the same: it may come before the button is drawn busy.
+ * is ignored: it may come before the button is drawn busy.
  */
 export function useAction<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
   const client = useQueryClient();
-  const begun = useRef<{ readonly given: string; readonly atMs: number } | null>(null);
+  const begun = useRef<{ readonly path: string; readonly atMs: number } | null>(null);
   const refetch = () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] })));
   const { mutate, ...rest } = useMutation<Reply<Route>, ApiError, Ask<Route>>({
     mutationFn: (given) => ask(route, given),
@@ -106,11 +106,12 @@ export function useAction<Route extends ConsoleRoute>(route: Route, touches: rea
     },
   });
   const mutateOnce = useCallback<typeof mutate>(
-    (variables, callbacks) => {
-      const [given, atMs] = [JSON.stringify(variables), performance.now()];
-      if (begun.current?.given === given && atMs - begun.current.atMs < DOUBLE_MS) return;
-      begun.current = { given, atMs };
-      mutate(variables, callbacks);
+    (...given) => {
+      // Not the whole of it: a body may have a time that was just now.
+      const [path, atMs] = [JSON.stringify(given[0]?.path ?? null), performance.now()];
+      if (begun.current?.path === path && atMs - begun.current.atMs < DOUBLE_MS) return;
+      begun.current = { path, atMs };
+      mutate(...given);
     },
     [mutate],
   );
