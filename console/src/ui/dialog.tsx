@@ -27,6 +27,8 @@ interface LayerProps {
   readonly onClose: () => void;
   /** False: only its own buttons close it, to protect content that would be lost. */
   readonly closable?: boolean;
+  /** True: it does not close yet, because what comes back, such as a secret, is shown only here. */
+  readonly busy?: boolean;
   /** Buttons at the bottom. */
   readonly footer?: ReactNode;
   readonly children: ReactNode;
@@ -64,6 +66,7 @@ function Layer({
   lead,
   onClose,
   closable = true,
+  busy = false,
   footer,
   children,
   className,
@@ -75,7 +78,7 @@ function Layer({
   useEffect(() => () => release.current?.(), []);
   const [asks, setAsks] = useState(false);
   const leave = () => {
-    if (!closable) return;
+    if (!closable || busy) return;
     if (isFilled.current) setAsks(true);
     else onClose();
   };
@@ -89,20 +92,17 @@ function Layer({
   };
   useModal(ref);
   useEffect(() => {
-    if (closable) return;
+    if (closable && !busy) return;
     // Browsers let `cancel` refuse only the first Escape; the second would close the dialog. Listens on the document
     // because a button that was just disabled leaves the focus outside.
     const refuse = (event: KeyboardEvent) => {
       if (event.key === 'Escape') event.preventDefault();
     };
     document.addEventListener('keydown', refuse, true);
-    // Back, a link or closing the window would lose the content too.
-    const release = holdPage();
-    return () => {
-      document.removeEventListener('keydown', refuse, true);
-      release();
-    };
-  }, [closable]);
+    return () => document.removeEventListener('keydown', refuse, true);
+  }, [closable, busy]);
+  // Back, a link or closing the window would lose the content too.
+  useEffect(() => (closable ? undefined : holdPage()), [closable]);
   return (
     <>
       <dialog
@@ -232,10 +232,13 @@ export function Confirm({ title, children, submitLabel, busy, error, onAction, o
   return (
     <Dialog
       title={title}
+      busy={busy}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="danger" busy={busy} onClick={onAction}>
             {submitLabel}
           </Button>

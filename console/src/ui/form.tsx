@@ -89,11 +89,14 @@ export function FormDialog({
       title={title}
       lead={lead}
       wide={wide}
+      busy={busy}
       onClose={onClose}
       footer={
         <>
           {extra}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" form={id} kind={kind} busy={busy}>
             {submitLabel}
           </Button>

@@ -1,4 +1,4 @@
-/** Tests that a double press on a button acts once, and how the page goes on after a lost or failed reply. */
+/** Tests that a double press on a button acts once, that its dialog waits, and how the page goes on after a lost or failed reply. */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { must, type Person } from '../console-api/api-visitor.ts';
@@ -41,6 +41,38 @@ describe.skipIf(!HAS_BROWSER)('a double press (needs Chromium for Linux on x64)'
     await press(dialog, /^Coding agent/);
     await untilSettled(page, () => pressTwice('Create key'));
     await page.getByRole('dialog', { name: 'API key pressed twice created' }).waitFor();
+    expect(acts).toEqual(['keys']);
+  });
+
+  test('and closing meanwhile do not hide the secret of a new key', async () => {
+    await openPage(page, `${gateway.url}/app/keys?action=create`);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('slow');
+    await press(dialog, /^Coding agent/);
+    const came = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await page.route(
+      '**/keys',
+      async (route) => {
+        came.resolve();
+        await answer.promise;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await pressTwice('Create key');
+    await came.promise;
+    // Nor is one asked whether to discard what is on its way.
+    for (const close of [
+      () => page.keyboard.press('Escape'),
+      () => dialog.getByRole('button', { name: 'Close', exact: true }).click({ force: true }),
+      () => dialog.getByRole('button', { name: 'Cancel', exact: true }).click({ force: true }),
+    ]) {
+      await close();
+      expect(await page.getByRole('dialog').count()).toBe(1);
+    }
+    answer.resolve();
+    await page.getByRole('dialog', { name: 'API key slow created' }).waitFor();
     expect(acts).toEqual(['keys']);
   });
 

@@ -60,10 +60,13 @@ export function CreateKey({ account, workspaces, like, onCreated, onClose }: Cre
       title={like === null ? 'Create API key' : `Duplicate ${like.name}`}
       lead={like === null ? undefined : 'Creates a new key with the same settings and its own secret.'}
       wide={false}
+      busy={create.isPending}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={create.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" type="submit" form={form} busy={create.isPending}>
             Create key
           </Button>

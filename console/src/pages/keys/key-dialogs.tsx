@@ -124,10 +124,13 @@ function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProps) {
     <Dialog
       title={`Rotate ${apiKey.name}`}
       lead="Creates a new secret. The key’s ID, limits and usage stay the same."
+      busy={rotate.isPending}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={rotate.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button
             kind={grace === 'now' ? 'danger' : 'primary'}
             busy={rotate.isPending}

@@ -44,10 +44,13 @@ export function InviteDialog({ account, sendsEmail, onClose }: InviteDialogProps
     <Dialog
       title="Invite member"
       lead={`Account: ${account.name}`}
+      busy={invite.isPending}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={invite.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" form={form} kind="primary" busy={invite.isPending}>
             Create invitation
           </Button>

@@ -98,10 +98,13 @@ export function ResetDialog({ account, member, sendsEmail, onClose }: ResetDialo
   return (
     <Dialog
       title={`Create password reset link for ${name}`}
+      busy={make.isPending}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={make.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button
             kind="primary"
             busy={make.isPending}
