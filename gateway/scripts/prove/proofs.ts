@@ -33,8 +33,8 @@ export const PROOFS: readonly Proof[] = [
     shows: 'a killed gateway loses no request and charges none twice: 1,000 kills under load, then every failpoint',
     full: (seed) => [{ script: CRASH, args: ['--rounds', '1000', '--failpoints', 'all', '--seed', `${seed}`] }],
     sample: (seed) => [
-      { script: CRASH, args: ['--rounds', '20', '--failpoints', '0', '--seed', `${FIXED_SEED}`] },
-      { script: CRASH, args: ['--rounds', '10', '--failpoints', '8', '--seed', `${seed}`] },
+      { script: CRASH, args: ['--rounds', '8', '--failpoints', '0', '--seed', `${FIXED_SEED}`] },
+      { script: CRASH, args: ['--rounds', '5', '--failpoints', '3', '--seed', `${seed}`] },
     ],
   },
   {
