@@ -62,7 +62,7 @@ export const PROOFS: readonly Proof[] = [
     sample: (seed) =>
       [FIXED_SEED, seed].map((one) => ({
         script: ALERTS,
-        args: ['--crossings', '80', '--kills', '5', '--seed', `${one}`],
+        args: ['--crossings', '40', '--kills', '3', '--seed', `${one}`],
       })),
   },
   {
