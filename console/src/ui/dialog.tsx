@@ -27,7 +27,7 @@ interface LayerProps {
   readonly onClose: () => void;
   /** False: only its own buttons close it, to protect content that would be lost. */
   readonly closable?: boolean;
-  /** True: it does not close yet, because what comes back, such as a secret, is shown only here. */
+  /** True: it stays open, because only it shows the reply, such as a secret. */
   readonly busy?: boolean;
   /** Buttons at the bottom. */
   readonly footer?: ReactNode;

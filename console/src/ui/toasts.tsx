@@ -1,6 +1,6 @@
 /** Shows toasts at the edge of the window: what was done, with undo. They stay while hovered or focused. */
 import { X } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 
@@ -44,12 +44,15 @@ function subscribe(listener: () => void): () => void {
 export function Toasts() {
   const messages = useSyncExternalStore(subscribe, () => shown);
   const ref = useRef<HTMLElement>(null);
-  // A popover, and shown again, because an open dialog covers what is not above it in the browser's top layer.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each message
-  useLayoutEffect(() => {
-    ref.current?.hidePopover();
-    ref.current?.showPopover();
-  }, [messages]);
+  // A popover, and shown again for each message: an open dialog covers what is not above it in the browser's top layer.
+  useEffect(() => {
+    const raise = () => {
+      ref.current?.hidePopover();
+      ref.current?.showPopover();
+    };
+    raise();
+    return subscribe(raise);
+  }, []);
   return (
     <section
       ref={ref}

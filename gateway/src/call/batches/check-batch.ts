@@ -143,8 +143,9 @@ export class BatchCheck {
 
   /** The model's own maximum where money binds and the target is not known to honor limits: nothing can stop a batch. */
   #mostOutput(facts: RequestFacts, { route, target, isBound }: BatchModel): number | null {
-    const paysForUser = !isBound && facts.endUser !== null && this.#isBound(route, redactKeys(facts.endUser));
-    const limit = isBound || paysForUser ? sentLimit(facts, this.#protocol.name, target) : null;
+    const endUser = redactKeys(facts.endUser);
+    const pays = isBound || (endUser !== null && this.#isBound(route, endUser));
+    const limit = pays ? sentLimit(facts, this.#protocol.name, target) : null;
     const isTrusted = limit === null || this.#call.deps.billing.limitProofs.trustOf(target.upstream, limit) === 'limit';
     return isTrusted ? mostOutputTokens(facts, target) : limit.mostWithoutIt;
   }

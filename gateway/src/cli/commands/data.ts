@@ -166,16 +166,18 @@ function registerReplaceMasterKey(program: Command, environment: CliEnvironment)
 }
 
 function replace({ dataDir, nowMs }: CliEnvironment): ReplacedMasterKey {
-  let lock: ReturnType<typeof acquireDataLock> = 'held';
   try {
-    lock = acquireDataLock(dataDir);
-    if (lock !== 'held') return replaceMasterKey(dataDir, nowMs());
+    const lock = acquireDataLock(dataDir);
+    if (lock === 'held')
+      throw new Error(`A server runs on the data folder ${dataDir}: its master key is not lost. Stop it first.`);
+    try {
+      return replaceMasterKey(dataDir, nowMs());
+    } finally {
+      lock.release();
+    }
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
-  } finally {
-    if (lock !== 'held') lock.release();
   }
-  throw new CliFailure(1, `A server runs on the data folder ${dataDir}: its master key is not lost. Stop it first.`);
 }
 
 function renderReplaced({ movedTo, keys }: ReplacedMasterKey): string {
