@@ -4,6 +4,7 @@
  * can do.
  */
 import { totalmem } from 'node:os';
+import { residentBytes } from '../lib/resident-bytes.ts';
 
 /** How often the delay is measured, and how late the timer may be: less is noise of the collector and of large bodies. */
 const LOOK_EVERY_MS = 100;
@@ -69,7 +70,7 @@ export function startOverloadWatch(overload: Overload, onChange: (refuses: boole
   let refused = false;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    overload.note(Math.max(0, nowMs - dueMs), process.memoryUsage.rss() / memoryBytes);
+    overload.note(Math.max(0, nowMs - dueMs), residentBytes() / memoryBytes);
     dueMs = nowMs + LOOK_EVERY_MS;
     const refuses = overload.share > 0;
     if (refuses !== refused) onChange(refuses);

@@ -227,6 +227,8 @@ export function startShedding(shedding: Shedding): () => void {
       onShort(inUse);
     }
     shed(shedding);
+    // Before the next connections are accepted: while they keep coming, no look finds enough.
+    keepSpareDescriptors(bounds.spares);
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();

@@ -1,5 +1,6 @@
 /** Reports the process itself: version, memory, processor time, descriptors, and how late the event loop runs. */
-import { countDescriptors } from '../../lib/open-files.ts';
+import { countDescriptors, lowestFreeDescriptor } from '../../lib/open-files.ts';
+import { residentBytes } from '../../lib/resident-bytes.ts';
 import { counter, type Family, gauge, histogram, type MetricRegistry } from './registry.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -30,8 +31,11 @@ interface ProcessParts {
 export function watchProcess(registry: MetricRegistry, { version, startedAtMs }: ProcessParts): () => void {
   registry.read(BUILD, (add) => add(1, version));
   registry.read(START, (add) => add(startedAtMs / 1_000));
-  registry.read(MEMORY, (add) => add(process.memoryUsage.rss()));
-  registry.read(HEAP, (add) => add(process.memoryUsage().heapUsed));
+  registry.read(MEMORY, (add) => add(residentBytes()));
+  registry.read(HEAP, (add) => {
+    // The runtime reads a file for it.
+    if (lowestFreeDescriptor() !== null) add(process.memoryUsage().heapUsed);
+  });
   registry.read(CPU, (add) => {
     const { user, system } = process.cpuUsage();
     add((user + system) / 1e6);
