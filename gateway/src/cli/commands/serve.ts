@@ -66,6 +66,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   });
   // Libraries that connect by themselves (sign-in services) go the guarded way too.
   globalThis.fetch = Object.assign(app.fetch, { preconnect: () => undefined });
+  logFaults(log);
   // Before the first words: a program that waits for them may send a signal at once.
   const end = ended(app, output);
   const watches: ConfigWatch[] = [];
@@ -85,6 +86,20 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
     log.info({ calls: app.deps.unknownCallers }, 'rejected requests without a valid API key');
   await lines.close();
   process.exit(0);
+}
+
+/**
+ * Logs faults outside any request, such as in a timer, and serves on: what they leave half done is in memory only, and the
+ * requests that run have nothing to do with it.
+ */
+export function logFaults(log: Pick<Log, 'error'>): void {
+  const note = (cause: unknown) =>
+    log.error(
+      { cause: cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause) },
+      'a fault of the gateway outside any request: requests go on; please report it',
+    );
+  process.on('uncaughtException', note);
+  process.on('unhandledRejection', note);
 }
 
 /**
