@@ -7,10 +7,13 @@ import { toast } from './toasts.tsx';
 
 export function CodeBlock({
   text,
+  copied = text,
   what,
   wraps = false,
 }: {
   readonly text: string;
+  /** What is copied, where the text has spaces for reading. */
+  readonly copied?: string;
   readonly what: string;
   readonly wraps?: boolean;
 }) {
@@ -24,7 +27,7 @@ export function CodeBlock({
       >
         <pre className={wraps ? 'break-all whitespace-pre-wrap' : ''}>{text}</pre>
       </section>
-      <CopyIcon text={text} what={what} className="m-1.5 shrink-0" />
+      <CopyIcon text={copied} what={what} className="m-1.5 shrink-0" />
     </div>
   );
 }

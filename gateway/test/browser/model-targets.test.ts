@@ -119,4 +119,16 @@ describe.skipIf(!HAS_BROWSER)('the targets of a model (needs Chromium for Linux 
     await page.unroute('**/accounts/default/providers');
     expect(visitor.faults(400, 409, 503)).toEqual([]);
   });
+
+  test('say that their states cannot be read, until they can', async () => {
+    const fault = { error: { code: 'store_unavailable', message: 'the store cannot be read' } };
+    await page.route('**/routing/states', (route) => route.fulfill({ status: 503, json: fault }));
+    await openPage(page, `${gateway.url}/app/models?model=one-model`);
+    const note = model().getByText('The store cannot be read');
+    await note.waitFor();
+    await page.unroute('**/routing/states');
+    await press(model(), 'Retry');
+    await note.waitFor({ state: 'detached' });
+    expect(visitor.faults(400, 409, 503)).toEqual([]);
+  });
 });

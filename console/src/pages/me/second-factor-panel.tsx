@@ -136,7 +136,7 @@ function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
       <div className="self-center">
         <Qr text={enrolment.uri} label="QR code of the setup key" />
       </div>
-      <CodeBlock text={grouped(enrolment.secret)} what="setup key" wraps />
+      <CodeBlock text={grouped(enrolment.secret)} copied={enrolment.secret} what="setup key" wraps />
       <TextField
         label="Code"
         hint="The six-digit code shown in the app."

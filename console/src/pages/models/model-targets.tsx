@@ -22,6 +22,7 @@ export function ModelTargets({ model }: { readonly model: string }) {
   return (
     <Section title="Targets" aside={!isFixed && <Button onClick={() => setEditing(true)}>Edit targets</Button>}>
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {states.error !== null && <ErrorNote error={states.error} onRetry={() => void states.refetch()} />}
       {data === undefined && error === null && <SkeletonPanel heightPx={60} />}
       {data !== undefined && (
         <Panel>

@@ -56,6 +56,7 @@ export function CredentialPool({ provider, kinds, onClose }: CredentialPoolProps
     >
       <div className="flex flex-col gap-3">
         {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {states.error !== null && <ErrorNote error={states.error} onRetry={() => void states.refetch()} />}
         {data === undefined && error === null && <SkeletonRows rows={2} />}
         {data !== undefined && credentials.length === 0 && <p className="text-ink-2">No credential required.</p>}
         <ul className="flex flex-col gap-2">
