@@ -287,6 +287,19 @@ describe('models that follow changes', () => {
     await changes.publish(Promise.resolve([{ of: 'provider', name: 'lab' }]));
     expect(models.deps.running().settings.config).toBe(config);
   });
+
+  test('that cannot be built do not fail a change of the console at the same time, which does not hide the failure', async () => {
+    const changes = createChangeFeed();
+    const entries = [entryOf('lab')];
+    const models = await open({ entries, changes });
+    const { config } = models.deps.running().settings;
+    entries.push(entryOf('second', { models: [{ name: 'more', upstream: 'more' }] }));
+    const entered = changes.publish(Promise.resolve([{ of: 'provider', name: 'second' }]));
+    const reconfigured = models.reconfigure({ ...config, providers: null as never }, new Map());
+    const outcomes = await Promise.allSettled([entered, reconfigured]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(namesOf(models)).toContain('more');
+  });
 });
 
 test('a price that was set goes between the configuration and the catalogue', async () => {

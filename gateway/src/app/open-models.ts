@@ -59,7 +59,7 @@ export async function openModels(parts: ModelParts): Promise<Models> {
   const { book, directory, readHealth, inTurn, log, changes, takeOver, auditEntry } = parts;
   const seal = createCredentialSeal(parts.masterKey);
   let configured: Configured = parts;
-  /** A new configuration, until it is in force or found unusable. */
+  /** A new configuration that can be built, until it is in force. */
   let offered: Configured | null = null;
   let running = await build(configured, book, seal);
   let notices = noticesOf(running);
@@ -84,7 +84,9 @@ export async function openModels(parts: ModelParts): Promise<Models> {
     settings: running.settings,
     notices,
     remind: logNew,
-    reconfigure(config, listed) {
+    async reconfigure(config, listed) {
+      // Before it is offered: a change of the console that comes first must not meet its failure, nor hide it.
+      await build({ config, listed }, book, seal);
       offered = { config, listed };
       return changes.publish(Promise.resolve([{ of: 'config' }]));
     },
