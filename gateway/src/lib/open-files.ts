@@ -42,6 +42,20 @@ export function lowestFreeDescriptor(): number | null {
   }
 }
 
+/** Whether at least this many descriptors are free. Costs about a microsecond for each. */
+export function hasFreeDescriptors(count: number): boolean {
+  const free: number[] = [];
+  try {
+    while (free.length < count) free.push(openSync(NOTHING, 'r'));
+    return true;
+  } catch (error) {
+    if (isOutOfDescriptors(error)) return false;
+    throw error;
+  } finally {
+    for (const descriptor of free) closeSync(descriptor);
+  }
+}
+
 const spares: number[] = [];
 
 /** Reserves this many descriptors, or as many as there are, for files that must be opened when none is left. */

@@ -3,12 +3,13 @@
  * died. Answers one question at a time.
  */
 import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
-import type { Fault } from '../sqlite-fault.ts';
+import { type Fault, nameSqliteFault } from '../sqlite-fault.ts';
+import { startThread } from './start-thread.ts';
 
 export interface ReadingThread<Question, Reply> {
   /** Starts the thread if it is not running, so that the first question need not wait for that. */
   prepare(): void;
-  /** Rejects with Unavailable where the thread died or was closed; the next question starts it again. */
+  /** Rejects with Unavailable where the thread died, cannot start or was closed; the next question starts it again. */
   ask(question: Question): Promise<Reply>;
   /** Ends the thread; pending questions are rejected as `closed`. */
   close(): void;
@@ -31,12 +32,19 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
     if (underWay !== null) return;
     underWay = waiting.shift() ?? null;
     if (underWay === null) return;
-    worker ??= start();
+    try {
+      worker ??= start();
+    } catch (fault) {
+      const failure = nameSqliteFault(fault);
+      for (const { reject } of [underWay, ...waiting.splice(0)]) reject(failure);
+      underWay = null;
+      return;
+    }
     worker.postMessage(underWay.question);
   }
 
   function start(): Worker {
-    const started = new Worker(program, { smol: true });
+    const started = startThread(program);
     const lose = (reason: string) => {
       if (worker !== started) return;
       worker = null;
@@ -61,7 +69,11 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
   const closedFailure = () => new Unavailable('closed', 'The store has been closed.');
   return {
     prepare() {
-      if (!closed) worker ??= start();
+      try {
+        if (!closed) worker ??= start();
+      } catch {
+        // The first question starts it, or says why it cannot.
+      }
     },
     ask(question) {
       return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 /** Manages a thread with a database of its own: started when first needed, and restarted after it died. */
 import { type StoreError, Unavailable } from '../../ports/store-errors.ts';
 import { errorOf, type Fault } from '../sqlite-fault.ts';
+import { startThread } from './start-thread.ts';
 
 /** A request to a thread. Every thread knows `open` and `close`. */
 interface ThreadRequest {
@@ -67,7 +68,7 @@ export function createStoreThread<Request extends ThreadRequest, Answers>(
 
   function start(): Worker {
     if (lost !== null && performance.now() < lost.atMs + RETRY_MS) throw lost.fault;
-    const started = new Worker(program, { smol: true });
+    const started = startThread(program);
     started.onmessage = ({ data: reply }: MessageEvent<ThreadReply<Answers>>) => {
       const asked = waiting.get(reply.number);
       waiting.delete(reply.number);

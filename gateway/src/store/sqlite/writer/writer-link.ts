@@ -4,6 +4,7 @@
  */
 
 import { OutcomeUnknown, type StoreError, Unavailable } from '../../ports/store-errors.ts';
+import { startThread as startWorker } from '../database/start-thread.ts';
 import { errorOf, isAboutRequest } from '../sqlite-fault.ts';
 import {
   failedReply,
@@ -82,7 +83,13 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     if (trouble === null || !active) return;
     if (isLost) {
       thread.end();
-      thread = startThread();
+      try {
+        thread = startThread();
+      } catch {
+        // Too few file descriptors are free. Until the next try, requests are answered by the one that has ended.
+        hear(trouble);
+        return;
+      }
       open(thread, opened.stream, (reply) => {
         isLost = wholeFailure(reply) !== null;
         hear(isLost ? trouble : null);
@@ -135,8 +142,7 @@ interface WriterThread {
  * the outcome of pending requests is unknown, and `onLost` is called.
  */
 function startWriterThread(program: URL, onLost: (failure: StoreError) => void): WriterThread {
-  // A smaller heap costs no measurable time here.
-  const worker = new Worker(program, { smol: true });
+  const worker = startWorker(program);
   const waiting: ((reply: WriterReply) => void)[] = [];
   let lost: Unavailable | null = null;
 
