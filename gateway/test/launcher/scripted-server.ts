@@ -2,6 +2,8 @@
  * Runs as the server behind the launcher in its tests: does what its first argument says and reports on standard
  * output.
  */
+import { fdatasync, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { watchLauncher } from '../../src/cli/commands/serve.ts';
 import { openFilesMax } from '../../src/lib/open-files.ts';
 
@@ -65,6 +67,19 @@ switch (mode) {
   case 'open-files':
     say({ most: openFilesMax() });
     break;
+  case 'sync-beside': {
+    // Opening a pipe without a writer waits for one.
+    for (const pipe of rest) open(pipe, 'r').catch(() => undefined);
+    setTimeout(() => {
+      say('stuck');
+      process.exit(1);
+    }, 4_000);
+    const file = openSync(process.execPath, 'r');
+    for (let sync = 0; sync < 20; sync++) await new Promise((resolve) => fdatasync(file, resolve));
+    say('synced');
+    process.exit(0);
+    break;
+  }
   case 'echo':
     say({ port: Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') }).port });
     break;

@@ -1,5 +1,6 @@
 /** Tests what a server gets from whatever starts it: the launcher, or a single binary. */
 import { describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from './launched.ts';
 import { write } from './launcher-tree.ts';
@@ -30,6 +31,13 @@ export function testStart({ root, run, runOpenly }: Started): void {
       const most = Math.min(hardMax, 4_096);
       const limited = ['sh', '-c', `ulimit -Sn 256 && ulimit -Hn ${most} && exec "$@"`, 'sh'];
       expect(await launch([...limited, ...run('open-files')]).next()).toEqual({ most });
+    });
+
+    test('threads enough that work which hangs leaves some for the disk', async () => {
+      const pipes = Array.from({ length: 40 }, (_, index) => join(root, `pipe-${index}`));
+      Bun.spawnSync(['mkfifo', ...pipes]);
+      expect(await launch(run('sync-beside', ...pipes)).next()).toBe('synced');
+      for (const pipe of pipes) rmSync(pipe);
     });
 
     test('a NODE_ENV of the operator stays', async () => {
