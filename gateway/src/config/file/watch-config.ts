@@ -28,8 +28,9 @@ export function watchConfig(file: string, onChange: () => void, lookEveryMs = LO
       stamp = stampNow;
       quiet = false;
     } else if (!quiet && stamp !== null) {
-      quiet = true;
       const hash = await hashLater(file);
+      // What cannot be read now, as while no file descriptor is free, is read at the next check.
+      quiet = hash !== null;
       if (!stopped && hash !== null && hash !== seen) {
         seen = hash;
         onChange();
