@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { readFolder } from '../lib/package/packed-files.ts';
 import { temporaryFolders } from '../store/testing/temporary-folder.ts';
-import { readConsoleFiles } from './console-files.ts';
+import { createConsoleServer, readConsoleFiles } from './console-files.ts';
 
 const newFolder = temporaryFolders();
 
@@ -59,4 +59,23 @@ test('a hashed file is itself, and one that there is not is no page', async () =
   const built = readBuilt();
   expect(await built.reply('/app/assets/usage-1.js', null)?.text()).toBe('export default 1');
   expect(built.reply('/app/assets/usage-0.js', null)).toBeNull();
+});
+
+test.each([
+  [0, [500, 200]],
+  [60_000, [500, 500]],
+])('after a build that failed, a page %d ms later or more builds again', async (retryMs, statuses) => {
+  let builds = 0;
+  const build = async () => {
+    builds += 1;
+    if (builds === 1) throw new Error('no space left on device');
+    return new Map([['index.html', Buffer.from('<html></html>')]]);
+  };
+  const faults: string[] = [];
+  const server = createConsoleServer({} as never, build, (cause) => faults.push(String(cause)), retryMs);
+  server.prepare();
+  const show = async () => (await server.showPage('/app', new Request('http://gw.test/app'))).status;
+  // The first page waits for the build that fails.
+  expect([await show(), await show()]).toEqual(statuses);
+  expect(faults).toEqual(['Error: no space left on device']);
 });

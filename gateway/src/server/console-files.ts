@@ -158,19 +158,28 @@ export interface ConsoleServer {
   showPage(path: string, request: Request): Promise<Response>;
 }
 
+/** A build takes seconds of processor time: visitors must not start one after another. */
+const RETRY_MS = 30_000;
+
 /**
- * `build` returns the built files; it is called once, when they are first needed. Its failure goes to the
- * client that opens the console, and to `onFailure`.
+ * `build` returns the built files; it is called when they are first needed, and again for a page some time after it failed,
+ * as on a full disk. Its failure goes to the client that opens the console, and to `onFailure`.
  */
 export function createConsoleServer(
   api: ConsoleApi,
   build: () => Promise<Files>,
   onFailure: (cause: unknown) => void,
+  retryMs = RETRY_MS,
 ): ConsoleServer {
   let files: Promise<ConsoleFiles> | null = null;
+  let failedMs: number | null = null;
   function start(): Promise<ConsoleFiles> {
     const started = build().then(readConsoleFiles);
-    started.catch(onFailure);
+    failedMs = null;
+    started.catch((cause: unknown) => {
+      failedMs = performance.now();
+      onFailure(cause);
+    });
     return started;
   }
   return {
@@ -181,6 +190,7 @@ export function createConsoleServer(
     async showPage(path, request) {
       let ready: ConsoleFiles;
       try {
+        if (failedMs !== null && performance.now() - failedMs >= retryMs) files = null;
         files ??= start();
         ready = await files;
       } catch (cause) {

@@ -1,6 +1,6 @@
 /**
  * Loads the sign-in library at the first request that needs it, so that start-up is not delayed, and creates one
- * instance per service on first use, or again after a failure. Also derives the library's secret and tells its refusals
+ * instance per service, and one for passwords, on first use, or again after a failure. Also derives the library's secret and tells its refusals
  * from faults.
  */
 import { hkdfSync } from 'node:crypto';
@@ -81,7 +81,13 @@ export function createAuthEngines({
   }
 
   return {
-    own: () => (own ??= make(null)),
+    own() {
+      own ??= make(null).catch((fault: unknown) => {
+        own = null;
+        throw fault;
+      });
+      return own;
+    },
     async ofService(id) {
       const service = services().find((one) => one.id === id);
       if (service === undefined) {
