@@ -70,12 +70,34 @@ export function keepSpareDescriptors(count: number): void {
   }
 }
 
-/** Frees a reserved descriptor; false: none is reserved. Only files opened in the same turn are sure to get it. */
-export function freeSpareDescriptor(): boolean {
-  const spare = spares.pop();
-  if (spare === undefined) return false;
-  closeSync(spare);
-  return true;
+/** Frees up to this many reserved descriptors; false: none is reserved. Only files opened in the same turn are sure to get them. */
+function freeSpareDescriptors(count: number): boolean {
+  const freed = spares.splice(0, count);
+  for (const spare of freed) closeSync(spare);
+  return freed.length > 0;
+}
+
+export class OutOfDescriptors extends Error {
+  override readonly name = 'OutOfDescriptors';
+
+  constructor() {
+    super('no file descriptor is left');
+  }
+}
+
+/**
+ * Does work that takes up to `count` descriptors, and once more if it failed while fewer were free and reserved ones could
+ * be freed. Rejects with OutOfDescriptors where it lacked some: the runtime's error may say that nobody is there (1.4.5).
+ */
+export async function withDescriptors<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (hasFreeDescriptors(count)) throw error;
+      if (isAgain || !freeSpareDescriptors(count)) throw new OutOfDescriptors();
+    }
+  }
 }
 
 /** The number of descriptors in use; null if none is left for the count, or the system does not report it. */

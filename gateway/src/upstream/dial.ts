@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { Socket, SocketHandler } from 'bun';
 import { isPublicAddress, parseIpAddress } from '../lib/ip-range.ts';
-import { freeSpareDescriptor, lowestFreeDescriptor } from '../lib/open-files.ts';
+import { OutOfDescriptors, withDescriptors } from '../lib/open-files.ts';
 import {
   type Connection,
   type DialFailure,
@@ -17,6 +17,11 @@ import {
   retireConnections,
 } from './connection.ts';
 import { type EgressProxy, isDirect, readConnectAnswer, renderConnect } from './egress-proxy.ts';
+
+/** The runtime tries up to four addresses of a name at once (1.4.5). */
+const DESCRIPTORS_TO_CONNECT = 4;
+/** For the system's files and a question to the name server. */
+const DESCRIPTORS_TO_LOOK_UP = 2;
 
 let proxy: EgressProxy | null = null;
 
@@ -55,10 +60,15 @@ class Dial {
     if (publicOnly === true) {
       findPublicAddress(host).then(
         (address) => this.#go(via, address),
-        (error: unknown) => this.#fail('connect', reasonOf(error)),
+        (error: unknown) => this.#failBy('connect', error),
       );
     } else if (via === null) this.#reach(host);
-    else void isPrivateHost(host).then((isPrivate) => this.#go(isPrivate ? null : via, host));
+    else {
+      isPrivateHost(host).then(
+        (isPrivate) => this.#go(isPrivate ? null : via, host),
+        (error: unknown) => this.#failBy('connect', error),
+      );
+    }
   }
 
   cancel(): void {
@@ -82,6 +92,13 @@ class Dial {
     this.#end({ kind, message: `cannot connect to ${this.#origin.key}: ${reason}` });
   }
 
+  /** Whose failure it is says the error: this process may have lacked descriptors. */
+  #failBy(kind: 'connect' | 'proxy', error: unknown): void {
+    const reason = reasonOf(error);
+    if (error instanceof OutOfDescriptors) this.#fail('no_descriptor', reason);
+    else this.#fail(kind, kind === 'proxy' ? `the proxy cannot be reached: ${reason}` : reason);
+  }
+
   #reach(hostname: string): void {
     const { tls, port } = this.#origin;
     this.#connect('connect', () =>
@@ -98,15 +115,9 @@ class Dial {
     return { serverName: this.#origin.host, rejectUnauthorized: true } as const;
   }
 
-  /** Connects; retries once if only a descriptor was missing and a reserved one could be freed. */
-  #connect(kind: 'connect' | 'proxy', open: () => Promise<unknown>, isAgain = false): void {
-    open().catch((error: unknown) => {
-      // The runtime reports a lack of descriptors as a refused connection (1.4.5).
-      if (this.#over || lowestFreeDescriptor() !== null) {
-        this.#fail(kind, kind === 'proxy' ? `the proxy cannot be reached: ${reasonOf(error)}` : reasonOf(error));
-      } else if (!isAgain && freeSpareDescriptor()) this.#connect(kind, open, true);
-      else this.#fail('no_descriptor', 'no file descriptor is left');
-    });
+  #connect(kind: 'connect' | 'proxy', open: () => Promise<unknown>): void {
+    const openNow = () => (this.#over ? Promise.reject(new Error('it was cancelled')) : open());
+    withDescriptors(DESCRIPTORS_TO_CONNECT, openNow).catch((error: unknown) => this.#failBy(kind, error));
   }
 
   /** The events of a connection to the origin, from its opening on. */
@@ -215,8 +226,10 @@ function reasonOf(error: unknown): string {
 /** Every address of a host, as text. */
 type LookUpHost = (host: string) => Promise<readonly string[]>;
 
-const lookUpHost: LookUpHost = async (host) =>
-  (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address);
+const lookUpHost: LookUpHost = (host) =>
+  withDescriptors(DESCRIPTORS_TO_LOOK_UP, async () =>
+    (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address),
+  );
 
 /** A host that a console provider may not use, with a message for the operator. */
 export class PrivateAddressError extends Error {
@@ -226,7 +239,7 @@ export class PrivateAddressError extends Error {
 /**
  * An address to connect to. One non-public address among several refuses the host, because the owner of the name
  * decides which one a look-up returns first.
- * @throws PrivateAddressError, or the error of the look-up.
+ * @throws PrivateAddressError, OutOfDescriptors, or the error of the look-up.
  */
 export async function findPublicAddress(host: string, lookUp: LookUpHost = lookUpHost): Promise<string> {
   const texts = parseIpAddress(host) === null ? await lookUp(host) : [host];
@@ -244,25 +257,37 @@ export async function findPublicAddress(host: string, lookUp: LookUpHost = lookU
 const LOOK_UP_MS_MAX = 1_000;
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 1_000;
-const privateHosts = new Map<string, { readonly isPrivate: boolean; readonly untilMs: number }>();
 
 /**
- * Whether the host is this machine or on a private network, which no proxy leads to. A name that cannot be resolved here
- * within a second is not: behind many a proxy only the proxy can resolve. Remembered for a minute.
+ * Returns a function that tells whether a host is this machine or on a private network, which no proxy leads to; remembered
+ * for a minute. While a name cannot be resolved here within a second, what was known of it stands; of another one it is
+ * assumed that it is public: behind many a proxy only the proxy can resolve. The function rejects with OutOfDescriptors.
  */
-async function isPrivateHost(host: string): Promise<boolean> {
-  if (/(^|\.)localhost$/i.test(host)) return true;
-  const nowMs = performance.now();
-  const known = privateHosts.get(host);
-  if (known !== undefined && known.untilMs > nowMs) return known.isPrivate;
-  const isPrivate = await Promise.race([
-    findPublicAddress(host).then(
-      () => false,
-      (error: unknown) => error instanceof PrivateAddressError,
-    ),
-    setTimeout(LOOK_UP_MS_MAX, false, { ref: false }),
-  ]);
-  if (privateHosts.size >= REMEMBERED_MAX) privateHosts.clear();
-  privateHosts.set(host, { isPrivate, untilMs: nowMs + REMEMBERED_MS });
-  return isPrivate;
+export function rememberPrivateHosts(
+  lookUp: LookUpHost = lookUpHost,
+  steadyMs: () => number = () => performance.now(),
+): (host: string) => Promise<boolean> {
+  const hosts = new Map<string, { readonly isPrivate: boolean; readonly untilMs: number }>();
+  return async (host) => {
+    if (/(^|\.)localhost$/i.test(host)) return true;
+    const nowMs = steadyMs();
+    const known = hosts.get(host);
+    if (known !== undefined && known.untilMs > nowMs) return known.isPrivate;
+    const found = await Promise.race([
+      findPublicAddress(host, lookUp).then(
+        () => false,
+        (error: unknown) => {
+          if (error instanceof OutOfDescriptors) throw error;
+          return error instanceof PrivateAddressError ? true : null;
+        },
+      ),
+      setTimeout(LOOK_UP_MS_MAX, null, { ref: false }),
+    ]);
+    const isPrivate = found ?? known?.isPrivate ?? false;
+    if (hosts.size >= REMEMBERED_MAX) hosts.clear();
+    hosts.set(host, { isPrivate, untilMs: nowMs + REMEMBERED_MS });
+    return isPrivate;
+  };
 }
+
+const isPrivateHost = rememberPrivateHosts();

@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import { parseBaseUrl, type UpstreamFailure } from './connection.ts';
-import { dial, findPublicAddress, PrivateAddressError } from './dial.ts';
+import { dial, findPublicAddress, PrivateAddressError, rememberPrivateHosts } from './dial.ts';
 
 test('the first of several public addresses is used', async () => {
   expect(await findPublicAddress('a.example', async () => ['1.1.1.1', '2606:4700::1111'])).toBe('1.1.1.1');
@@ -20,6 +20,23 @@ test.each([[['127.0.0.1']], [['1.1.1.1', '169.254.169.254']], [['2606:4700::1111
 test('a literal address needs no lookup', async () => {
   const never = () => Promise.reject(new Error('looked up'));
   await expect(findPublicAddress('10.0.0.1', never)).rejects.toBeInstanceOf(PrivateAddressError);
+});
+
+test('a host that was private stays so while its name cannot be resolved, and another one counts as public', async () => {
+  let nowMs = 0;
+  let addresses: readonly string[] | null = ['10.0.0.1'];
+  const isPrivateHost = rememberPrivateHosts(
+    async () => addresses ?? Promise.reject(new Error('ESERVFAIL')),
+    () => nowMs,
+  );
+  const ask = async () => [await isPrivateHost('models.internal'), nowMs];
+  expect(await ask()).toEqual([true, 0]);
+  addresses = null;
+  for (nowMs of [59_999, 60_001, 300_000]) expect(await ask()).toEqual([true, nowMs]);
+  expect(await isPrivateHost('other.example')).toBe(false);
+  addresses = ['1.1.1.1'];
+  nowMs = 400_000;
+  expect(await ask()).toEqual([false, nowMs]);
 });
 
 test('a host that must be public is not connected to once its name resolves to this machine', async () => {

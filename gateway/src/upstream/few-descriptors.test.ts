@@ -1,0 +1,39 @@
+/** Tests that a lack of file descriptors is not taken for a failure of the provider, and that reserved ones are used. */
+import { expect, test } from 'bun:test';
+
+/** Dials a name with several addresses, where a server listens, while only so many reserved descriptors are left. */
+function dialWithSpares(spares: number, origin = 'origin'): string {
+  const script = `
+    import { openSync } from 'node:fs';
+    import { keepSpareDescriptors } from '${import.meta.dirname}/../lib/open-files.ts';
+    import { parseBaseUrl } from '${import.meta.dirname}/connection.ts';
+    import { dial } from '${import.meta.dirname}/dial.ts';
+    const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+    const { origin } = parseBaseUrl('http://localhost:' + server.port);
+    keepSpareDescriptors(${spares});
+    try {
+      for (;;) openSync('/dev/null', 'r');
+    } catch {}
+    dial(${origin}, (outcome) => {
+      console.log(outcome.kind ?? 'connected', outcome.message ?? '');
+      process.exit(0);
+    });
+  `;
+  const command = ['sh', '-c', 'ulimit -n 64; exec "$0" -e "$1"', process.execPath, script];
+  const { stdout, stderr } = Bun.spawnSync(command);
+  return `${stdout}${stderr}`.trim();
+}
+
+test('a name with several addresses is connected to with reserved descriptors', () => {
+  expect(dialWithSpares(8)).toBe('connected');
+});
+
+test('without any, the gateway lacks descriptors; nothing is said of the provider', () => {
+  expect(dialWithSpares(0)).toStartWith('no_descriptor ');
+});
+
+test('a name that must have public addresses is looked up with reserved descriptors', () => {
+  const publicOnly = '{ ...origin, publicOnly: true }';
+  expect(dialWithSpares(8, publicOnly)).toContain('not public');
+  expect(dialWithSpares(0, publicOnly)).toStartWith('no_descriptor ');
+});
