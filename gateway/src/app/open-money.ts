@@ -12,7 +12,7 @@ import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
 import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from '../call/money/usage-checks.ts';
 import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import { steadyNowMs } from '../lib/deadlines.ts';
+import { steadyNowMs, watchPauses } from '../lib/deadlines.ts';
 import { createKeyLimitReader, createKeyUsageReader, type ReadKeyLimitStatus } from '../server/key-endpoint.ts';
 import { createMemoryLimits } from '../store/memory/limits.ts';
 import type { ChangeFeed } from '../store/ports/change-feed.ts';
@@ -141,7 +141,10 @@ export async function openMoney({
     });
   }
   let closed = false;
+  const isAfterPause = watchPauses(SWEEP_MS);
   const sweeping = setInterval(() => {
+    // The time limits of the calls end them first, and count what they cost.
+    if (isAfterPause()) return;
     const nowMs = steadyNowMs();
     const lost = limits.sweep(nowMs) + counting.sweep(nowMs);
     if (lost > 0) log.error({ lost }, 'requests never ended: their reserved limits were released');

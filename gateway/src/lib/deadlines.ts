@@ -17,11 +17,31 @@ export interface Deadline {
 export const UNWATCHED = -1;
 
 const TICK_MS = 50;
+/** A timer that is later than this ran in a process that was suspended, or held up. */
+const PAUSE_MS = 1_000;
+
+/**
+ * Tells a timer that has to run every `everyMs`, and asks each time, whether the process did not run for a while. What
+ * arrived meanwhile is read only after the timer, so that it should judge nothing by the time. True once, then false: time
+ * limits must not wait for a process that is always late.
+ */
+export function watchPauses(everyMs: number): () => boolean {
+  let askedMs = performance.now();
+  let wasPaused = false;
+  return () => {
+    const nowMs = performance.now();
+    wasPaused = !wasPaused && nowMs - askedMs > everyMs + PAUSE_MS;
+    askedMs = nowMs;
+    return wasPaused;
+  };
+}
+
 /**
  * An array with positions, not a Set: at thousands of calls a second, a Set's churn keeps the garbage collector busy.
  */
 const watched: Deadline[] = [];
 let timer: ReturnType<typeof setInterval> | null = null;
+let isAfterPause = watchPauses(TICK_MS);
 
 function tick(): void {
   if (watched.length === 0) {
@@ -29,6 +49,7 @@ function tick(): void {
     timer = null;
     return;
   }
+  if (isAfterPause()) return;
   const nowMs = performance.now();
   // Backwards, because an entry that is unwatched meanwhile is replaced by the last one.
   for (let slot = watched.length - 1; slot >= 0; slot--) {
@@ -46,6 +67,7 @@ export function watchDeadline(deadline: Deadline): void {
   deadline.slot = watched.length;
   watched.push(deadline);
   if (timer === null) {
+    isAfterPause = watchPauses(TICK_MS);
     timer = setInterval(tick, TICK_MS);
     timer.unref();
   }
