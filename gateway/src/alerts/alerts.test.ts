@@ -130,6 +130,22 @@ test('troubles and windows that have ended are not reported again, however often
   await store.close();
 });
 
+test('events that change slowly are looked for again at once after the clock was set back', async () => {
+  const store = await openStore({ dataDir: newFolder() });
+  await store.alerts.createRule(sampleRule('unused', { event: 'key_unused', threshold: 90n }), []);
+  const looked: number[] = [];
+  let nowMs = 0;
+  const keysOf = () => {
+    looked.push(nowMs);
+    return [];
+  };
+  const evaluate = createEvaluation({ ...sourcesOf(store, [], 0n), keysOf });
+  for (nowMs of [9 * HOUR_MS, 9 * HOUR_MS + 5_000, 7 * HOUR_MS, 7 * HOUR_MS + 5_000, 8 * HOUR_MS])
+    await evaluate(nowMs);
+  expect(looked).toEqual([9 * HOUR_MS, 7 * HOUR_MS, 8 * HOUR_MS]);
+  await store.close();
+});
+
 test('a low balance alerts once a day, or as often as the rule says', async () => {
   const store = await openStore({ dataDir: newFolder() });
   const low = { event: 'balance', threshold: 5n } as const;

@@ -50,7 +50,7 @@ export function createEvaluation(sources: AlertSources): (nowMs: number) => Prom
     const news = found.filter(({ delivery, notAfterMs }) => {
       const atMs = known.get(delivery.id);
       // The store decides when an event that lasts is due again.
-      return atMs === undefined || (notAfterMs !== null && nowMs - atMs >= ASK_AGAIN_MS);
+      return atMs === undefined || (notAfterMs !== null && isSince(atMs, ASK_AGAIN_MS, nowMs));
     });
     if (news.length === 0) return;
     await sources.alerts.enqueue(news);
@@ -61,7 +61,7 @@ export function createEvaluation(sources: AlertSources): (nowMs: number) => Prom
   return async (nowMs) => {
     const rules = (await sources.alerts.readRules()).filter((rule) => !isMuted(rule, nowMs));
     if (rules.length === 0) return;
-    const looksBack = lookedBackAtMs === null || nowMs - lookedBackAtMs >= LOOK_BACK_EVERY_MS;
+    const looksBack = lookedBackAtMs === null || isSince(lookedBackAtMs, LOOK_BACK_EVERY_MS, nowMs);
     const faults: unknown[] = [];
     for (const [account, own] of Map.groupBy(rules, (rule) => rule.account)) {
       for (const find of chooseFinders(sources, account, own, nowMs, looksBack)) {
@@ -75,10 +75,15 @@ export function createEvaluation(sources: AlertSources): (nowMs: number) => Prom
     if (looksBack) lookedBackAtMs = nowMs;
     // The mark stays, so that what could not be read now is in a later look back.
     if (faults.length > 0) throw faults[0];
-    if (markedAtMs !== null && nowMs - markedAtMs < MARK_EVERY_MS) return;
+    if (markedAtMs !== null && !isSince(markedAtMs, MARK_EVERY_MS, nowMs)) return;
     await sources.alerts.saveEvaluated(nowMs);
     markedAtMs = nowMs;
   };
+}
+
+/** Whether that long has passed; a clock that was set back since counts as time that passed. */
+function isSince(atMs: number, forMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) >= forMs;
 }
 
 /**
