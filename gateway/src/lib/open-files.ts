@@ -77,6 +77,31 @@ function freeSpareDescriptors(count: number): boolean {
   return freed.length > 0;
 }
 
+/** Opens something, with a reserved descriptor if no other is free. Throws what `open` throws. */
+export function withSpareDescriptor<Opened>(open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    if (!isOutOfDescriptors(error) || !freeSpareDescriptors(1)) throw error;
+    return open();
+  }
+}
+
+const WAIT_MS = 10;
+
+/**
+ * Opens something; waits up to so long for a free descriptor, and blocks its thread meanwhile. Throws what `open` throws.
+ */
+export function waitForDescriptor<Opened>(open: () => Opened, waitMs: number): Opened {
+  for (const endMs = performance.now() + waitMs; ; Bun.sleepSync(WAIT_MS)) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isOutOfDescriptors(error) || performance.now() >= endMs) throw error;
+    }
+  }
+}
+
 export class OutOfDescriptors extends Error {
   override readonly name = 'OutOfDescriptors';
 

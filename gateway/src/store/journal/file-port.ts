@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { withSpareDescriptor } from '../../lib/open-files.ts';
 
 /** Every method throws or rejects with the system's error, whose `code` names it. An open file is a number. */
 export interface FilePort {
@@ -62,13 +63,13 @@ export const DISK: FilePort = {
   },
   list(folder) {
     try {
-      return readdirSync(folder);
+      return withSpareDescriptor(() => readdirSync(folder));
     } catch (fault) {
       if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return [];
       throw fault;
     }
   },
-  open: (path, use) => openSync(path, OPEN_FLAGS[use], 0o600),
+  open: (path, use) => withSpareDescriptor(() => openSync(path, OPEN_FLAGS[use], 0o600)),
   read(file, into, position) {
     let done = 0;
     while (done < into.length) {
@@ -88,7 +89,7 @@ export const DISK: FilePort = {
     }
   },
   async syncFolder(path) {
-    const folder = openSync(path, openFlags.O_RDONLY);
+    const folder = DISK.open(path, 'read');
     try {
       await syncLater(folder);
     } finally {

@@ -5,7 +5,9 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { waitForDescriptor } from '../../../lib/open-files.ts';
 import { openBlockCursor } from '../../journal/block-cursor.ts';
+import { DISK, type FilePort } from '../../journal/file-port.ts';
 import { recoverJournal } from '../../journal/recover-journal.ts';
 import { ConstraintViolation, Unavailable } from '../../ports/store-errors.ts';
 import { type ChunkBuilder, openChunkBuilder } from '../chunks/build-chunks.ts';
@@ -44,6 +46,15 @@ const CHECKPOINT_PAGES = 4_000;
 export const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 /** Larger than what a batch of records usually adds. */
 const PROBE_BYTES = 65_536;
+
+/** While descriptors are short, the server closes connections several times a second. */
+const DESCRIPTOR_WAIT_MS = 1_000;
+/** A lack of descriptors is no fault of the database, which takes other writes. */
+const PATIENT_DISK: FilePort = {
+  ...DISK,
+  list: (folder) => waitForDescriptor(() => DISK.list(folder), DESCRIPTOR_WAIT_MS),
+  open: (path, use) => waitForDescriptor(() => DISK.open(path, use), DESCRIPTOR_WAIT_MS),
+};
 
 /** The folder of a database's journal. */
 export function journalFolder(path: string): string {
@@ -135,7 +146,7 @@ interface Parts {
 function openParts(database: Database, path: string, reach: ReachFailpoint): Parts {
   const chunks = openChunkBuilder(database, { reach });
   const openBlocks: Parameters<typeof openIngest>[0]['openBlocks'] = (from) =>
-    openBlockCursor(journalFolder(path), from);
+    openBlockCursor(journalFolder(path), from, PATIENT_DISK);
   return { chunks, ingest: openIngest({ database, openBlocks, nowMs: Date.now, reach, onStored: chunks.take }) };
 }
 
