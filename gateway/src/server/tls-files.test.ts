@@ -125,6 +125,25 @@ test('a changed pair is served to new connections; open ones go on; a bad one ch
   await end();
 });
 
+test('a changed pair that cannot be served at first, such as for want of a file descriptor, is served later', async () => {
+  const files = write('late', { cert: CERTIFICATE, key: CERTIFICATE_KEY });
+  const told: string[] = [];
+  const log = {
+    info: () => void told.push('served'),
+    error: ({ cause }: { readonly cause: string }) => void told.push(cause),
+  };
+  let tries = 0;
+  const serveAtThird = () => {
+    tries += 1;
+    if (tries < 3) throw new Error('EMFILE');
+  };
+  const stop = watchTls(loadTls(files), () => files, serveAtThird, log, 5);
+  write('late', OTHER);
+  await eventually('the third try', () => (told.at(-1) === 'served' ? true : null));
+  stop();
+  expect(told).toEqual(['EMFILE', 'served']);
+});
+
 test('a missing file is named', () => {
   expect(() => loadTls({ cert: '/nowhere/cert.pem', key: '/nowhere/key.pem' })).toThrow(
     'server.tls.cert: /nowhere/cert.pem cannot be read (ENOENT)',

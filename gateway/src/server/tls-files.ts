@@ -26,6 +26,8 @@ function read(member: string, file: string): string {
  * Reads the files again and again; polling also sees a link that was pointed elsewhere, as certbot and Kubernetes do.
  */
 const LOOK_EVERY_MS = 10_000;
+/** What was refused may have lacked something else, such as a file descriptor: it is tried again at each of so many looks. */
+const RETRY_LOOKS = 6;
 
 interface TlsLog {
   info(words: string): void;
@@ -34,8 +36,8 @@ interface TlsLog {
 
 /**
  * Starts the watch; returns a function that stops it. `first` is served already. `filesOf`: the present files, null: not
- * now. `serve` serves a changed pair, or throws if it is unusable; then the one before stays, and each such change is
- * logged once.
+ * now. `serve` serves a changed pair, or throws if it cannot; then the one before stays, each such change is logged once,
+ * and it is tried again.
  */
 export function watchTls(
   first: TlsPair,
@@ -46,6 +48,7 @@ export function watchTls(
 ): () => void {
   let served = first;
   let refused = '';
+  let looks = 0;
   const look = () => {
     const files = filesOf();
     if (files === null) return;
@@ -57,9 +60,11 @@ export function watchTls(
         return;
       }
       state = `${pair.cert}\n${pair.key}`;
-      if (state === refused) return;
+      looks = state === refused ? looks + 1 : 0;
+      if (looks % RETRY_LOOKS !== 0) return;
       serve(pair);
       served = pair;
+      refused = '';
       log.info('the changed certificate of server.tls is served');
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
@@ -67,7 +72,7 @@ export function watchTls(
       if (state !== refused) {
         log.error(
           { cause },
-          'the files of server.tls are unusable: the certificate before is served on, until it expires',
+          'the files of server.tls cannot be served: the certificate before is served on, until it expires',
         );
       }
       refused = state;
