@@ -82,6 +82,20 @@ test('calls of earlier processes are polled at the start, new ones after two sec
   await rig.poller.stop();
 });
 
+test('calls are polled on after the clock was set back', async () => {
+  const rig = open([callOf('a')]);
+  rig.poller.start();
+  await rig.pass(0);
+  await rig.pass(-3_600_000);
+  expect(rig.polls).toEqual(['a', 'a']);
+  await rig.pass(0);
+  expect(rig.polls).toHaveLength(2);
+  rig.answer = async () => ENDED;
+  await rig.pass(60_000);
+  expect(rig.settled).toEqual([['a', END]]);
+  await rig.poller.stop();
+});
+
 test('no more than sixteen are polled at once, and each gets its turn', async () => {
   const rig = open(Array.from({ length: 40 }, (_, at) => callOf(`c${at}`)));
   const waiting: (() => void)[] = [];

@@ -112,7 +112,9 @@ export class DetachedPoller implements DetachedCalls {
     const nowMs = this.#parts.nowMs();
     for (const [callId, followed] of this.#followed) {
       if (this.#running.size >= AT_ONCE || this.#stopping.signal.aborted) return;
-      if (followed.polling !== null || followed.dueMs > nowMs) continue;
+      // One that is due after the longest delay became due before the clock was set back.
+      const isEarly = followed.dueMs > nowMs && followed.dueMs <= nowMs + LONGEST_MS;
+      if (followed.polling !== null || isEarly) continue;
       void this.#startPoll(callId, followed);
     }
   }
