@@ -8,7 +8,7 @@ import { Unavailable } from '../../ports/store-errors.ts';
  */
 const DESCRIPTORS_MIN = 32;
 
-/** Starts a thread. @throws Unavailable where too few file descriptors are free */
+/** Starts a thread. @throws Unavailable where too few file descriptors are free, or the system allows no further thread */
 export function startThread(program: URL): Worker {
   if (!hasFreeDescriptors(DESCRIPTORS_MIN)) {
     throw new Unavailable(
@@ -16,6 +16,13 @@ export function startThread(program: URL): Worker {
       'A thread of the store cannot start: too few file descriptors are free. Close connections, or raise the limit (ulimit -n); nothing needs a restart.',
     );
   }
-  // A smaller heap costs no measurable time here.
-  return new Worker(program, { smol: true });
+  try {
+    // A smaller heap costs no measurable time here.
+    return new Worker(program, { smol: true });
+  } catch (cause) {
+    throw new Unavailable(
+      'failed',
+      `A thread of the store cannot start (${cause instanceof Error ? cause.message : String(cause)}). If the system allows no more of them, raise the limit of processes; nothing needs a restart.`,
+    );
+  }
 }
