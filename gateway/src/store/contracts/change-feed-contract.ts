@@ -1,6 +1,7 @@
 /** Tests what every change feed does: order, exactly one delivery, and reloads after a failure. */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Change, ChangeFeed, ChangeFollower } from '../ports/change-feed.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 const provider = (name: string): Change => ({ of: 'provider', name });
 
@@ -81,6 +82,33 @@ export function testChangeFeed(open: () => ChangeFeed): void {
       await publish();
       await publish(provider('next'));
       expect(told).toEqual(['1: next']);
+    });
+  });
+
+  describe('a commit that may have become durable all the same', () => {
+    const publishUnknown = () => feed.publish(Promise.reject(new OutcomeUnknown('the writer died')));
+
+    test('makes all followers reload, after earlier commits; its publisher gets the failure', async () => {
+      const earlier = feed.publish(Bun.sleep(5).then(() => [provider('one')]));
+      await expect(publishUnknown()).rejects.toThrow('the writer died');
+      await earlier;
+      await publish(provider('two'));
+      expect(told).toEqual(['1: one', 'reload', '3: two']);
+    });
+
+    test('is made up for in place of the next one by a follower that cannot reload', async () => {
+      const seen: string[] = [];
+      let failures = 1;
+      const reload = async () => {
+        if (failures-- > 0) throw new Error('not read');
+        seen.push('reload');
+      };
+      feed.subscribe(record(seen, { reload }));
+      await expect(publishUnknown()).rejects.toThrow('the writer died');
+      await publish(provider('one'));
+      await publish(provider('two'));
+      expect(seen).toEqual(['reload', '3: two']);
+      expect(told).toEqual(['reload', '2: one', '3: two']);
     });
   });
 

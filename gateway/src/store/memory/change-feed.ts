@@ -4,28 +4,42 @@ import type { Change, ChangeFeed, ChangeFollower } from '../ports/change-feed.ts
 import type { PeopleChange, PeopleStore } from '../ports/people.ts';
 import type { PolicyStore } from '../ports/policy.ts';
 import type { ProviderChange, ProviderStore } from '../ports/providers.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 export function createChangeFeed(): ChangeFeed {
   const followers: { readonly of: ChangeFollower; seen: number }[] = [];
   let version = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function deliver(changes: readonly Change[]): Promise<void> {
-    if (changes.length === 0) return;
+  /** `changes` null: they are not known. */
+  async function deliver(changes: readonly Change[] | null): Promise<void> {
+    if (changes?.length === 0) return;
     version += 1;
     const outcomes = await Promise.allSettled(
       followers.map(async (each) => {
-        await (each.seen === version - 1 ? each.of.follow(changes, version) : each.of.reload());
+        const isNext = each.seen === version - 1;
+        await (isNext && changes !== null ? each.of.follow(changes, version) : each.of.reload());
         each.seen = version;
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
+  /** The commit may be durable, and a key that it revoked must not be accepted until the next one. */
+  async function recover(fault: unknown): Promise<never> {
+    // Who cannot reload now does so in place of the next commit.
+    if (fault instanceof OutcomeUnknown) await deliver(null).catch(() => undefined);
+    throw fault;
+  }
+
   return {
     subscribe: (follower) => void followers.push({ of: follower, seen: version }),
     publish(commit) {
-      const delivered = Promise.all([commit, last]).then(([changes]) => deliver(changes));
+      const kept = commit.then(
+        (changes) => () => deliver(changes),
+        (fault: unknown) => () => recover(fault),
+      );
+      const delivered = Promise.all([kept, last]).then(([apply]) => apply());
       // The publisher gets the failure; the next commit is delivered all the same.
       last = delivered.catch(() => undefined);
       return delivered;

@@ -40,8 +40,9 @@ export interface ChangeFeed {
   /**
    * Delivers the changes of a commit to each follower of this process exactly once, after those of all earlier calls;
    * versions are consecutive, from 1. Resolves when they apply. `commit` resolves to the changes once they are durable;
-   * if it rejects or is empty, nothing is delivered and no version is used. Rejects with the commit's failure, or with a
-   * follower's: that follower has missed the version and reloads in place of the next one.
+   * if it rejects or is empty, nothing is delivered and no version is used; but where it rejects with OutcomeUnknown, all
+   * followers reload. Rejects with the commit's failure, or with a follower's: that follower has missed the version and
+   * reloads in place of the next one.
    */
   publish(commit: Promise<readonly Change[]>): Promise<void>;
 }
