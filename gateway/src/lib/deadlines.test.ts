@@ -19,7 +19,7 @@ function startDeadline(dueInMs: number) {
   return { deadline, due };
 }
 
-test('what arrives after a pause moves a deadline that passed in it', async () => {
+test('a deadline that passed in a pause is moved by bytes that are read after it', async () => {
   const { deadline, due } = startDeadline(100);
   const arrived = new Promise<string>((resolve) => {
     setTimeout(() => {

@@ -112,7 +112,7 @@ export class OutOfDescriptors extends Error {
 
 /**
  * Does work that takes up to `count` descriptors, and once more if it failed while fewer were free and reserved ones could
- * be freed. Rejects with OutOfDescriptors where it lacked some: the runtime's error may say that nobody is there (1.4.5).
+ * be freed. Rejects with OutOfDescriptors where it lacked some: the runtime's error may say that the connection was refused (1.4.5).
  */
 export async function withDescriptors<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
   for (let isAgain = false; ; isAgain = true) {

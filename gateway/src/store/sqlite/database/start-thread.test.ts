@@ -2,7 +2,7 @@
  * Tests that the process survives while no file descriptor is free for a thread of the store, or the system allows none,
  * and that the thread starts once it can.
  */
-import { expect, spyOn, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { createReadingThread } from './reading-thread.ts';
@@ -89,13 +89,16 @@ test('the thread that writes the database, after it died', () => {
 });
 
 test('a thread that the system does not allow fails every question, and starts once it is allowed', async () => {
-  const spawn = spyOn(globalThis, 'Worker').mockImplementation(() => {
-    throw new TypeError('Failed to spawn worker thread');
-  });
+  const { Worker: runtimes } = globalThis;
+  globalThis.Worker = class {
+    constructor() {
+      throw new TypeError('Failed to spawn worker thread');
+    }
+  } as never;
   const thread = createReadingThread<string, string>(new URL('../testing/echo-reader.ts', import.meta.url));
   const kindOf = (asked: Promise<string>) => asked.catch((fault: { kind?: string }) => fault.kind);
   const kinds = await Promise.all([kindOf(thread.ask('one')), kindOf(thread.ask('two'))]);
-  spawn.mockRestore();
+  globalThis.Worker = runtimes;
   expect(kinds).toEqual(['failed', 'failed']);
   expect(await thread.ask('three')).toBe('three');
   thread.close();
