@@ -26,7 +26,7 @@ import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { followKeys, loadKeyDirectory } from '../identity/key-directory.ts';
 import { startSavingKeyUses } from '../identity/save-key-uses.ts';
-import { steadyNowMs } from '../lib/deadlines.ts';
+import { steadyNowMs, watchSuspensions } from '../lib/deadlines.ts';
 import { openFilesMax } from '../lib/open-files.ts';
 import { OpenSet } from '../lib/open-set.ts';
 import { DISTRIBUTION } from '../lib/package/distribution.ts';
@@ -49,7 +49,7 @@ import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/dat
 import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
 import { openStore } from '../store/sqlite/open-store.ts';
 import { createCallLog, type ProcessLog } from '../telemetry/log.ts';
-import { closeIdle } from '../upstream/connection.ts';
+import { closeIdle, retireConnections } from '../upstream/connection.ts';
 import { setEgressProxy } from '../upstream/dial.ts';
 import { createGuardedFetch, type Fetch } from '../upstream/guarded-fetch.ts';
 import { logHealth } from './log-health.ts';
@@ -306,6 +306,7 @@ export async function startApp(given: Config, output: ProcessLog): Promise<App> 
       }),
     );
     closers.push(startOverloadWatch(deps.capacity.overload, (refuses) => log.warn(refuses ? OVERLOADED : RELIEVED)));
+    closers.push(watchSuspensions(retireConnections));
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
     // The key comes last of all that is written: it is shown only once, so a start that fails must not use it up.

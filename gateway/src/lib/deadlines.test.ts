@@ -1,6 +1,7 @@
-/** Tests that a process that did not run for a while takes what arrived meanwhile before it ends what seems too late. */
-import { expect, test } from 'bun:test';
-import { UNWATCHED, unwatchDeadline, watchDeadline } from './deadlines.ts';
+/** Tests what happens after a process did not run for a while, or its machine was suspended. */
+import { expect, spyOn, test } from 'bun:test';
+import { eventually } from '../../test/harness/eventually.ts';
+import { UNWATCHED, unwatchDeadline, watchDeadline, watchSuspensions } from './deadlines.ts';
 
 /** Longer than a timer is late in a process that runs. */
 const PAUSE_MS = 1_500;
@@ -44,3 +45,27 @@ test('a deadline is due in a process that is always late', async () => {
   expect(await due).toBe('due');
   clearInterval(late);
 }, 15_000);
+
+test('a suspension of the machine is told once, and a clock that is corrected or set back is none', async () => {
+  const trueNow = Date.now;
+  let looks = 0;
+  let stepMs = 0;
+  const clock = spyOn(Date, 'now').mockImplementation(() => {
+    looks += 1;
+    return trueNow() + stepMs;
+  });
+  let resumed = 0;
+  const stop = watchSuspensions(() => {
+    resumed += 1;
+  }, 1);
+  const told: number[] = [];
+  for (const aheadMs of [0, 5_000, 3_600_000, 3_600_000, 0, 11_000]) {
+    stepMs = aheadMs;
+    const before = looks;
+    await eventually('two looks', () => (looks > before + 1 ? true : null));
+    told.push(resumed);
+  }
+  stop();
+  clock.mockRestore();
+  expect(told).toEqual([0, 0, 1, 1, 1, 2]);
+});

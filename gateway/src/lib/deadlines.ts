@@ -90,6 +90,26 @@ export function watchedDeadlines(): readonly Deadline[] {
   return watched;
 }
 
+/** Clocks that are corrected go apart by less. */
+const SUSPENDED_MS = 10_000;
+const SUSPENSION_LOOK_MS = 100;
+
+/**
+ * Calls back soon after the machine was suspended, which the monotonic clock does not count, or the system clock was set
+ * forward; both look the same. Returns a function that ends the watch.
+ */
+export function watchSuspensions(onResume: () => void, lookEveryMs = SUSPENSION_LOOK_MS): () => void {
+  const aheadMs = () => Date.now() - performance.now();
+  let lastMs = aheadMs();
+  const watch = setInterval(() => {
+    const nowMs = aheadMs();
+    if (nowMs - lastMs > SUSPENDED_MS) onResume();
+    lastMs = nowMs;
+  }, lookEveryMs);
+  watch.unref();
+  return () => clearInterval(watch);
+}
+
 const STARTED_MS = performance.timeOrigin;
 
 /** Unix ms, whole: the system time at process start, advanced by the monotonic clock. It never goes back. */
