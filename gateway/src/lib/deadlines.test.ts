@@ -46,7 +46,7 @@ test('a deadline is due in a process that is always late', async () => {
   clearInterval(late);
 }, 15_000);
 
-test('a suspension of the machine is told once, and a clock that is corrected or set back is none', async () => {
+test('a suspension of the machine is told once, a clock that is corrected or set back never', async () => {
   const trueNow = Date.now;
   let looks = 0;
   let stepMs = 0;

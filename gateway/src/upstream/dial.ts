@@ -17,6 +17,7 @@ import {
   retireConnections,
 } from './connection.ts';
 import { type EgressProxy, isDirect, readConnectAnswer, renderConnect } from './egress-proxy.ts';
+import { createLookUp, type LookUpHost } from './look-up.ts';
 
 /** The runtime tries up to four addresses of a name at once (1.4.5). */
 const DESCRIPTORS_TO_CONNECT = 4;
@@ -223,13 +224,14 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Every address of a host, as text. */
-type LookUpHost = (host: string) => Promise<readonly string[]>;
-
-const lookUpHost: LookUpHost = (host) =>
+/** As the system resolves the operator's hosts, which may have names of its own. */
+const lookUpOwn: LookUpHost = (host) =>
   withDescriptors(DESCRIPTORS_TO_LOOK_UP, async () =>
     (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address),
   );
+
+const askNameServers = createLookUp();
+const lookUpEntered: LookUpHost = (host) => withDescriptors(DESCRIPTORS_TO_LOOK_UP, () => askNameServers(host));
 
 /** A host that a console provider may not use, with a message for the operator. */
 export class PrivateAddressError extends Error {
@@ -241,7 +243,7 @@ export class PrivateAddressError extends Error {
  * decides which one a look-up returns first.
  * @throws PrivateAddressError, OutOfDescriptors, or the error of the look-up.
  */
-export async function findPublicAddress(host: string, lookUp: LookUpHost = lookUpHost): Promise<string> {
+export async function findPublicAddress(host: string, lookUp: LookUpHost = lookUpEntered): Promise<string> {
   const texts = parseIpAddress(host) === null ? await lookUp(host) : [host];
   const [first] = texts;
   if (first === undefined) throw new PrivateAddressError(`${host} has no address`);
@@ -264,7 +266,7 @@ const REMEMBERED_MAX = 1_000;
  * assumed that it is public: behind many a proxy only the proxy can resolve. The function rejects with OutOfDescriptors.
  */
 export function rememberPrivateHosts(
-  lookUp: LookUpHost = lookUpHost,
+  lookUp: LookUpHost = lookUpOwn,
   steadyMs: () => number = () => performance.now(),
 ): (host: string) => Promise<boolean> {
   const hosts = new Map<string, { readonly isPrivate: boolean; readonly untilMs: number }>();

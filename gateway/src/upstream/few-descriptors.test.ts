@@ -32,8 +32,7 @@ test('without any, the gateway lacks descriptors; nothing is said of the provide
   expect(dialWithSpares(0)).toStartWith('no_descriptor ');
 });
 
-test('a name that must have public addresses is looked up with reserved descriptors', () => {
-  const publicOnly = '{ ...origin, publicOnly: true }';
-  expect(dialWithSpares(8, publicOnly)).toContain('not public');
-  expect(dialWithSpares(0, publicOnly)).toStartWith('no_descriptor ');
+test('neither can a name be looked up without any that must have public addresses', () => {
+  const entered = "{ ...parseBaseUrl('http://entered.example').origin, publicOnly: true }";
+  expect(dialWithSpares(0, entered)).toStartWith('no_descriptor ');
 });

@@ -1,7 +1,4 @@
-/**
- * Tests that flags of the server with wrong values are wrong usage, as those of other commands, the order of reloads, and
- * that faults outside requests do not end the server.
- */
+/** Tests that flags of the server with wrong values are wrong usage, as those of other commands, and the order of reloads. */
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,21 +65,4 @@ test.each([
   setImmediate(() => slow.resolve());
   await Promise.all([first, second]);
   expect(applied).toEqual(models);
-});
-
-test('a fault in a timer and a promise that nobody awaits are logged with their place, and the process goes on', () => {
-  const script = `
-    import { logFaults } from '${import.meta.dirname}/serve.ts';
-    logFaults({ error: ({ cause }, words) => console.log(words.slice(0, 24), cause.split('\\n').slice(0, 2).join(' ')) });
-    function late() { throw new RangeError('too late'); }
-    setTimeout(late, 1);
-    setTimeout(() => void Promise.reject(new Error('unheard')), 2);
-    setTimeout(() => console.log('alive'), 30);
-  `;
-  const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, '-e', script]);
-  expect([exitCode, stderr.toString()]).toEqual([0, '']);
-  const [timer, promise, end] = stdout.toString().split('\n');
-  expect(timer).toMatch(/^a fault of the gateway o.* RangeError: too late +at late /);
-  expect(promise).toMatch(/^a fault of the gateway o.* Error: unheard/);
-  expect(end).toBe('alive');
 });

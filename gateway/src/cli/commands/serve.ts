@@ -9,6 +9,7 @@ import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
 import { DISTRIBUTION } from '../../lib/package/distribution.ts';
 import { createTurns } from '../../lib/turns.ts';
 import { type Log, openLog, type ProcessLog } from '../../telemetry/log.ts';
+import { logFaults } from '../../telemetry/log-faults.ts';
 import { type CliEnvironment, CliFailure } from '../environment.ts';
 
 interface ServeFlags {
@@ -86,20 +87,6 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
     log.info({ calls: app.deps.unknownCallers }, 'rejected requests without a valid API key');
   await lines.close();
   process.exit(0);
-}
-
-/**
- * Logs faults outside any request, such as in a timer, and serves on: what they leave half done is in memory only, and the
- * requests that run have nothing to do with it.
- */
-export function logFaults(log: Pick<Log, 'error'>): void {
-  const note = (cause: unknown) =>
-    log.error(
-      { cause: cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause) },
-      'a fault of the gateway outside any request: requests go on; please report it',
-    );
-  process.on('uncaughtException', note);
-  process.on('unhandledRejection', note);
 }
 
 /**
