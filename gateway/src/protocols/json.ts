@@ -26,6 +26,15 @@ export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+/** Longer than any name; more would be repeated in each chunk of a stream, and no frame of the journal would hold it. */
+const NAME_CHARS_MAX = 256;
+
+/** A name or word of a provider, such as a model or a reason: as `asText`, cut where it is longer than any. */
+export function asName(value: unknown): string | null {
+  const text = asText(value);
+  return text === null || text.length <= NAME_CHARS_MAX ? text : text.slice(0, NAME_CHARS_MAX).toWellFormed();
+}
+
 /** More than any model reads and writes in one call; at the highest price the cost still fits the ledger's 64 bits. */
 const TOKENS_MAX = 10_000_000;
 

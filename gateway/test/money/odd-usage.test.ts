@@ -36,7 +36,7 @@ function scriptChat(usage: object | null, content: string): void {
   pair.fake.script('of-chat', { json: { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage } });
 }
 
-function scriptMessages(last: object | undefined): void {
+function scriptMessages(last: object | undefined, more: object = {}, stop_reason = 'end_turn'): void {
   const event = (type: string, members: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
   const usage = { input_tokens: 77, output_tokens: 1 };
   const message = {
@@ -47,13 +47,16 @@ function scriptMessages(last: object | undefined): void {
     content: [],
     stop_reason: null,
     usage,
+    ...more,
   };
   const records = [
     event('message_start', { message }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'x'.repeat(400) } }),
+    ...Array.from({ length: 4 }, () =>
+      event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'x'.repeat(100) } }),
+    ),
     event('content_block_stop', { index: 0 }),
-    event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, ...last }),
+    event('message_delta', { delta: { stop_reason, stop_sequence: null }, ...last }),
     event('message_stop', {}),
   ];
   pair.fake.script('of-messages', { records });
@@ -114,6 +117,46 @@ describe.each(SIDES)('a client of %s', (side) => {
     pair.fake.script('of-chat', { records: [first, contentChunk('x'.repeat(400)), stop, done] });
     const record = await recordOf(await keyOf(), side, 'of-chat', true);
     expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
+  });
+});
+
+/** More than a frame of the journal takes. */
+const LONG = 'n'.repeat(1_100_000);
+const USED = { prompt_tokens: 9, completion_tokens: 100 };
+
+describe.each(SIDES)('names of a megabyte for a client of %s', (side) => {
+  test.each(['of-chat', 'of-messages'] as const)(
+    'are cut in the record of a stream %s, which is charged',
+    async (model) => {
+      if (model === 'of-messages') scriptMessages({ usage: { output_tokens: 100 } }, { id: LONG, model: LONG }, LONG);
+      else {
+        const named = (members: object) => chunk({ id: LONG, model: LONG, ...members });
+        const said = named({ choices: [{ index: 0, delta: { content: 'x'.repeat(400) } }] });
+        const end = named({ choices: [{ index: 0, delta: {}, finish_reason: LONG }] });
+        pair.fake.script('of-chat', { records: [said, end, named({ choices: [], usage: USED }), done] });
+      }
+      const record = await recordOf(await keyOf(), side, model, true);
+      expect(record).toMatchObject({
+        status: 200,
+        error: null,
+        usage_source: 'upstream',
+        served_model: 'n'.repeat(256),
+      });
+      expect(record.usage.output).toBe(100);
+      expect(record.finish_reason?.length).toBeLessThanOrEqual(256);
+    },
+  );
+
+  test('are not repeated in each chunk', async () => {
+    const chunks = Array.from({ length: 20 }, () => `data: {"choices":[{"index":0,"delta":{"content":"a\\n"}}]}\n\n`);
+    const first = chunk({ id: LONG, model: LONG, choices: [{ index: 0, delta: { content: 'a' } }] });
+    pair.fake.script('of-chat', { records: [first, ...chunks, stop, chunk({ choices: [], usage: USED }), done] });
+    scriptMessages({ usage: { output_tokens: 100 } }, { id: LONG, model: LONG });
+    for (const model of ['of-chat', 'of-messages']) {
+      const members = { model, stream: true, max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] };
+      const response = await post({ url: pair.gateway.url, key: await keyOf() }, side, members);
+      expect((await response.text()).length).toBeLessThan(3 * LONG.length);
+    }
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import type { CallFailure } from '../../errors/call-failure.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
+import { asName } from '../../protocols/json.ts';
 import type { Operation } from '../../providers/provider.ts';
 import type { AttemptPlan } from '../../routing/attempt-plan.ts';
 import type { ExchangeListener, UpstreamTap } from '../../upstream/exchange.ts';
@@ -104,8 +105,9 @@ export class RunningAttempt implements RelayListener {
   onHead(head: ResponseHead): void {
     if (head === this.#head) return;
     this.#head = head;
-    this.row.upstreamRequestId =
-      headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id') ?? headerOf(head, 'x-amzn-requestid');
+    this.row.upstreamRequestId = asName(
+      headerOf(head, 'x-request-id') ?? headerOf(head, 'request-id') ?? headerOf(head, 'x-amzn-requestid'),
+    );
     if (this.#call.facts.binary !== undefined) this.#contentType = headerOf(head, 'content-type');
     this.#noteDropped();
     if (!this.#isAborted) this.#loop.onHead(this, head);

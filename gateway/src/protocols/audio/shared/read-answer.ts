@@ -1,6 +1,6 @@
 /** Reads the facts of a transcription or translation in one piece: JSON, or text where the request asked for it. */
 import { NO_FLAGS } from '../../../generation/usage.ts';
-import { asObject, asText } from '../../json.ts';
+import { asName, asObject } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { readAudioUsage, wholeSeconds } from './audio-usage.ts';
 import { leastSecondsOf } from './least-seconds.ts';
@@ -14,7 +14,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const facts = factsOfText(Buffer.byteLength(text), bodyBytes);
   const usage = readAudioUsage(body.usage, false);
   const counted = seconds === 0 ? { leastSeconds: leastSecondsOf(text) } : { counted: { extras: { seconds } } };
-  return { kind: 'answer', facts: { ...facts, usage, usageSoFar: usage, model: asText(body.model), ...counted } };
+  return { kind: 'answer', facts: { ...facts, usage, usageSoFar: usage, model: asName(body.model), ...counted } };
 }
 
 /** `text`, `srt` and `vtt` report nothing. */

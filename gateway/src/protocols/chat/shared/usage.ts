@@ -16,6 +16,7 @@ import {
 import {
   asArray,
   asCount,
+  asName,
   asObject,
   asText,
   countOrZero,
@@ -211,8 +212,8 @@ function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: numbe
     usage,
     usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage,
-    finish_reason: asText(asObject(choices[0])?.finish_reason),
-    model: asText(body.model),
+    finish_reason: asName(asObject(choices[0])?.finish_reason),
+    model: asName(body.model),
     tier: readTier(body),
     outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
     reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,

@@ -8,7 +8,7 @@ import { NO_FLAGS, type ReportedUsage, type TierWords } from '../../../generatio
 import { scanJson } from '../../../wire/json-scan.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type {
   AnswerFacts,
   ObserverSettings,
@@ -108,7 +108,7 @@ export class ChatStreamObserver implements StreamObserver {
     const reported = readReportedUsage(chunk);
     this.#reported = reported ?? this.#reported;
     this.#tier = readTier(chunk) ?? this.#tier;
-    this.#model = asText(chunk.model) ?? this.#model;
+    this.#model = asName(chunk.model) ?? this.#model;
     const error = findError(chunk, record.event);
     if (error !== null) {
       const { type, message, status } = error;
@@ -139,7 +139,7 @@ export class ChatStreamObserver implements StreamObserver {
   #observeChoice(choice: JsonObject | null): void {
     if (choice === null) return;
     const index = typeof choice.index === 'number' ? choice.index : 0;
-    const reason = asText(choice.finish_reason);
+    const reason = asName(choice.finish_reason);
     const delta = asObject(choice.delta);
     if (!this.begun) this.begun = reason !== null || hasContent(delta);
     this.#outputBytes += generatedBytes(delta);
@@ -157,11 +157,10 @@ export class ChatStreamObserver implements StreamObserver {
   }
 
   #mendId(record: StreamRecord, chunk: JsonObject): Buffer | null {
-    const id = asText(chunk.id);
     // Azure's first chunk has the filter's results alone; the id comes with the next (recorded 2026).
     if (this.#id === null && chunk.id === '' && asArray(chunk.choices).length === 0) return null;
-    this.#id ??= id ?? this.#settings.fallbackId;
-    return id === this.#id ? null : withId(record, this.#id);
+    this.#id ??= asName(chunk.id) ?? this.#settings.fallbackId;
+    return chunk.id === this.#id ? null : withId(record, this.#id);
   }
 
   #learn(choice: JsonObject | null, chunk: JsonObject, record: StreamRecord): void {

@@ -4,7 +4,7 @@ import { type FinishReason, type GenerationEvent, usageEvent } from '../../../ge
 import type { Citation, JsonText } from '../../../generation/part.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
 import { valueText } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { parseAnnotations, parseSources, withinPart } from '../shared/annotations.ts';
 import { readFinishWord } from '../shared/finish-words.ts';
@@ -156,7 +156,7 @@ export class AnswerReader {
     this.#started = true;
     const id = asText(chunk.id);
     this.#answerId = id ?? (typeof chunk.created === 'number' ? String(chunk.created) : '');
-    this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
+    this.queue.add({ kind: 'start', id, model: asName(chunk.model) });
   }
 
   /** `written`: the text of a member of the message. */

@@ -1,6 +1,6 @@
 /** Reads the facts of legacy completions: usage, and the text of their choices. */
 import { isTextCounted, NO_FLAGS, type ReportedUsage, type Usage, ZERO_USAGE } from '../../../generation/usage.ts';
-import { asArray, asCount, asObject, asText, countOrZero, textBytes } from '../../json.ts';
+import { asArray, asCount, asName, asObject, countOrZero, textBytes } from '../../json.ts';
 import type { AnswerReading } from '../../upstream-protocol.ts';
 
 /**
@@ -43,8 +43,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
       usage,
       usageFlags: reported?.flags ?? NO_FLAGS,
       usageSoFar: usage,
-      finish_reason: asText(asObject(choices[0])?.finish_reason),
-      model: asText(body.model),
+      finish_reason: asName(asObject(choices[0])?.finish_reason),
+      model: asName(body.model),
       outputBytes: isTextCounted(usage, bodyBytes) ? bytes : 0,
       reasoningBytes: 0,
       outputBytesMax: bodyBytes,

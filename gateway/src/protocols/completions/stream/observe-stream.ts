@@ -6,7 +6,7 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type ReportedUsage } from '../../../generation/usage.ts';
 import { findError } from '../../answer/answer-error.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { bytesOfChoices, readUsage } from '../shared/read-answer.ts';
 
@@ -80,7 +80,7 @@ export class CompletionsStreamObserver implements StreamObserver {
     const choices = asArray(chunk.choices);
     const reported = readUsage(chunk.usage);
     this.#reported = reported ?? this.#reported;
-    this.#model = asText(chunk.model) ?? this.#model;
+    this.#model = asName(chunk.model) ?? this.#model;
     this.#outputBytes += bytesOfChoices(choices);
     for (const choice of choices) this.#observeChoice(asObject(choice));
     if (reported !== null) this.#reportedAtBytes = this.#bytesSaid;
@@ -92,7 +92,7 @@ export class CompletionsStreamObserver implements StreamObserver {
   #observeChoice(choice: JsonObject | null): void {
     if (choice === null) return;
     const index = typeof choice.index === 'number' ? choice.index : 0;
-    const reason = asText(choice.finish_reason);
+    const reason = asName(choice.finish_reason);
     if (reason !== null || asText(choice.text) !== null) this.begun = true;
     this.#seen.add(index);
     if (reason === null) return;

@@ -10,7 +10,7 @@ import {
   type UsageFlag,
   withExtras,
 } from '../../../generation/usage.ts';
-import { asArray, asCount, asObject, asText, countOrZero, type JsonObject, textBytes } from '../../json.ts';
+import { asArray, asCount, asName, asObject, countOrZero, type JsonObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /**
@@ -66,7 +66,7 @@ function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: numbe
     usage,
     usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage,
-    finish_reason: asText(body.stopReason),
+    finish_reason: asName(body.stopReason),
     model: null,
     outputBytes: textBytes(counted),
     reasoningBytes: textBytes(reasoning),

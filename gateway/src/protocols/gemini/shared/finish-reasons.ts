@@ -1,5 +1,6 @@
 /** Maps Gemini's finish reasons to and from canonical ones, and tells those by which a model gave up. */
 import type { FinishReason } from '../../../generation/event.ts';
+import { asName } from '../../json.ts';
 
 /** `failed`: no answer came, and another attempt may succeed. `account`: Google closed the operator's account. */
 export type Finish = FinishReason | 'failed' | 'account';
@@ -27,7 +28,7 @@ function names(finish: Finish, words: readonly string[]): ReadonlyArray<readonly
 /** The word of a `finishReason`, which old recordings have as a number; null: none, or the unspecified one. */
 export function finishWordOf(value: unknown): string | null {
   const word = typeof value === 'number' ? (NUMBERS[value] ?? String(value)) : value;
-  return typeof word === 'string' && word !== '' && word !== NUMBERS[0] ? word : null;
+  return word === NUMBERS[0] ? null : asName(word);
 }
 
 /** `other` for a word that is not known. */

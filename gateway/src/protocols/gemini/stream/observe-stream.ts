@@ -5,7 +5,7 @@
  */
 import { dataText, rawBytes, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
+import { asArray, asName, asObject, type JsonObject, parseObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../../upstream-protocol.ts';
 import { countSearches } from '../shared/citations.ts';
 import { CONTINUATION, finishWordOf } from '../shared/finish-reasons.ts';
@@ -103,7 +103,7 @@ export class GeminiStreamObserver implements StreamObserver {
   /** Whether the chunk ends a candidate, or the answer. */
   #readChunk(chunk: JsonObject): boolean {
     if (this.#finishWord === CONTINUATION) this.#startHop();
-    this.#model = asText(chunk.modelVersion) ?? this.#model;
+    this.#model = asName(chunk.modelVersion) ?? this.#model;
     let ends = false;
     for (const value of asArray(chunk.candidates)) {
       const candidate = asObject(value);

@@ -6,7 +6,7 @@ import type { GenerationEvent } from '../../../generation/event.ts';
 import type { JsonText } from '../../../generation/part.ts';
 import { isTextCounted, NO_FLAGS } from '../../../generation/usage.ts';
 import { elementTexts } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
+import { asArray, asName, asObject, type JsonObject, parseObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { countSearches } from '../shared/citations.ts';
 import { CONTINUATION, finishWordOf } from '../shared/finish-reasons.ts';
@@ -80,7 +80,7 @@ function factsOf(answers: readonly JsonObject[], bodyBytes: number): AnswerFacts
     const candidate = asObject(asArray(answer.candidates)[0]);
     if (finish_reason === CONTINUATION) tally.endHop();
     tally.take(answer.usageMetadata);
-    model = asText(answer.modelVersion) ?? model;
+    model = asName(answer.modelVersion) ?? model;
     // A blocked prompt has no candidate.
     const blocked = finishWordOf(asObject(answer.promptFeedback)?.blockReason);
     finish_reason = finishWordOf(candidate?.finishReason) ?? finish_reason ?? blocked;

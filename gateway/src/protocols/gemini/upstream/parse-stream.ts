@@ -7,7 +7,7 @@ import { type GenerationEvent, type PartOpening, usageEvent } from '../../../gen
 import type { JsonText } from '../../../generation/part.ts';
 import { elementTexts, valueText } from '../../exact-json.ts';
 import { packSignature } from '../../host-data.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { citationsOf, countSearches } from '../shared/citations.ts';
@@ -167,7 +167,7 @@ export class AnswerReader {
   #start(chunk: JsonObject): void {
     this.#isStarted = true;
     this.#answerId = asText(chunk.responseId);
-    this.#model = asText(chunk.modelVersion);
+    this.#model = asName(chunk.modelVersion);
     this.#add({ kind: 'start', id: this.#answerId, model: this.#model });
   }
 

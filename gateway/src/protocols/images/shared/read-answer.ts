@@ -8,7 +8,7 @@ import {
   type UsagePart,
   ZERO_USAGE,
 } from '../../../generation/usage.ts';
-import { asCount, asObject, asText, countOrZero, type JsonObject } from '../../json.ts';
+import { asCount, asName, asObject, countOrZero, type JsonObject } from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 
 /** The size and quality; `auto` and what is no name of one are unknown. */
@@ -35,7 +35,7 @@ export function imageFacts(body: JsonObject, images: number, bytes: number): Ans
     usageFlags: NO_FLAGS,
     usageSoFar: usage,
     finish_reason: null,
-    model: asText(body.model),
+    model: asName(body.model),
     outputBytes: 0,
     reasoningBytes: 0,
     outputBytesMax: bytes,
@@ -52,7 +52,7 @@ function readUsage(body: JsonObject, units: UnitUsage): Usage | null {
   if (own === null) return null;
   const svg = asObject(body.svg_usage);
   const drawn = svg === null ? null : readRun(svg);
-  const model = asText(svg?.model);
+  const model = asName(svg?.model);
   if (drawn === null || model === null) return withUnits(own, units);
   // It writes text: none of its tokens are of an image.
   const { extras: _, ...counters } = drawn;

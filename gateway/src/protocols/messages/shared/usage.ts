@@ -16,7 +16,16 @@ import {
   withExtras,
 } from '../../../generation/usage.ts';
 import type { WritableJson } from '../../../wire/json-writer.ts';
-import { asArray, asCount, asObject, asText, type JsonObject, readServerToolUse, textBytes } from '../../json.ts';
+import {
+  asArray,
+  asCount,
+  asName,
+  asObject,
+  asText,
+  type JsonObject,
+  readServerToolUse,
+  textBytes,
+} from '../../json.ts';
 import type { AnswerFacts, AnswerReading } from '../../upstream-protocol.ts';
 import { type Iterations, joinIterations, readIterations } from './iterations.ts';
 import { storedInMessage } from './stored-objects.ts';
@@ -285,8 +294,8 @@ function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: numbe
     usage,
     usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage,
-    finish_reason: asText(body.stop_reason),
-    model: asText(body.model),
+    finish_reason: asName(body.stop_reason),
+    model: asName(body.model),
     tier: tally.tier,
     retryToken: retryTokenOf(body.stop_details),
     outputBytes: isCounted ? sum(content, generatedBytes) : 0,
@@ -308,7 +317,7 @@ function sum(blocks: readonly unknown[], bytesOf: (block: JsonObject | null) => 
 
 /** The model that takes over after another one declined, from a `fallback` block; null for other blocks. */
 export function fallbackModel(block: JsonObject | null): string | null {
-  return block?.type === 'fallback' ? asText(asObject(block.to)?.model) : null;
+  return block?.type === 'fallback' ? asName(asObject(block.to)?.model) : null;
 }
 
 /** The token that a refusal provides for the retry. */

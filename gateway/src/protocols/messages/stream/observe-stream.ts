@@ -2,7 +2,7 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject, textBytes } from '../../json.ts';
 import type { AnswerFacts, RecordVerdict, StoredObject, StreamObserver } from '../../upstream-protocol.ts';
 import { containerOf, filesOf } from '../shared/stored-objects.ts';
 import {
@@ -87,7 +87,7 @@ export class MessagesStreamObserver implements StreamObserver {
     switch (event.type) {
       case 'message_start': {
         const message = asObject(event.message);
-        this.#model = asText(message?.model);
+        this.#model = asName(message?.model);
         this.#noteContainer(message);
         this.#tally = tallyUsage(this.#tally, message?.usage);
         return 'pass';
@@ -108,7 +108,7 @@ export class MessagesStreamObserver implements StreamObserver {
         this.#skimmer.forget();
         return 'pass';
       case 'message_delta':
-        this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
+        this.#stopReason = asName(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
         this.begun ||= this.#stopReason !== null;
         this.#noteContainer(asObject(event.delta));
         this.#retryToken = retryTokenOf(asObject(event.delta)?.stop_details) ?? this.#retryToken;

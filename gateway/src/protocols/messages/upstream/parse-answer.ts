@@ -6,7 +6,7 @@ import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
 import type { UpstreamError } from '../../answer/error-body.ts';
 import { describeError, readErrorBody } from '../../answer/error-body.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { parseStopReason } from '../shared/stop-reasons.ts';
 import { EMPTY_TALLY, reportedUsageOf, statusOfType, tallyUsage } from '../shared/usage.ts';
 import { startBlockParser } from './parse-answer-block.ts';
@@ -19,7 +19,7 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
   if (message.type === 'error') return [parseError(message.error)];
   if (!Array.isArray(message.content)) return malformed('an answer without content');
   const id = asText(message.id);
-  const events: GenerationEvent[] = [{ kind: 'start', id, model: asText(message.model) }];
+  const events: GenerationEvent[] = [{ kind: 'start', id, model: asName(message.model) }];
   const blocks = asArray(message.content);
   let parts = 0;
   const place = { answerId: id ?? '', takePart: () => parts++ };

@@ -5,7 +5,7 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { GenerationEvent } from '../../../generation/event.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { namesOutput } from '../shared/usage.ts';
 import { asIndex } from '../stream/observe-stream.ts';
@@ -80,7 +80,7 @@ class MessagesStreamParser implements StreamParser {
     const message = asObject(event.message);
     const id = asText(message?.id);
     this.#place.answerId = id ?? '';
-    const events: GenerationEvent[] = [{ kind: 'start', id, model: asText(message?.model) }];
+    const events: GenerationEvent[] = [{ kind: 'start', id, model: asName(message?.model) }];
     const blocks = asArray(message?.content);
     const texts =
       blocks.length === 0 ? [] : elementTexts(memberText(memberText(json, 'message') ?? '', 'content') ?? '');

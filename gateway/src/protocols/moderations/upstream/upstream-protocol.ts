@@ -2,7 +2,7 @@
 import { member } from '../../../wire/json-node.ts';
 import { spliceJson } from '../../../wire/json-splice.ts';
 import { factsWithoutOutput, readInputUsage } from '../../answer/answer-facts.ts';
-import { asObject, asText } from '../../json.ts';
+import { asName, asObject } from '../../json.ts';
 import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { AnswerReading, DirectExchange, DirectRequest, DirectUpstream } from '../../upstream-protocol.ts';
 
@@ -26,5 +26,5 @@ function renderRequest({ outline, facts, traits }: DirectRequest): DirectExchang
 function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (!Array.isArray(body?.results)) return { kind: 'malformed', message: 'the answer has no results' };
-  return { kind: 'answer', facts: factsWithoutOutput(readInputUsage(body.usage), asText(body.model), bodyBytes) };
+  return { kind: 'answer', facts: factsWithoutOutput(readInputUsage(body.usage), asName(body.model), bodyBytes) };
 }

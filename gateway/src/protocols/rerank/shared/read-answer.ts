@@ -1,7 +1,7 @@
 /** Reads the facts of rankings, which are billed by searches or by tokens. */
 import { type Usage, ZERO_USAGE } from '../../../generation/usage.ts';
 import { factsWithoutOutput, readInputUsage } from '../../answer/answer-facts.ts';
-import { asCount, asObject, asText, type JsonObject } from '../../json.ts';
+import { asCount, asName, asObject, type JsonObject } from '../../json.ts';
 import type { AnswerReading } from '../../upstream-protocol.ts';
 
 /** `bodyBytes`: the length of the body that `answer` was parsed from. */
@@ -11,7 +11,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   if (body === null || !Array.isArray(body.results ?? body.data)) {
     return { kind: 'malformed', message: 'the answer has no results' };
   }
-  return { kind: 'answer', facts: factsWithoutOutput(readUsage(body), asText(body.model), bodyBytes) };
+  return { kind: 'answer', facts: factsWithoutOutput(readUsage(body), asName(body.model), bodyBytes) };
 }
 
 /** Cohere counts searches, OpenRouter reports them in `usage`, the others count tokens. Null: none of them. */

@@ -15,6 +15,7 @@ import {
 import {
   asArray,
   asCount,
+  asName,
   asObject,
   asText,
   countOrZero,
@@ -112,7 +113,7 @@ export function renderUsage(usage: Usage) {
 
 /** The reason of an incomplete response, else its status; null: it has none. */
 export function finishWordOf(response: JsonObject): string | null {
-  return asText(asObject(response.incomplete_details)?.reason) ?? asText(response.status);
+  return asName(asObject(response.incomplete_details)?.reason) ?? asName(response.status);
 }
 
 /** Statuses of a response that has not ended. */
@@ -151,7 +152,7 @@ function factsOf(body: JsonObject, bodyBytes: number): AnswerFacts {
     usageFlags: reported?.flags ?? NO_FLAGS,
     usageSoFar: usage ?? soFar(reported),
     finish_reason: finishWordOf(body),
-    model: asText(body.model),
+    model: asName(body.model),
     tier: readTierWords(body),
     outputBytes: isCounted ? items.reduce((sum, item) => sum + generatedBytes(item), 0) : 0,
     reasoningBytes: isCounted ? items.reduce((sum, item) => sum + reasoningBytes(item), 0) : 0,

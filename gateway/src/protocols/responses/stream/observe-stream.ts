@@ -5,7 +5,7 @@
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { NO_FLAGS, type ReportedUsage, readTierWords, type TierWords } from '../../../generation/usage.ts';
 import { RecordSkimmer } from '../../answer/record-template.ts';
-import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type {
   AnswerFacts,
   RecordVerdict,
@@ -145,7 +145,7 @@ export class ResponsesStreamObserver implements StreamObserver {
   #start(response: JsonObject | null): void {
     if (response === null) return;
     this.#stored ??= storedIn(response);
-    this.#model = asText(response.model) ?? this.#model;
+    this.#model = asName(response.model) ?? this.#model;
     const { created_at } = response;
     const createdSeconds = typeof created_at === 'number' ? Math.floor(created_at) : 0;
     // It is made whatever becomes of this stream: no other target may answer.

@@ -6,7 +6,7 @@ import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import { type FinishReason, type GenerationEvent, type PartOpening, usageEvent } from '../../../generation/event.ts';
 import type { JsonText } from '../../../generation/part.ts';
 import { elementTexts, memberText } from '../../exact-json.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asName, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { StreamParser } from '../../upstream-protocol.ts';
 import { errorOf, finishWordOf, isFinished, readReportedUsage } from '../shared/usage.ts';
 import { ownText, partText } from '../stream/item-texts.ts';
@@ -118,7 +118,7 @@ class ResponseReader {
   start(response: JsonObject): void {
     if (this.#started) return;
     this.#started = true;
-    this.#events.push({ kind: 'start', id: asText(response.id), model: asText(response.model) });
+    this.#events.push({ kind: 'start', id: asText(response.id), model: asName(response.model) });
   }
 
   /** A call begins with its name; a text with its first piece. */
