@@ -326,4 +326,9 @@ describe.each([false, true])('the sound of a chat answer, streamed: %p', (stream
     const id = await answered('gone');
     expect((await speak(turn(id))).status).toBe(404);
   });
+
+  test('that expires at no time is known as long as others', async () => {
+    const id = await answered('odd');
+    expect((await speak(turn(id))).status).toBe(200);
+  });
 });

@@ -99,11 +99,12 @@ export function startStoredUpstream(): StoredUpstream {
     return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } });
   }
 
-  /** Its id is that of no other answer. A request for the voice `gone` gets one that has expired. */
+  /** Its id is that of no other answer. A request for some voices gets one that has expired, or that expires at no time. */
   function soundFor({ audio }: Served['body']): Sound {
     count += 1;
-    const isGone = (audio as { voice: string }).voice === 'gone';
-    return { id: `audio_${count}`, data: 'aGk=', expires_at: isGone ? 1_700_000_000 : 4_000_000_000 };
+    const { voice } = audio as { voice: string };
+    const expires_at = voice === 'gone' ? 1_700_000_000 : voice === 'odd' ? -1e300 : 4_000_000_000;
+    return { id: `audio_${count}`, data: 'aGk=', expires_at };
   }
 
   /** The messages of the user as they came, with their ids. */

@@ -120,8 +120,9 @@ function rowOf(
 
 /** OpenAI states seconds of Unix time, Anthropic a date. */
 function expiryOf(stated: unknown): number {
-  const ms = typeof stated === 'string' ? Date.parse(stated) : Math.round(Number(stated) * 1_000);
-  return ms > 0 ? ms : NEVER_MS;
+  const seconds = typeof stated === 'number' ? stated : 0;
+  const ms = typeof stated === 'string' ? Date.parse(stated) : Math.round(seconds * 1_000);
+  return ms > 0 ? Math.min(ms, NEVER_MS) : NEVER_MS;
 }
 
 /** Deletes an object without a row, because no workspace could use or delete it. */

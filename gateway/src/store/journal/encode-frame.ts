@@ -4,14 +4,16 @@ import type { NewAuditEntry } from '../ports/audit.ts';
 import type { EndFrame, Frame, HoldFrame, MovementFrame } from '../ports/journal.ts';
 import type { CallDraft } from '../ports/ledger.ts';
 import { ATTEMPT_PHASES, type AttemptRecord, BILLED, type CallRecord } from '../ports/records.ts';
+import { ConstraintViolation } from '../ports/store-errors.ts';
+import type { StoredByCall } from '../ports/stored-state.ts';
 import type { BlockWriter } from './block-writer.ts';
 import { ATTEMPT, AUDIT, KIND, MEMBER } from './frame-members.ts';
 
 /**
  * Adds the frame to the block. Unpaired surrogates in text become U+FFFD.
  *
- * @throws ConstraintViolation `invalid` for a frame of more than 1 MiB, a number that is not finite, or an amount beyond
- * 64 bits; the block is then as before.
+ * @throws ConstraintViolation `invalid` for a frame of more than 1 MiB, a number that is not finite or that no table takes,
+ * or an amount beyond 64 bits; the block is then as before.
  */
 export function encodeFrame(writer: BlockWriter, frame: Frame): void {
   writer.beginFrame(KIND[frame.kind]);
@@ -36,7 +38,7 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
       encodeRecord(writer, frame.record);
       encodeEnd(writer, frame);
       writer.writeText(MEMBER.traceId, frame.record.trace_id);
-      if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
+      encodeStored(writer, frame.stored);
       encodeRareMembers(writer, frame.record);
       break;
     case 'hold':
@@ -71,10 +73,20 @@ function encodeMembers(writer: BlockWriter, frame: Frame): void {
     case 'detach':
       writer.writeText(MEMBER.callId, frame.call_id);
       writer.writeNumber(MEMBER.atMs, frame.at_ms);
-      if (frame.stored !== undefined) writer.writeText(MEMBER.stored, JSON.stringify(frame.stored));
+      encodeStored(writer, frame.stored);
       writer.writeText(MEMBER.job, JSON.stringify(frame.job));
       break;
   }
+}
+
+/** JSON writes numbers that no table takes, and a block with one could never be applied. */
+function encodeStored(writer: BlockWriter, stored: StoredByCall | undefined): void {
+  if (stored === undefined) return;
+  for (const count of [stored.tokens, stored.output_tokens, stored.expires_at_ms]) {
+    if (!Number.isSafeInteger(count))
+      throw new ConstraintViolation('invalid', `What is stored has the number ${count}.`);
+  }
+  writer.writeText(MEMBER.stored, JSON.stringify(stored));
 }
 
 /** The members up to the provider's name. */

@@ -93,6 +93,10 @@ describe('frames', () => {
       ),
       { ...END, hold: { amount: 2n ** 63n, prepaid: true } },
       { ...END, hold, writtenOff: -(2n ** 63n) - 1n },
+      ...[Number.NEGATIVE_INFINITY, -1e300, 1.5].map((expires_at_ms): Frame => {
+        const { storedEnd } = SAMPLE_FRAMES;
+        return { ...storedEnd, stored: { ...storedEnd.stored, expires_at_ms } };
+      }),
     ];
     for (const frame of refused) {
       expect(() => encodeFrame(writer, frame)).toThrow(ConstraintViolation);

@@ -327,10 +327,11 @@ export function audioOf(message: JsonObject | null): Partial<StoredObject> | nul
   const audio = asObject(message?.audio);
   if (audio === null) return null;
   const id = asText(audio.id);
-  const { expires_at } = audio;
+  const expiresAtMs = typeof audio.expires_at === 'number' ? Math.round(audio.expires_at * 1_000) : null;
   return {
     ...(id !== null && { kind: 'audio', id }),
-    ...(typeof expires_at === 'number' && { expiresAtMs: Math.round(expires_at * 1_000) }),
+    // JSON has numbers that are no time, such as -1e400.
+    ...(expiresAtMs !== null && Number.isSafeInteger(expiresAtMs) && { expiresAtMs }),
   };
 }
 
