@@ -24,6 +24,10 @@ test('members that are undefined are left out, lone surrogates are escaped', () 
   expect(writeJson({ a: undefined, b: null, c: '\ud83d', 'd"': true })).toBe('{"b":null,"c":"\\ud83d","d\\"":true}');
 });
 
+test('a number that no double holds is the nearest one', () => {
+  expect(JSON.parse(writeJson(JSON.parse('[1e400,-1e400]')))).toEqual([Number.MAX_VALUE, -Number.MAX_VALUE]);
+});
+
 test('a number that JSON does not have is a fault', () => {
   expect(() => writeJson([Number.NaN])).toThrow('JSON has no number NaN');
 });

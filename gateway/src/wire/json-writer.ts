@@ -15,7 +15,7 @@ export type WritableJson =
   | readonly WritableJson[]
   | { readonly [member: string]: WritableJson | undefined };
 
-/** JSON text without white space. Numbers must be finite. */
+/** JSON text without white space. Throws RangeError for NaN. */
 export function writeJson(value: WritableJson): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return JSON.stringify(value);
@@ -51,8 +51,9 @@ function writeList(values: readonly WritableJson[]): string {
 }
 
 function writeNumber(value: number): string {
-  if (!Number.isFinite(value)) throw new RangeError(`JSON has no number ${value}`);
-  return String(value);
+  if (Number.isNaN(value)) throw new RangeError('JSON has no number NaN');
+  // A provider's 1e400 was read as Infinity: the nearest number that the reader of this text can hold.
+  return String(Number.isFinite(value) ? value : Math.sign(value) * Number.MAX_VALUE);
 }
 
 function isList(value: object): value is readonly WritableJson[] {

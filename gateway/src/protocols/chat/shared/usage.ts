@@ -246,7 +246,7 @@ function thoughtIn({ reasoning_content, reasoning, reasoning_details }: JsonObje
 }
 
 /** The pieces of a `content` list that are reasoning: Mistral's, Databricks'. */
-const THOUGHTS: ReadonlySet<string> = new Set(['thinking', 'reasoning']);
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning']);
 
 /** The part of `generatedBytes` that is reasoning. */
 export function reasoningBytes(part: JsonObject | null): number {
@@ -255,9 +255,7 @@ export function reasoningBytes(part: JsonObject | null): number {
   const thought = thoughtIn(part);
   const bytes = thought === undefined ? 0 : textBytes(thought);
   // Mistral's reasoning models put reasoning into pieces of `content`.
-  return Array.isArray(content)
-    ? bytes + textBytes(content.filter((one) => THOUGHTS.has(String(asObject(one)?.type))))
-    : bytes;
+  return Array.isArray(content) ? bytes + textBytes(content.filter((one) => THOUGHTS.has(asObject(one)?.type))) : bytes;
 }
 
 function sum(choices: readonly unknown[], bytesOf: (message: JsonObject | null) => number): number {

@@ -111,6 +111,18 @@ describe('a block', () => {
     );
   });
 
+  test.each([
+    ['[ ]', '[1]'],
+    ['[ 2.0 , 3 ]', '[2.0,3,1]'],
+    ['7', '[1]'],
+    ['"x"', '[1]'],
+    ['{"a":1}', '[1]'],
+  ])('a text that begins with the citations %s has %s', (before, citations) => {
+    const begun = begin(0, `{"type":"text","text":"a","citations":${before}}`);
+    const records = [begun, delta(0, 'citations_delta', '"citation":1'), stop(0)];
+    expect(blocksOf(...records, finish('end_turn'))).toBe(`[{"type":"text","text":"a","citations":${citations}}]`);
+  });
+
   test('a stream with arguments that are not JSON is no answer', () => {
     const begun = [
       begin(0, '{"type":"tool_use","id":"t","name":"f","input":{}}'),

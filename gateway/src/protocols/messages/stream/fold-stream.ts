@@ -130,10 +130,13 @@ class FoldedBlock {
   finish(cut: boolean): string {
     if (!this.#isTouched) return this.#json;
     const members = this.#draft as { readonly [member: string]: WritableJson };
-    const before = this.#citations.length === 0 ? null : memberText(this.#json, 'citations');
-    const earlier = before === null || before === 'null' || before === '[]' ? [] : [new RawJson(before.slice(1, -1))];
-    const citations = this.#citations.length === 0 ? {} : { citations: [...earlier, ...this.#citations] };
-    return writeJson({ ...members, ...citations, ...this.#finishInput(cut) });
+    return writeJson({ ...members, ...this.#finishCitations(), ...this.#finishInput(cut) });
+  }
+
+  #finishCitations(): { readonly citations?: readonly RawJson[] } {
+    if (this.#citations.length === 0) return {};
+    const earlier = elementTexts(memberText(this.#json, 'citations') ?? '').map((text) => new RawJson(text));
+    return { citations: [...earlier, ...this.#citations] };
   }
 
   #finishInput(cut: boolean): { readonly input?: RawJson } {

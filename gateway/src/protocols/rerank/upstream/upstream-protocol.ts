@@ -2,7 +2,7 @@
 import { CallFailure } from '../../../errors/call-failure.ts';
 import { member } from '../../../wire/json-node.ts';
 import { type JsonEdit, spliceJson } from '../../../wire/json-splice.ts';
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import { DIRECT_UPSTREAM } from '../../openai/direct-format.ts';
 import type { DirectExchange, DirectRequest, DirectUpstream } from '../../upstream-protocol.ts';
 import { readAnswer } from '../shared/read-answer.ts';
@@ -90,7 +90,8 @@ function renderAnswer(body: Buffer, texts: readonly string[] | null): string {
 
 function withDocument(result: JsonObject | null, texts: readonly string[] | null): object {
   const { document, ...others } = result ?? {};
-  const own = asText(document) ?? (texts === null ? null : (texts[Number(others.index)] ?? null));
+  const index = asCount(others.index);
+  const own = asText(document) ?? (typeof index === 'number' ? (texts?.[index] ?? null) : null);
   if (own !== null) return { ...others, document: { text: own } };
   return document === undefined ? others : { ...others, document };
 }

@@ -133,7 +133,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   if (body.status === 'failed' || body.status === 'cancelled' || !Array.isArray(body.output)) {
     const error = errorOf(body);
     if (error !== null || Array.isArray(body.output)) {
-      return { kind: 'error', ...(error ?? { ...NO_WORDS, type: String(body.status) }), facts: billed };
+      return { kind: 'error', ...(error ?? { ...NO_WORDS, type: asText(body.status) ?? 'error' }), facts: billed };
     }
     return { kind: 'malformed', message: 'the answer has no output', facts: billed };
   }

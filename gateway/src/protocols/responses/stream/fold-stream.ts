@@ -6,7 +6,7 @@ import { CallFailure } from '../../../errors/call-failure.ts';
 import { dataText, type StreamRecord } from '../../../framing/framing.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import { memberText } from '../../exact-json.ts';
-import { asObject, type JsonObject, parseObject } from '../../json.ts';
+import { asObject, asText, type JsonObject, parseObject } from '../../json.ts';
 import type { AnswerFold } from '../../upstream-protocol.ts';
 import { renderUsage } from '../shared/usage.ts';
 import { OWN_TEXT_EVENTS, PART_TEXT_EVENTS } from './stream-of-answer.ts';
@@ -65,7 +65,7 @@ class ResponsesFold implements AnswerFold {
     if (item === undefined) return;
     const own = OWN_TEXT_EVENTS.get(item.type);
     if (own !== undefined && type === `${own[0]}.delta`) {
-      item[own[1]] = `${item[own[1]] ?? ''}${delta}`;
+      item[own[1]] = `${asText(item[own[1]]) ?? ''}${delta}`;
       return;
     }
     const [place, index] =
@@ -75,7 +75,7 @@ class ResponsesFold implements AnswerFold {
     if (found === undefined || typeof index !== 'number' || !(index === parts.length || index in parts)) return;
     const [partType, [, member]] = found;
     const part = asObject(parts[index]) ?? { type: partType, ...(partType === 'output_text' && { annotations: [] }) };
-    parts[index] = { ...part, [member]: `${part[member] ?? ''}${delta}` };
+    parts[index] = { ...part, [member]: `${asText(part[member]) ?? ''}${delta}` };
     item[place] = parts;
   }
 }

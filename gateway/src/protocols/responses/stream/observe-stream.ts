@@ -178,7 +178,7 @@ export class ResponsesStreamObserver implements StreamObserver {
     const delta = asText(event.delta);
     if (delta === null) return;
     this.begun = true;
-    const isReasoning = REASONING_DELTA.test(String(event.type));
+    const isReasoning = REASONING_DELTA.test(asText(event.type) ?? '');
     const bytes = Buffer.byteLength(delta);
     this.#outputBytes += bytes;
     if (isReasoning) this.#reasoningBytes += bytes;

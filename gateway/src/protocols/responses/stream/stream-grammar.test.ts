@@ -37,6 +37,18 @@ const withMembers = (type: string, members: object) =>
     (one) => [{ ...one, ...members }],
   );
 
+test.each(['sequence_number', 'output_index', 'item_id', 'content_index', 'delta', 'item'])(
+  'an object without a text as %s is a violation',
+  (member) => {
+    const odd = { toString: 1, type: { toString: 1 }, id: { toString: 1 }, arguments: { toString: 1 } };
+    for (const [at, one] of LEGAL.entries()) {
+      if (!(member in one)) continue;
+      const events = LEGAL.map((other, index) => (index === at ? { ...one, [member]: odd } : other));
+      expect(judge(events)).not.toBeNull();
+    }
+  },
+);
+
 describe('legal', () => {
   test.each([
     ['reasoning, text and a call', LEGAL],

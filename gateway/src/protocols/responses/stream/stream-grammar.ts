@@ -61,7 +61,8 @@ export class ResponsesGrammar {
     if (this.#state === 'end') return `V10: ${type} after the end`;
     // A keep-alive within bytes of another party has no number, so that theirs stay without a gap.
     if (row.does === 'keep_alive' && event.sequence_number === undefined) return null;
-    if (event.sequence_number !== this.#next) return `V2: number ${event.sequence_number} where ${this.#next} is next`;
+    if (event.sequence_number !== this.#next)
+      return `V2: number ${quote(event.sequence_number)} where ${this.#next} is next`;
     this.#next += 1;
     return this.#judge(type, row, event);
   }
@@ -107,7 +108,7 @@ export class ResponsesGrammar {
   #openItem(event: JsonObject): string | null {
     const item = asObject(event.item) ?? {};
     const index = this.#items.length;
-    if (event.output_index !== index) return `V3: item ${event.output_index} begins where ${index} is next`;
+    if (event.output_index !== index) return `V3: item ${quote(event.output_index)} begins where ${index} is next`;
     if (this.#open !== null)
       return `V4: an item of type ${quote(item.type)} begins while one of ${quote(this.#open.type)} is open`;
     const id = asText(item.id);
@@ -128,8 +129,8 @@ export class ResponsesGrammar {
   #closeItem(event: JsonObject): string | null {
     const item = this.#itemAt(event.output_index);
     const done = asObject(event.item);
-    if (item === undefined || done === null) return `V3: item ${event.output_index} ends, which has not begun`;
-    if (item.done !== null) return `V3: item ${event.output_index} ends twice`;
+    if (item === undefined || done === null) return `V3: item ${quote(event.output_index)} ends, which has not begun`;
+    if (item.done !== null) return `V3: item ${quote(event.output_index)} ends twice`;
     item.done = done;
     if (item === this.#open) this.#open = null;
     for (const member of ['id', 'type', 'call_id'] as const) {
@@ -161,12 +162,13 @@ export class ResponsesGrammar {
     const parts = item[row.place];
     const index = event[row.place === 'content' ? 'content_index' : 'summary_index'];
     if (row.does === 'open_part') {
-      if (index !== parts.length || parts.at(-1)?.closed === false) return `V6: ${type} of part ${index} out of order`;
+      if (index !== parts.length || parts.at(-1)?.closed === false)
+        return `V6: ${type} of part ${quote(index)} out of order`;
       parts.push({ type: asObject(event.part)?.type, text: new GrowingText(), closed: false });
       return null;
     }
     const part = typeof index === 'number' ? parts[index] : undefined;
-    if (part === undefined || part.closed) return `V6: ${type} of part ${index}, which is not open`;
+    if (part === undefined || part.closed) return `V6: ${type} of part ${quote(index)}, which is not open`;
     if (row.does === 'close_part') {
       part.closed = true;
       const text = partText(asObject(event.part));
@@ -194,10 +196,10 @@ export class ResponsesGrammar {
   #findItem(type: string, items: readonly string[], event: JsonObject): { item: Item | null; fault: string | null } {
     const item = this.#itemAt(event.output_index);
     if (item === undefined || item.done !== null)
-      return { item: null, fault: `V5: ${type} of item ${event.output_index}, which is not open` };
+      return { item: null, fault: `V5: ${type} of item ${quote(event.output_index)}, which is not open` };
     if (event.item_id !== item.id)
       return { item: null, fault: `V5: ${type} names ${quote(event.item_id)}; the item is ${quote(item.id)}` };
-    if (!items.includes(String(item.type)))
+    if (typeof item.type !== 'string' || !items.includes(item.type))
       return { item: null, fault: `V5: ${type} in an item of type ${quote(item.type)}` };
     return { item, fault: null };
   }
@@ -239,9 +241,12 @@ export class ResponsesGrammar {
 
 function checkArguments(item: JsonObject): string | null {
   if (item.type !== 'function_call' || item.status === 'incomplete') return null;
-  return parseObject(String(item.arguments)) === null ? 'V15: the arguments of a call are not a JSON object' : null;
+  return parseObject(asText(item.arguments) ?? '') === null
+    ? 'V15: the arguments of a call are not a JSON object'
+    : null;
 }
 
 function quote(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : String(value);
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

@@ -132,8 +132,9 @@ class ResponseReader {
   say(event: JsonObject, kind: TextKind): void {
     const text = asText(event.delta);
     if (text === null) return;
+    const { summary_index, content_index } = event;
     const piece =
-      event.summary_index === undefined ? `content:${event.content_index}` : `summary:${event.summary_index}`;
+      summary_index === undefined ? `content:${numberIn(content_index)}` : `summary:${numberIn(summary_index)}`;
     this.#say(this.#itemAt(event.output_index), piece, kind, text);
   }
 
@@ -302,4 +303,9 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
 function failureOf(reader: ResponseReader, response: JsonObject): readonly GenerationEvent[] {
   reader.fail(response);
   return reader.take().slice(-1);
+}
+
+/** The index of a part, which hosts count from 0. */
+function numberIn(index: unknown): number {
+  return typeof index === 'number' ? index : 0;
 }
