@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { EndFrame, Frame } from '../ports/journal.ts';
 import type { CallRecord } from '../ports/records.ts';
 import { ConstraintViolation } from '../ports/store-errors.ts';
+import type { StoredByCall } from '../ports/stored-state.ts';
 import { anyFrame, SAMPLE_FRAMES } from '../testing/sample-frames.ts';
 import { sampleRecord } from '../testing/sample-record.ts';
 import { BlockWriter } from './block-writer.ts';
@@ -95,7 +96,7 @@ describe('frames', () => {
       { ...END, hold, writtenOff: -(2n ** 63n) - 1n },
       ...[Number.NEGATIVE_INFINITY, -1e300, 1.5].map((expires_at_ms): Frame => {
         const { storedEnd } = SAMPLE_FRAMES;
-        return { ...storedEnd, stored: { ...storedEnd.stored, expires_at_ms } };
+        return { ...storedEnd, stored: { ...(storedEnd.stored as StoredByCall), expires_at_ms } };
       }),
     ];
     for (const frame of refused) {
