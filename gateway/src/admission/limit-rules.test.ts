@@ -81,6 +81,23 @@ test('a new or changed budget is reported, other changes are not', () => {
   expect(alertsOf({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
 });
 
+test('an end user who loses a rule of their own without a budget has the budget of every end user as a new one', () => {
+  const reports: string[] = [];
+  const [bob, everyone] = [endUserSubject('acme', 'bob'), endUserSubject('acme', EVERY_END_USER)];
+  const rules = createLimitRules([{ subject: everyone, caps: daily }], {
+    onNewBudget: ({ id }) => reports.push(`new of ${id}`),
+    onNewAmount: ({ id }, amount) => reports.push(`${amount} of ${id}`),
+  });
+  const reportsOf = (caps: Caps | null): string[] => {
+    rules.put(bob, caps);
+    return reports.splice(0);
+  };
+  expect(reportsOf(rpm(2))).toEqual([]);
+  expect(reportsOf(null)).toEqual(['new of acme/bob']);
+  expect(reportsOf({ ...daily, budget: { window: 'day', amount: 9n } })).toEqual(['9 of acme/bob']);
+  expect(reportsOf(null)).toEqual(['5 of acme/bob']);
+});
+
 test('windows are those of the account’s time zone; a model’s are in UTC', () => {
   const rules = rulesOf([key, daily], [{ kind: 'model', id: 'm1' }, daily]);
   const starts = (timeZone: string, nowMs = NOW_MS) =>

@@ -87,6 +87,11 @@ export function createLimitRules(
     else rules.set(id, { caps: checkedCaps(caps, subject), binding: null, timeZone: '' });
   };
   for (const { subject, caps } of stored) put(subject, caps);
+  /** The budget that binds the subject: an end user without a rule of their own has that of every end user. */
+  const budgetThatBinds = (subject: Subject): Caps['budget'] => {
+    const rule = find(subject) ?? (subject.kind === 'end_user' ? find(everyEndUser(subject)) : undefined);
+    return rule?.caps.budget ?? null;
+  };
   return {
     get: (subject) => find(subject)?.caps ?? null,
     subjects: () =>
@@ -96,18 +101,16 @@ export function createLimitRules(
         ),
       ),
     put(subject, caps) {
-      const before = find(subject)?.caps.budget ?? null;
+      const before = budgetThatBinds(subject);
       put(subject, caps);
-      const budget = caps?.budget ?? null;
+      const budget = budgetThatBinds(subject);
       if (budget === null) return;
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
     reread({ kind, id }) {
       for (const subject of LAYERS.map((layer) => inLayer({ kind, id }, layer))) {
-        const everyone = { ...subject, id: `${id.slice(0, id.indexOf('/'))}/${EVERY_END_USER}` };
-        const rule = find(subject) ?? (kind === 'end_user' ? find(everyone) : undefined);
-        if (rule?.caps.budget) listener.onNewBudget(subject);
+        if (budgetThatBinds(subject) !== null) listener.onNewBudget(subject);
       }
     },
     bindingOf(subject, accountId, zoneOf, nowMs) {
@@ -162,6 +165,12 @@ export function followRules(rules: LimitRules, policies: Pick<PolicyReader, 'rea
       for (const { subject, caps } of stored) rules.put(subject, caps);
     },
   };
+}
+
+/** The subject of all end users of the account of this one, in the same layer. */
+function everyEndUser(subject: Subject): Subject {
+  const { id } = subject;
+  return { ...subject, id: `${id.slice(0, id.indexOf('/'))}/${EVERY_END_USER}` };
 }
 
 function newRuleBook(): RuleBook {
