@@ -37,13 +37,15 @@ async function open() {
   store.seedBudget(budget, 0n);
   const readAvailable = async () => (await memory.ledger.readBalances('paid'))[0]?.available ?? 0n;
   const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable });
-  const ended: (readonly [string, Payer])[] = [];
+  const ended: (readonly [string, string | null, Payer])[] = [];
   const deps = {
     billing: { ledger: memory.ledger, limits: { store, seeds } },
     directory: { accounts: new Map([['paid', { mode: 'prepaid' }]]) },
     observer: {
-      ended: (record: { request_id: string }, _: unknown, payer: Payer) => ended.push([record.request_id, payer]),
+      ended: (record: { request_id: string }, model: string | null, payer: Payer) =>
+        ended.push([record.request_id, model, payer]),
     },
+    settings: { routes: new Map([[call.draft.model, { model: 'of the operator' }]]) },
   } as unknown as SettleDeps;
   const settle = (end: JobEnd) => settleDetached(deps, call, end, call.draft.at_ms + 90_000);
   return { memory, call, store, budget, ended, settle };
@@ -59,7 +61,7 @@ test.each([
   expect((await memory.ledger.readBalances('paid'))[0]).toMatchObject({ ...balance, held: 0n });
   expect(store.readBudget(budget)).toEqual({ settled: balance.charged, held: 0n });
   expect(memory.readCalls()).toMatchObject([{ request_id: 'a', status: 200, duration_ms: 90_000, usage: end.usage }]);
-  expect(ended).toEqual([['a', end.payer]]);
+  expect(ended).toEqual([['a', 'of the operator', end.payer]]);
   expect(memory.prove().problem).toBeNull();
 });
 

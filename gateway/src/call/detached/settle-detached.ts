@@ -9,7 +9,7 @@ import type { CallDeps } from '../deps.ts';
 import { reasonOfJob } from '../reason/build-reason.ts';
 import type { JobEnd } from './job-kinds.ts';
 
-export type SettleDeps = Pick<CallDeps, 'billing' | 'directory' | 'observer'>;
+export type SettleDeps = Pick<CallDeps, 'billing' | 'directory' | 'observer' | 'settings'>;
 
 /**
  * Ends the hold with the call's record; both are durable when it resolves. The operator pays the part of the cost that the
@@ -28,7 +28,12 @@ export async function settleDetached(deps: SettleDeps, call: DetachedCall, end: 
   const settlement = { record, posted, released, writtenOff };
   await ledger.settle(end.stored === undefined ? settlement : { ...settlement, stored: end.stored });
   await limits.store.release(record.request_id, posted, 0, steadyNowMs());
-  deps.observer.ended(record, record.model, end.payer, null);
+  deps.observer.ended(record, routeOf(deps, record), end.payer, null);
+}
+
+/** The operator's name of its model, whose alias the client may have named; of one that is gone, the name that was asked for. */
+function routeOf({ settings }: SettleDeps, { model }: CallRecord): string | null {
+  return model === null ? null : (settings.routes.get(model)?.model ?? model);
 }
 
 /** Holds what is missing, as far as the caps and the balance cover it. */

@@ -50,6 +50,17 @@ test('a fallback counts its attempts, the move and what the lost attempt cost', 
   expect(text).toContain('tollgate_queue_wait_seconds_sum{provider="first",target="first/big"} 0.3\n');
 });
 
+test('a batch, whose record has no attempts, counts its tokens and cost', () => {
+  const usage = { ...ZERO_USAGE, input: 100, output: 7 };
+  const ended = { protocol: 'batches', attempts: [], provider: 'lab', served_model: 'big', usage } as const;
+  const text = countAll([call({ ...ended, usage_source: 'upstream', cost_nano_usd: '2500000000' })]);
+  expect(text).toContain('tollgate_tokens_total{route="m",provider="lab",type="input"} 100\n');
+  expect(text).toContain('tollgate_cost_usd_total{route="m",provider="lab",payer="account"} 2.5\n');
+  expect(text).not.toContain('tollgate_attempts_total{');
+  const refused = countAll([call({ ...ended, usage: ZERO_USAGE, usage_source: 'void', cost_nano_usd: '0' })]);
+  expect(refused).not.toContain('tollgate_cost_usd_total{');
+});
+
 test('an answer from the cache counts by its route, and has no attempt', () => {
   const text = countAll([call({ attempts: [], usage_source: 'cache', cost_nano_usd: '0', cached_from: 'req_0' })]);
   expect(text).toContain('tollgate_cached_answers_total{route="m"} 1\n');

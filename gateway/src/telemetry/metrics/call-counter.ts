@@ -108,7 +108,8 @@ export class CallCounter {
       if (before !== null && !isSameTarget(before, attempt)) this.#countFallback(route, before, attempt);
       before = attempt;
     }
-    if (before !== null) this.#countUsage(record, route, answering(attempts) ?? before, payer);
+    const by = before === null ? answeringBatch(record) : (answering(attempts) ?? before);
+    if (by !== null) this.#countUsage(record, route, by, payer);
   }
 
   /** A request that costs nothing and leaves no record. */
@@ -180,12 +181,7 @@ export class CallCounter {
     this.#fallbacks.add(this.#fallbacks.series(model, nameOf(from), nameOf(to)), 1);
   }
 
-  #countUsage(
-    { usage, cost_nano_usd, protocol }: CallRecord,
-    route: RouteSeries,
-    by: AttemptRecord,
-    payer: Payer,
-  ): void {
+  #countUsage({ usage, cost_nano_usd, protocol }: CallRecord, route: RouteSeries, by: Answering, payer: Payer): void {
     const used = this.#usageOf(route, by.provider);
     let at = 0;
     for (const type of USED) this.#tokens.add(used.tokens[at++] ?? 0, usage[type]);
@@ -244,7 +240,7 @@ export class CallCounter {
     return series;
   }
 
-  #targetOf({ provider, model, target = '' }: AttemptRecord, protocol: Operation): TargetSeries {
+  #targetOf({ provider, model, target = '' }: Answering, protocol: Operation): TargetSeries {
     let byModel = this.#targets.get(provider);
     if (byModel === undefined) {
       byModel = new Map();
@@ -309,6 +305,15 @@ interface TargetSeries {
   readonly durations: Map<string, number>;
   /** By class, then by why. */
   readonly outcomes: Map<string, Map<string, number>>;
+}
+
+/** What answered a call, as its labels name it. */
+type Answering = Pick<AttemptRecord, 'provider' | 'model' | 'target'>;
+
+/** What answered the requests of a batch, whose record has no attempts; null: nothing did, or it is no batch. */
+function answeringBatch({ protocol, provider, served_model: model, usage_source }: CallRecord): Answering | null {
+  if (protocol !== 'batches' || usage_source === 'void' || provider === null || model === null) return null;
+  return { provider, model };
 }
 
 /** The attempt that became the response; null: none did. */
