@@ -35,8 +35,10 @@ export type DayOf = (atMs: number) => string;
 
 /** The attempts of a record at these providers that a provider may have billed. */
 export function ownAttempts(record: CallRecord, providers: ReadonlySet<string>, dayOf: DayOf): readonly OwnAttempt[] {
-  const answered = findAnswered(record);
-  return record.attempts.flatMap((attempt, at): OwnAttempt[] => {
+  const isBatch = record.protocol === 'batches';
+  const attempts = isBatch ? attemptsOfBatch(record) : record.attempts;
+  const answered = findAnswered(record.provider, attempts);
+  return attempts.flatMap((attempt, at): OwnAttempt[] => {
     if (!providers.has(attempt.provider)) return [];
     const isAnswer = attempt === answered;
     const isLost = attempt.billed !== undefined;
@@ -60,16 +62,22 @@ export function ownAttempts(record: CallRecord, providers: ReadonlySet<string>, 
         cost: isAnswer ? costOf(usage, price) : lostCost(attempt),
         role: isAnswer ? 'answered' : 'lost',
         isEstimated: isAnswer ? record.usage_source !== 'upstream' : attempt.billed === 'maybe',
-        tier: usage.extras?.tier?.service_tier ?? null,
-        isBatch: record.protocol === 'batches',
+        tier: isBatch ? 'batch' : (usage.extras?.tier?.service_tier ?? null),
+        isBatch,
         price,
       },
     ];
   });
 }
 
+/** The record of a batch has no attempts: all of its answers count as one. */
+function attemptsOfBatch({ provider, served_model: model, status }: CallRecord): readonly AttemptRecord[] {
+  if (provider === null || model === null) return [];
+  return [{ provider, model, status, error: null, duration_ms: 0 }];
+}
+
 /** The attempt whose usage is the record's: the last one at the provider that served it. */
-function findAnswered({ provider, attempts }: CallRecord): AttemptRecord | undefined {
+function findAnswered(provider: string | null, attempts: readonly AttemptRecord[]): AttemptRecord | undefined {
   return attempts.findLast((attempt) => attempt.provider === provider && attempt.billed === undefined);
 }
 
