@@ -109,6 +109,11 @@ export class CallMoney {
     if (unheld !== null) throw unheld.cause;
   }
 
+  /** Whether the ledger refused the hold: then `UnsavedHold.record` ends and reports the call. */
+  get isRefused(): boolean {
+    return this.#unheld !== null && this.#unheld.cause instanceof CallFailure;
+  }
+
   /** Of the present target, with the account's mark-up; null: it has no price. */
   get price(): Price | null {
     return this.#price;

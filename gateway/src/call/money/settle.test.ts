@@ -9,11 +9,15 @@ import { ChoiceState } from '../../routing/choose/choose.ts';
 import { makeRequest } from '../../routing/choose/testing/routes.ts';
 import { RoutingState } from '../../routing/health/routing-state.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
+import { InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { setMoney } from '../call.ts';
-import { holdMoney } from '../testing/held-money.ts';
+import { holdMoney, NANO_PER_TOKEN } from '../testing/held-money.ts';
+import { openDesk } from '../testing/open-desk.ts';
 import { routedCall } from '../testing/routed-call.ts';
 import type { BillingDeps } from './billing-deps.ts';
-import { type Outcome, settle } from './settle.ts';
+import { CallMoney } from './call-money.ts';
+import { RefusedHold } from './hold-call.ts';
+import { draftRecord, type Outcome, settle } from './settle.ts';
 import { TokenRatio, type UsageAnomaly, UsageAnomalyLog } from './usage-checks.ts';
 
 const NOWHERE = { append: async () => undefined, writable: () => true };
@@ -119,4 +123,24 @@ test.each([
   setMoney(call, (await holdMoney({ cap: 1_000_000n })).money);
   await settle(call, { status: 200, failure, facts: FACTS });
   expect(choice.answerLengths.expected(call.route.model, call.principal.keyId, null)).toBe(expected);
+});
+
+test('a call whose hold the ledger refuses is reported once, as refused and free', async () => {
+  const [told, kept]: [CallRecord[], CallRecord[]] = [[], []];
+  const observer = { ended: (record: CallRecord) => void told.push(record), counted() {}, turnedAway() {} };
+  const recorder = { append: async (record: CallRecord) => void kept.push(record), writable: () => true };
+  const { billing } = openDesk();
+  const call = routedCall({ billing }, { recorder, observer, routing: new RoutingState() });
+  call.dispatched = true;
+  const { admission, ledger } = await holdMoney({ cap: 1_000_000n });
+  const slice = { amount: admission.amount, outputTokens: 2_048, extendAtTokens: null };
+  const saved = Promise.reject(new InsufficientFunds('the account is prepaid'));
+  const unsaved = new RefusedHold(call, slice.amount);
+  const held = { admission, ledger, price: NANO_PER_TOKEN, holdRequest: null, slice, saved, unsaved } as const;
+  setMoney(call, new CallMoney({ ...held, draft: draftRecord(call, NANO_PER_TOKEN.version), brokenAnswers: 'bill' }));
+  await expect(call.money?.whenSaved()).rejects.toMatchObject({ kind: 'quota_exceeded' });
+  const settled = settle(call, { status: 200, failure: null, facts: FACTS });
+  await expect(settled).rejects.toMatchObject({ kind: 'quota_exceeded' });
+  expect(told).toMatchObject([{ error: 'quota_exceeded', cost_nano_usd: '0' }]);
+  expect(kept).toEqual(told);
 });

@@ -73,9 +73,11 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
           : chargedNanoUsd(usage, price, priced.priceOf);
   if (isRouted(call)) warnUnpriced(call, usage, price, priced);
   const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
-  call.content?.ended(record.status, record.error);
   call.charged = payer === 'operator' ? 0n : cost;
-  deps.observer.ended(record, call.route?.model ?? null, payer, call.trace);
+  if (money === null || !money.isRefused) {
+    call.content?.ended(record.status, record.error);
+    deps.observer.ended(record, call.route?.model ?? null, payer, call.trace);
+  }
   if (money === null) return deps.recorder.append(record);
   if (isRouted(call)) {
     learnRatio(call, outcome);
