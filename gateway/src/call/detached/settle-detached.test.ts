@@ -38,8 +38,13 @@ async function open() {
   const readAvailable = async () => (await memory.ledger.readBalances('paid'))[0]?.available ?? 0n;
   const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable });
   const ended: (readonly [string, string | null, Payer])[] = [];
+  const tokens: number[] = [];
+  const release: typeof store.release = (callId, charged, used, nowMs) => {
+    tokens.push(used);
+    return store.release(callId, charged, used, nowMs);
+  };
   const deps = {
-    billing: { ledger: memory.ledger, limits: { store, seeds } },
+    billing: { ledger: memory.ledger, limits: { store: { ...store, release }, seeds } },
     directory: { accounts: new Map([['paid', { mode: 'prepaid' }]]) },
     observer: {
       ended: (record: { request_id: string }, model: string | null, payer: Payer) =>
@@ -48,7 +53,7 @@ async function open() {
     settings: { routes: new Map([[call.draft.model, { model: 'of the operator' }]]) },
   } as unknown as SettleDeps;
   const settle = (end: JobEnd) => settleDetached(deps, call, end, call.draft.at_ms + 90_000);
-  return { memory, call, store, budget, ended, settle };
+  return { memory, call, store, budget, ended, tokens, settle };
 }
 
 test.each([
@@ -56,8 +61,9 @@ test.each([
   ['more than its hold, as far as the budget covers it', endOf(30), { charged: 45n, writtenOff: 15n, available: 55n }],
   ['nothing, where the operator pays', endOf(10, 'operator'), { charged: 0n, writtenOff: 20n, available: 100n }],
 ] as const)('a call is charged %s', async (_, end, balance) => {
-  const { memory, store, budget, ended, settle } = await open();
+  const { memory, store, budget, ended, tokens, settle } = await open();
   await settle(end);
+  expect(tokens).toEqual([end.usage.input + end.usage.output]);
   expect((await memory.ledger.readBalances('paid'))[0]).toMatchObject({ ...balance, held: 0n });
   expect(store.readBudget(budget)).toEqual({ settled: balance.charged, held: 0n });
   expect(memory.readCalls()).toMatchObject([{ request_id: 'a', status: 200, duration_ms: 90_000, usage: end.usage }]);
@@ -66,8 +72,9 @@ test.each([
 });
 
 test('a call whose usage stays unknown is charged at what it held', async () => {
-  const { memory, call, settle } = await open();
+  const { memory, call, tokens, settle } = await open();
   await settle(endAtHeldAmount(call, 'overdue'));
+  expect(tokens).toEqual([call.job.held_tokens.input]);
   expect((await memory.ledger.readBalances('paid'))[0]).toMatchObject({ charged: 30n, available: 70n, held: 0n });
 });
 

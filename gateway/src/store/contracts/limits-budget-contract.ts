@@ -72,6 +72,20 @@ export function seedContract(open: () => LimitStore): void {
     expect(await kindOf(store.acquire(claim('c', [], { ...wanted, amount: 10n }), START_MS))).toBe('admitted');
   });
 
+  test('a detached call counts the tokens that it used when it is released', async () => {
+    const store = open();
+    const limited = bind({ tokensPerMinute: 60 });
+    for (const [callId, tokens] of [
+      ['less', 5],
+      ['more', 90],
+    ] as const) {
+      expect(await kindOf(store.acquire(claim(callId, [limited], { tokens: 20 }), START_MS))).toBe('admitted');
+      await store.detach(callId, START_MS);
+      await store.release(callId, 0n, tokens, START_MS);
+    }
+    expect(await store.readUse(limited, START_MS)).toMatchObject({ tokens: { used: 95 } });
+  });
+
   test('a resumed call counts in the budgets of its window once they are seeded, and gives its rest back', async () => {
     const store = open();
     const subjects = { keyId: 'k', workspaceId: '', accountId: 'p', endUser: null, models: ['m'] };

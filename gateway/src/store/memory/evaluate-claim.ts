@@ -273,10 +273,10 @@ export function holdMore(holding: Holding, amount: bigint): void {
   holding.amount += amount;
 }
 
-/** A holding without slots and tokens to give back, and without a lease. */
+/** A holding without slots to give back, and without a lease. Its tokens are corrected when its usage is known. */
 export function detachHolding(holding: Holding, nowMs: number): Holding {
   leaveSubjects(holding, nowMs);
-  return { ...holding, subjects: [], tokens: NO_TOKENS, leaseEndsMs: Number.POSITIVE_INFINITY };
+  return { ...holding, subjects: [], leaseEndsMs: Number.POSITIVE_INFINITY };
 }
 
 /** The holding of a detached call whose budgets are not seeded yet. `balance`: without its amount. */

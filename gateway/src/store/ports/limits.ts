@@ -205,7 +205,7 @@ export interface LimitStore {
   release(callId: string, charged: NanoUsd, tokens: number, nowMs: number): boolean | Promise<boolean>;
   /**
    * Gives back the concurrency slots of a call that goes on at its provider without its client. Its money stays held
-   * until it is released, without a lease. Does nothing for a call that holds nothing.
+   * until it is released, without a lease; its tokens are corrected then. Does nothing for a call that holds nothing.
    */
   detach(callId: string, nowMs: number): void | Promise<void>;
   /**
