@@ -118,12 +118,17 @@ describe('a response in the background', () => {
     expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '26000' });
   });
 
-  test('is charged at the tier that answers', async () => {
-    const { id, requestId } = await begin();
-    upstream.ended = { service_tier: 'flex' };
+  test.each([
+    ['another than the usual', {}, { service_tier: 'flex' }, '13000'],
+    ['the one that was asked for, where it states none', { service_tier: 'flex' }, {}, '13000'],
+    ['the usual one, where another was asked for', { service_tier: 'flex' }, { service_tier: 'default' }, '26000'],
+    ['one without a known price, at the list price', { service_tier: 'flex' }, { service_tier: 'new' }, '26000'],
+  ])('is charged at the tier that answers: %s', async (_, asked, ended, cost) => {
+    const { id, requestId } = await begin(asked);
+    upstream.ended = ended;
     upstream.become(id, 'completed');
     await call('GET', `responses/${id}`);
-    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: '13000' });
+    expect(await settled(requestId)).toMatchObject({ cost_nano_usd: cost });
     upstream.ended = {};
   });
 

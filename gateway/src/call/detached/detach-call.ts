@@ -2,6 +2,7 @@
  * Leaves a call to its account whose response goes on at the provider in the background: its hold outlives the client and
  * the process. Source: contract, 10.13.
  */
+import type { Price } from '../../billing/price.ts';
 import { priceAt, pricedWords, priceOfTier } from '../../billing/price-book.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { asText, parseObject } from '../../protocols/json.ts';
@@ -9,6 +10,7 @@ import type { DetachedCall, DetachedJob } from '../../store/ports/ledger.ts';
 import type { Held } from '../call.ts';
 import { estimateInput } from '../money/usage-checks.ts';
 import { RESPONSES_KEPT_MS } from '../stored/stored-by.ts';
+import { LIST_TIER } from './job-kinds.ts';
 
 /** Then the held amount is charged. */
 export const DEADLINE_MS = 48 * 60 * 60 * 1000;
@@ -62,17 +64,19 @@ function jobOf(call: Held, id: string): DetachedJob {
   };
 }
 
-/** The service tier that was asked for, and the prices of all tiers that may answer. */
+/** The service tier that was asked for, and the prices of all tiers that may answer, with the list price. */
 function tiersOf({ target, priced, money, principal, atMs, deps }: Held): Pick<DetachedJob, 'tier' | 'tier_prices'> {
   const tier = priced?.members.tier.service_tier;
   const list = money.price === null ? null : priceAt(target.prices, atMs);
   const words = list === null ? [] : pricedWords(list, 'service_tier');
+  const versionOf = (price: Price) => deps.billing.priced(price, principal.account.markUpPpm).version;
   const prices = words.flatMap((word) => {
     const found = list === null ? null : priceOfTier(list, { service_tier: word });
-    return found === null ? [] : [[word, deps.billing.priced(found, principal.account.markUpPpm).version]];
+    return found === null ? [] : [[word, versionOf(found)]];
   });
   return {
     ...(tier !== undefined && { tier }),
-    ...(prices.length > 0 && { tier_prices: Object.fromEntries(prices) }),
+    ...(list !== null &&
+      prices.length > 0 && { tier_prices: { [LIST_TIER]: versionOf(list), ...Object.fromEntries(prices) } }),
   };
 }

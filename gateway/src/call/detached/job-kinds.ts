@@ -27,6 +27,9 @@ export type JobState =
   | { readonly kind: 'gone' }
   | { readonly kind: 'ended'; readonly end: JobEnd };
 
+/** The name of the list price among the prices of tiers: answers that state it are charged at it. */
+export const LIST_TIER = 'default';
+
 /** A provider that does not answer must not keep the jobs of others waiting. */
 export const POLL_MS_MAX = 30_000;
 

@@ -18,7 +18,7 @@ import type { CallDeps } from '../deps.ts';
 import { findPlace, type KeptPlace } from '../stored/find-place.ts';
 import { requestAbout, requestObject, saysGone } from '../stored/send-object-request.ts';
 import { RESPONSES_KEPT_MS, thingsOf } from '../stored/stored-by.ts';
-import { type JobEnd, type JobKind, type JobState, POLL_MS_MAX } from './job-kinds.ts';
+import { type JobEnd, type JobKind, type JobState, LIST_TIER, POLL_MS_MAX } from './job-kinds.ts';
 
 export type ResponseJobDeps = Pick<CallDeps, 'settings' | 'billing'>;
 
@@ -96,7 +96,7 @@ function chargeOf(
   }));
 }
 
-/** The price of the tier that the answer states, else of the one that was asked for. */
+/** The price of the tier that the answer states, else of the one that was asked for; the list price of an unknown one. */
 function versionOf(
   { billing }: ResponseJobDeps,
   { draft, job }: DetachedCall,
@@ -104,10 +104,14 @@ function versionOf(
 ): string | null {
   const words = chargedTier({ ...(job.tier !== undefined && { service_tier: job.tier }), ...facts?.tier });
   const tier = words?.service_tier;
-  if (tier === undefined || job.price_version === null) return job.price_version;
-  const known = Object.hasOwn(job.tier_prices ?? {}, tier) ? job.tier_prices?.[tier] : undefined;
+  const { price_version, tier_prices: prices = {} } = job;
+  if (price_version === null) return null;
+  // `price_version` is that of the tier that was asked for.
+  const list = prices[LIST_TIER] ?? price_version;
+  if (tier === undefined) return list;
+  const known = Object.hasOwn(prices, tier) ? prices[tier] : undefined;
   if (known === undefined) billing.warnUnknownTier(draft.model ?? job.model, tier);
-  return known ?? job.price_version;
+  return known ?? list;
 }
 
 /** Warns the operator of tools that ran without a known fee. */
