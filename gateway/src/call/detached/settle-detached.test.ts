@@ -5,6 +5,7 @@ import { parsePriceVersion } from '../../billing/price.ts';
 import { costNanoUsd } from '../../billing/price-book.ts';
 import type { Payer } from '../../billing/who-pays.ts';
 import { createMemoryLimits } from '../../store/memory/limits.ts';
+import type { DetachedJob } from '../../store/ports/ledger.ts';
 import { createMemoryLedger } from '../../store/testing/memory-ledger.ts';
 import { heldCall, jobOf, PRICE_VERSION, usageOf } from '../../store/testing/sample-call.ts';
 import { bind, totalOf } from '../../store/testing/sample-claims.ts';
@@ -20,12 +21,12 @@ function endOf(output: number, payer: Payer = 'account'): JobEnd {
 }
 
 /** A detached call of 30 nano-USD of a prepaid account with 100, and a budget of 45 that another process began. */
-async function open() {
+async function open(kind: DetachedJob['kind'] = 'response') {
   const memory = createMemoryLedger();
   memory.setAccount('paid', 'prepaid');
   await memory.ledger.topup({ id: 'm', account: 'paid', amount: 100n, note: null, at_ms: 1 });
   await memory.ledger.hold(heldCall('a', 30n, 'paid'));
-  await memory.ledger.detach({ call_id: 'a', job: jobOf('resp_a') });
+  await memory.ledger.detach({ call_id: 'a', job: { ...jobOf('resp_a'), kind } });
   memory.restart();
   const [call] = memory.ledger.readDetached();
   if (call === undefined) throw new Error('the call is not detached');
@@ -90,4 +91,10 @@ test('a settlement that the journal refuses leaves the call open, and is repeate
   await settle(endOf(10));
   expect((await memory.ledger.readBalances('paid'))[0]).toMatchObject({ charged: 20n, held: 0n });
   expect(memory.prove().problem).toBeNull();
+});
+
+test('a batch counts no tokens against limits per minute', async () => {
+  const { tokens, settle } = await open('batch');
+  await settle(endOf(10));
+  expect(tokens).toEqual([0]);
 });

@@ -27,12 +27,16 @@ export async function settleDetached(deps: SettleDeps, call: DetachedCall, end: 
   const record = recordOf(call, end, nowMs);
   const settlement = { record, posted, released, writtenOff };
   await ledger.settle(end.stored === undefined ? settlement : { ...settlement, stored: end.stored });
-  await limits.store.release(record.request_id, posted, tokensOf(end), steadyNowMs());
+  await limits.store.release(record.request_id, posted, tokensOf(call, end), steadyNowMs());
   deps.observer.ended(record, routeOf(deps, record), end.payer, null);
 }
 
-/** What counts against limits of tokens. What a call whose usage stays unknown held is far more than it used: its input counts. */
-function tokensOf({ usage, usage_flags }: JobEnd): number {
+/**
+ * What counts against limits of tokens: nothing of a batch, which takes none. What a call whose usage stays unknown held is
+ * far more than it used: its input counts.
+ */
+function tokensOf({ job }: DetachedCall, { usage, usage_flags }: JobEnd): number {
+  if (job.kind === 'batch') return 0;
   const { input, cache_read, cache_write_5m, cache_write_1h, output } = usage;
   if (usage_flags?.includes('held_amount')) return input;
   return input + cache_read + cache_write_5m + cache_write_1h + output;
