@@ -247,6 +247,31 @@ test('stop texts beyond the fifth are searched for by the gateway', () => {
   expect([config(written).stopSequences, written.stopTexts]).toEqual([stop.slice(0, 5), ['f']]);
 });
 
+test.each([
+  [{ type: 'object', additionalProperties: { type: 'string' } }],
+  [{ type: 'object', properties: {}, additionalProperties: true }],
+  [{ type: 'object', properties: {}, additionalProperties: {} }],
+])('the arguments of a tool that takes any names stay: %j', (parameters) => {
+  const { body } = chat('gemini-2.5-flash', { tools: [{ type: 'function', function: { name: 'set', parameters } }] });
+  expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'set', parametersJsonSchema: parameters }] }]);
+});
+
+test.each([[{ type: 'object' }], [{ type: 'object', properties: {}, additionalProperties: false }]])(
+  'a tool without arguments has no schema: %j',
+  (parameters) => {
+    const { body } = chat('gemini-2.5-flash', { tools: [{ type: 'function', function: { name: 'set', parameters } }] });
+    expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'set' }] }]);
+  },
+);
+
+test('patterns of names of arguments are told in words', () => {
+  const parameters = { type: 'object', patternProperties: { '^x-': { type: 'string' } } };
+  const { body } = chat('gemini-2.5-flash', { tools: [{ type: 'function', function: { name: 'set', parameters } }] });
+  const description = '{patternProperties: {"^x-":{"type":"string"}}}';
+  const parametersJsonSchema = { type: 'object', description };
+  expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'set', parametersJsonSchema }] }]);
+});
+
 test('a name that begins with a digit gets an underscore', () => {
   const tool = { type: 'function', function: { name: '2nd', parameters: objectOf({}) } };
   const [tools] = list(chat('gemini-3-pro', { tools: [tool] }).body.tools).map(object);

@@ -72,13 +72,17 @@ function renderFunction(tool: Exclude<Tool, { kind: 'opaque' }>, path: string, c
   return { name, description, parametersJsonSchema: renderParameters(schema, `${path}.parameters`, notes) };
 }
 
-/** Undefined: no properties, which Gemini wants to be left out. */
+/** Undefined: no arguments, for which Gemini wants the schema to be left out. */
 function renderParameters(schema: JsonText, path: string, notes: PartContext['notes'] | null): RawJson | undefined {
-  const { properties, $ref, anyOf, oneOf, allOf } = JSON.parse(schema) as { readonly [keyword: string]: unknown };
+  const root = JSON.parse(schema) as { readonly [keyword: string]: unknown };
+  const { properties, additionalProperties = false } = root;
   const isBare = properties === undefined || (properties !== null && Object.keys(properties).length === 0);
-  const isChoice = [$ref, anyOf, oneOf, allOf].some((value) => value !== undefined);
-  return isBare && !isChoice ? undefined : new RawJson(renderSchema(schema, path, notes));
+  const isOpen = additionalProperties !== false || OPENING.some((keyword) => root[keyword] !== undefined);
+  return isBare && !isOpen ? undefined : new RawJson(renderSchema(schema, path, notes));
 }
+
+/** Keywords that give arguments to a schema without properties, besides `additionalProperties`. */
+const OPENING = ['$ref', 'anyOf', 'oneOf', 'allOf', 'patternProperties'];
 
 function renderOutputTool({ name, schema, description }: NonNullable<OutputForm['tool']>, request: GenerationRequest) {
   const member = request.named.output_format ?? 'output_format';
