@@ -8,6 +8,7 @@
 import type { JsonText } from '../../generation/part.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { keyText, scanSchema, writeObject } from '../exact-json.ts';
+import { flattenRoot, REFUSED_BY_OPENAI } from '../request/flat-schema.ts';
 
 /** Keywords that hold schemas by name, in a list, and alone. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
@@ -15,6 +16,11 @@ const LISTED = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 const SINGLE = new Set(['items', 'additionalProperties', 'not']);
 
 type Member = readonly [key: JsonText, value: JsonText];
+
+/** The schema as OpenAI itself takes it: complete, and without a choice at its root. */
+export function fitFunctionSchema(schema: JsonText): JsonText {
+  return completeSchema(flattenRoot(schema, REFUSED_BY_OPENAI));
+}
 
 /** The schema with the missing keywords; unchanged if none is missing, or if its root is of another type. */
 export function completeSchema(schema: JsonText): JsonText {

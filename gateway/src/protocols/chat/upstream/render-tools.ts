@@ -1,7 +1,8 @@
 /** Renders tools and tool choice. */
+import type { JsonText } from '../../../generation/part.ts';
 import type { Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { completeSchema } from '../../openai/function-schema.ts';
+import { completeSchema, fitFunctionSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, upstreamName } from '../../openai/render-context.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { FREE_TEXT } from '../../request/emulated-tools.ts';
@@ -55,8 +56,7 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
     case 'function': {
       dropMark(tool.cache_mark, context);
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
-      const fit = context.traits.chat.plainSchemas ? fitPlainSchema : completeSchema;
-      const schema = tool.parameters === null ? null : fit(tool.parameters, `${path}.parameters`, context);
+      const schema = tool.parameters === null ? null : fitSchema(tool.parameters, `${path}.parameters`, context);
       const parameters = schema === null ? undefined : new RawJson(schema);
       return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, path, context) } };
     }
@@ -74,6 +74,12 @@ function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
       );
     }
   }
+}
+
+function fitSchema(schema: JsonText, path: string, context: RenderContext): JsonText {
+  const { plainSchemas, openaiMembers } = context.traits.chat;
+  if (plainSchemas) return fitPlainSchema(schema, path, context);
+  return openaiMembers ? fitFunctionSchema(schema) : completeSchema(schema);
 }
 
 /** Compatible hosts only have functions. */

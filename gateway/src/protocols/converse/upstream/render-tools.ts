@@ -8,6 +8,7 @@ import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
 import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
+import { flattenRoot, REFUSED_BY_ANTHROPIC } from '../../request/flat-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
 import { type Block, type PartContext, renderCachePoint, renderToolName } from './render-part.ts';
@@ -79,7 +80,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
     if (tool.grammar === null) return [{ toolSpec: { name, description, inputSchema: { json: FREE_TEXT } } }];
     throw refuseMember(path, 'Bedrock cannot hold a text to a grammar; leave the grammar out');
   }
-  const schema = objectSchema(tool.parameters, path);
+  const schema = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
   const strict = renderStrict(tool.strict, schema, path, context);
   const json = strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema;
   const spec = { toolSpec: { name, description, inputSchema: { json: new RawJson(json) }, strict } };
@@ -106,7 +107,7 @@ function renderStrict(
 }
 
 function renderOutputTool({ name, schema, description }: NonNullable<OutputForm['tool']>, member: string): Block {
-  const json = new RawJson(objectSchema(schema, member));
+  const json = new RawJson(flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC));
   return { toolSpec: { name, description: describeOutputTool(description), inputSchema: { json } } };
 }
 

@@ -5,6 +5,7 @@ import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
 import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
+import { flattenRoot, REFUSED_BY_ANTHROPIC } from '../../request/flat-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -57,7 +58,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
       'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
     );
   }
-  const schema = objectSchema(tool.parameters, path);
+  const schema = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
   const strict = renderStrict(tool.strict, schema, path, context);
   return {
     ...named,
@@ -88,7 +89,7 @@ function renderOutputTool(
   return {
     name,
     description: describeOutputTool(description),
-    input_schema: new RawJson(objectSchema(schema, member)),
+    input_schema: new RawJson(flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC)),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
 import { parseObject } from '../../json.ts';
-import { completeSchema } from '../../openai/function-schema.ts';
+import { fitFunctionSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, type OpenaiContext, upstreamName } from '../../openai/render-context.ts';
 import { renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
@@ -170,7 +170,7 @@ function renderTool(tool: Tool, path: string, context: OpenaiContext): Draft {
   return {
     type: 'function',
     ...described,
-    parameters: parameters === null ? null : new RawJson(completeSchema(parameters)),
+    parameters: parameters === null ? null : new RawJson(fitFunctionSchema(parameters)),
     strict,
   };
 }
