@@ -127,14 +127,14 @@ export class AnswerParts {
     }
   }
 
-  /** Undefined: nothing is wanted back with the call. */
+  /** Undefined: nothing is wanted back with the call. Google's own signature is sealed too: it is for this host alone. */
   #takeSignature(native: Native | undefined): string | undefined {
-    const own = unpackSignature(native);
-    if (own !== null) return own;
     const sealed = this.#sealed;
+    if (native !== undefined && (sealed === null || unpackSignature(native) !== null)) {
+      return writeSeal(this.#context.seal({ kind: 'call_data', native }));
+    }
     this.#sealed = null;
-    if (sealed !== null || native === undefined) return sealed ?? undefined;
-    return writeSeal(this.#context.seal({ kind: 'call_data', native }));
+    return sealed ?? undefined;
   }
 }
 

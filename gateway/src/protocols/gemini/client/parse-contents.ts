@@ -14,7 +14,6 @@ import {
 } from '../../../generation/part.ts';
 import type { Turn } from '../../../generation/request.ts';
 import { children, type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
-import { packSignature } from '../../host-data.ts';
 import { type RequestReading, readName, readObject, readText } from '../../openai/read-member.ts';
 import { refuse } from '../../request/request-facts.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
@@ -121,6 +120,7 @@ class Conversation {
     const isThought = given(part, 'thought')?.kind === 'true';
     const seal = readSeal(signature);
     const parts: Part[] = seal === null ? [] : [sealedPart(seal)];
+    // A signature without a seal is Google's own, which no other host takes: some refuse the member that holds it.
     // What a thought says is in its seal. Google wants no thoughts back, so one of its own is left out.
     if (isThought) return parts;
     for (const value of children(part)) {
@@ -128,7 +128,7 @@ class Conversation {
       if (value.kind === 'null' || BESIDE.has(name)) continue;
       const at = `${path}.${name}`;
       if (name === 'text') parts.push(...[readText(value, at)].filter((text) => text !== '').map(textPart));
-      else if (name === 'functionCall') parts.push(this.#readCall(readObject(value, at), at, role, signature));
+      else if (name === 'functionCall') parts.push(this.#readCall(readObject(value, at), at, role));
       else if (name === 'functionResponse') parts.push(this.#readResult(readObject(value, at), at, role));
       else if (name === 'inlineData') parts.push(parseInline(readObject(value, at), at));
       else if (name === 'fileData') parts.push(parseFile(readObject(value, at), at));
@@ -140,7 +140,7 @@ class Conversation {
     return parts;
   }
 
-  #readCall(call: JsonNode, path: string, role: string, signature: string | null): ToolCallPart {
+  #readCall(call: JsonNode, path: string, role: string): ToolCallPart {
     if (role !== 'assistant') throw refuse(`${path}`, call, 'a functionCall only in a content of the role model');
     dropUnknown(call, MEMBERS.call, 'contents[].parts[].functionCall', this.#reading);
     const name = readName(given(call, 'name'), `${path}.name`, 'the name of a function');
@@ -157,7 +157,6 @@ class Conversation {
       tool: 'function',
       arguments: args === undefined ? '{}' : jsonText(args),
       cache_mark: null,
-      ...(signature !== null && readSeal(signature) === null && { host_data: packSignature(signature) }),
     };
   }
 
