@@ -20,7 +20,65 @@ const text = { type: 'string' };
 test('a schema that fits stays as it was written', () => {
   const written =
     '{ "type": "object", "properties": {"n": {"const": 9007199254740993, "title": "N"}}, "required": ["n"], "additionalProperties": false }';
-  expect(fitSchema(written)).toEqual({ schema: written, unenforced: [], losesMembers: false, isBare: false });
+  expect(fitSchema(written)).toEqual({
+    schema: written,
+    unenforced: [],
+    losesMembers: false,
+    isBare: false,
+    isRefused: false,
+  });
+});
+
+test.each([
+  ['itself', { properties: { me: { $ref: '#' } } }],
+  [
+    'a definition that does',
+    { properties: { n: { $ref: '#/$defs/n' } }, $defs: { n: { items: { $ref: '#/$defs/n' } } } },
+  ],
+  [
+    'a circle of definitions',
+    {
+      items: { $ref: '#/definitions/a~1b' },
+      definitions: {
+        'a/b': { anyOf: [{ $ref: '#/definitions/c' }] },
+        c: { properties: { default: { $ref: '#/definitions/a~1b' } } },
+      },
+    },
+  ],
+])('a schema that refers to %s is refused', (_what, schema) => {
+  expect(fitSchema(JSON.stringify(schema)).isRefused).toBe(true);
+});
+
+test.each([
+  [
+    'a definition is used twice',
+    { properties: { a: { $ref: '#/$defs/n' }, b: { $ref: '#/$defs/n' } }, $defs: { n: text } },
+  ],
+  [
+    'definitions refer to others',
+    {
+      items: { $ref: '#/$defs/a' },
+      $defs: { a: { $ref: '#/$defs/b' }, b: { properties: { c: { $ref: '#/$defs/c' } } }, c: text },
+    },
+  ],
+  ['a property has the name of a reference', { properties: { $ref: text, a: { properties: { $ref: text } } } }],
+])('a schema is not refused where %s', (_what, schema) => {
+  expect(fitSchema(JSON.stringify(schema)).isRefused).toBe(false);
+});
+
+test('references that allOf joins are refused, and a single one is not', () => {
+  const joined = (...names: readonly string[]) => ({
+    allOf: names.map((name) => ({ $ref: `#/$defs/${name}` })),
+    $defs: { a: text, b: text },
+  });
+  expect(fitSchema(JSON.stringify(joined('a', 'b'))).isRefused).toBe(true);
+  expect(fitSchema(JSON.stringify(joined('a'))).isRefused).toBe(false);
+});
+
+test('a long chain of definitions is followed in one pass', () => {
+  const chain = Array.from({ length: 20_000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]);
+  const schema = { $ref: '#/$defs/d0', $defs: Object.fromEntries(chain) };
+  expect(fitSchema(JSON.stringify(schema)).isRefused).toBe(false);
 });
 
 test('objects are closed at every depth, without a word where their properties are named', () => {

@@ -17,6 +17,8 @@ export interface FittedSchema {
   readonly losesMembers: boolean;
   /** Its root describes no members: arguments without members, or an answer with any. */
   readonly isBare: boolean;
+  /** Anthropic refuses it in any form: it refers to itself, or joins references by `allOf`. */
+  readonly isRefused: boolean;
 }
 
 /** Keywords that are sent with their value unchanged. */
@@ -42,11 +44,12 @@ class Draft {
 /** Fits the schema. A text that is not a JSON object, or has duplicate members, is left to upstream to judge. */
 export function fitSchema(schema: JsonText): FittedSchema {
   const root = scanSchema(schema);
-  if (root === null) return { schema, unenforced: [], losesMembers: false, isBare: false };
+  if (root === null) return { schema, unenforced: [], losesMembers: false, isBare: false, isRefused: false };
   const fitting = new Fitting(root);
   const fitted = fitting.fit(root);
   const { changed, unenforced, losesMembers, isBare } = fitting;
-  return { schema: changed ? fitted : schema, unenforced: [...unenforced], losesMembers, isBare };
+  const isRefused = fitting.joinsReferences || refersToItself(root);
+  return { schema: changed ? fitted : schema, unenforced: [...unenforced], losesMembers, isBare, isRefused };
 }
 
 /**
@@ -65,6 +68,7 @@ class Fitting {
   changed = false;
   losesMembers = false;
   isBare = false;
+  joinsReferences = false;
   readonly unenforced = new Set<string>();
   readonly #root: JsonNode;
 
@@ -136,6 +140,7 @@ class Fitting {
       return;
     }
     if (keyword === 'oneOf') this.#lose(keyword);
+    if (keyword === 'allOf') this.joinsReferences ||= choices.some((one) => member(one, '$ref') !== undefined);
     draft.keywords.set(keyword === 'oneOf' ? 'anyOf' : keyword, `[${choices.map((one) => this.fit(one)).join(',')}]`);
   }
 
@@ -183,6 +188,56 @@ class Fitting {
     if (isOpen) this.changed = true;
     keywords.set('additionalProperties', 'false');
   }
+}
+
+/** Whether the schema or one of its definitions refers to itself, also through others ("Circular reference detected"). */
+function refersToItself(root: JsonNode): boolean {
+  const schemas = definitionsOf(root);
+  const left = new Map([['#', referencesIn(root)]]);
+  const path = ['#'];
+  const onPath = new Set(path);
+  for (let name = path.at(-1); name !== undefined; name = path.at(-1)) {
+    const next = left.get(name)?.pop();
+    if (next === undefined) {
+      path.pop();
+      onPath.delete(name);
+      continue;
+    }
+    if (onPath.has(next)) return true;
+    const schema = schemas.get(next);
+    if (schema === undefined || left.has(next)) continue;
+    left.set(next, referencesIn(schema));
+    path.push(next);
+    onPath.add(next);
+  }
+  return false;
+}
+
+/** The definitions by the references that lead to them. */
+function definitionsOf(root: JsonNode): ReadonlyMap<string, JsonNode> {
+  const found = new Map<string, JsonNode>();
+  for (const group of ['$defs', 'definitions']) {
+    const named = member(root, group);
+    for (const schema of named?.kind === 'object' ? children(named) : []) {
+      const name = memberName(schema).replaceAll('~', '~0').replaceAll('/', '~1');
+      found.set(`#/${group}/${name}`, schema);
+    }
+  }
+  return found;
+}
+
+/** The references of a schema, without those of its definitions. */
+function referencesIn(schema: JsonNode): string[] {
+  const found: string[] = [];
+  const open = [schema];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const child of children(node)) {
+      const name = node.kind === 'object' ? memberName(child) : null;
+      if (name === '$ref' && child.kind === 'string') found.push(stringValue(child) ?? '');
+      else if (node !== schema || (name !== '$defs' && name !== 'definitions')) open.push(child);
+    }
+  }
+  return found;
 }
 
 /** Whether it is a complete schema: one that constrains its values' type. */

@@ -53,8 +53,8 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
   return { ...PLAIN, tool: { name, schema: format.schema, description: format.description }, instruction };
 }
 
-/** The arguments of a tool need not be closed, so that they can be a map from names to numbers, or any object. */
+/** The arguments of a tool need not be closed, so that they can be a map from names to numbers, any object, or a tree. */
 function isClosable(schema: JsonText): boolean {
-  const { losesMembers, isBare } = fitSchema(schema);
-  return !losesMembers && !isBare;
+  const { losesMembers, isBare, isRefused } = fitSchema(schema);
+  return !losesMembers && !isBare && !isRefused;
 }

@@ -197,7 +197,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   reasoning:
     "carried: in the vendor's own field: Anthropic's thinking, or an effort; the nearest effort is named; dropped if the vendor has no such field",
   output_format:
-    'carried: a schema as outputConfig.textFormat, its objects closed, or through a tool, as that of a map; keywords that models refuse become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+    'carried: a schema as outputConfig.textFormat, its objects closed, or through a tool, as that of a map or a tree; keywords that models refuse become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
   verbosity: 'dropped: `medium` has no effect',
   end_user: 'emulated: as a label in the logs of the AWS account, hashed if it contains device ids',
   service_tier: "dropped: the operator's setting applies; auto and default have no effect",

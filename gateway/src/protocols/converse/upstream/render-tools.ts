@@ -92,7 +92,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
   return point === null ? [spec] : [spec, point];
 }
 
-/** If the model does not enforce schemas, or not this one without losing members, `strict` is dropped. */
+/** If the model does not enforce schemas, refuses this one, or would lose members, `strict` is dropped. */
 function renderStrict(
   strict: boolean | null,
   schema: JsonText,
@@ -101,8 +101,12 @@ function renderStrict(
 ): true | undefined {
   if (strict !== true) return undefined;
   const isHeld = traits.takes.structured_output ?? vendor.schemas;
-  if (isHeld && !fitSchema(schema).losesMembers) return true;
-  notes.drop(`${path}.strict`, `${traits.model} holds arguments to ${isHeld ? 'closed objects only' : 'no schema'}`);
+  const { losesMembers, isRefused } = fitSchema(schema);
+  if (isHeld && !losesMembers && !isRefused) return true;
+  notes.drop(
+    `${path}.strict`,
+    `${traits.model} holds arguments to ${isHeld ? 'closed objects without recursion only' : 'no schema'}`,
+  );
   return undefined;
 }
 

@@ -125,7 +125,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   top_k: 'carried: dropped if the model does not support it or thinks',
   reasoning: 'carried: as adaptive thinking with an effort, or a budget, whichever the model supports',
   output_format:
-    'carried: a schema as output_config.format, its objects closed, or through a tool, as that of a map; keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+    'carried: a schema as output_config.format, its objects closed, or through a tool, as that of a map or a tree; keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
   verbosity: 'dropped: `medium` has no effect',
   end_user: 'carried: as metadata.user_id',
   service_tier: 'carried: auto, and default as standard_only; others are dropped',

@@ -214,14 +214,14 @@ describe('the choice of a tool', () => {
 
 describe('the form of the answer', () => {
   const schema =
-    '{"type":"object","properties":{"n":{"maximum":9007199254740993,"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#/$defs/n"}}}';
+    '{"type":"object","properties":{"n":{"maximum":9007199254740993,"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}';
   const format = { kind: 'json_schema', name: 'out', description: 'the sum', schema, strict: true } as const;
   const ask = (changes: Partial<GenerationRequest>, traits = withMessagesTraits({}, { structured_output: false })) =>
     render(requestWith({ output_format: format, named: { output_format: 'response_format' }, ...changes }), traits);
 
-  test('vector 58: a schema that Anthropic takes is carried as it was written, recursion too', () => {
+  test('a schema that Anthropic takes is carried as it was written', () => {
     const closed =
-      '{"type":"object", "properties":{"n":{"$ref":"#/$defs/n"}}, "$defs":{"n":{"$ref":"#/$defs/n"}}, "additionalProperties":false}';
+      '{"type":"object", "properties":{"n":{"$ref":"#/$defs/n"}}, "$defs":{"n":{"const":9007199254740993}}, "additionalProperties":false}';
     const { json, outputTool, dropped } = ask({ output_format: { ...format, schema: closed } }, CAPABLE);
     expect(json).toContain(`"output_config":{"format":{"type":"json_schema","schema":${closed}}}`);
     expect([outputTool, dropped]).toEqual([null, []]);
@@ -236,12 +236,24 @@ describe('the form of the answer', () => {
     expect([outputTool, dropped]).toEqual(['json_output', []]);
   });
 
+  test('vector 58: a schema that refers to itself, which Anthropic refuses, goes through a tool', () => {
+    const tree =
+      '{"type":"object","properties":{"tree":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"array","items":{"$ref":"#/$defs/n"}}}}';
+    const { body, json, outputTool, dropped } = ask({ output_format: { ...format, schema: tree } }, CAPABLE);
+    expect(json).toContain(`"input_schema":${tree}`);
+    expect([body.output_config, outputTool, dropped]).toEqual([undefined, 'json_output', []]);
+    const strict = { ...tool('a'), parameters: tree, strict: true } as const;
+    const asked = ask({ output_format: null, tools: [strict] }, CAPABLE);
+    expect(asked.json).toContain(`"input_schema":${tree}`);
+    expect([asked.body.tools[0].strict, asked.dropped]).toEqual([undefined, ['tools.0.strict']]);
+  });
+
   test('another schema is closed, and losses are reported, or refused for a strict key', () => {
     const { body, dropped } = ask({}, CAPABLE);
     expect(body.output_config.format.schema).toEqual({
       type: 'object',
       properties: { n: { $ref: '#/$defs/n' } },
-      $defs: { n: { $ref: '#/$defs/n' } },
+      $defs: { n: { type: 'integer' } },
       additionalProperties: false,
     });
     expect(dropped).toEqual(['response_format.schema.maximum']);
