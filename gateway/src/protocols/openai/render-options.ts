@@ -1,7 +1,9 @@
 /** Renders the options that have one form in OpenAI's two formats: end user, service tier, schema of the answer. */
 import { createHash } from 'node:crypto';
-import type { GenerationRequest, OutputFormat } from '../../generation/request.ts';
+import { textPart } from '../../generation/part.ts';
+import type { GenerationRequest, OutputFormat, Turn } from '../../generation/request.ts';
 import { RawJson } from '../../wire/json-writer.ts';
+import { JSON_INSTRUCTION } from '../request/emulated-tools.ts';
 import { aliasText } from '../request/tool-names.ts';
 import { refuseMember } from '../request/translation-notes.ts';
 import { callerWord, type Draft, modelWord, type OpenaiContext } from './render-context.ts';
@@ -39,4 +41,24 @@ export function renderSchema(format: Extract<OutputFormat, { kind: 'json_schema'
     description: format.description ?? undefined,
     schema: new RawJson(format.schema),
   };
+}
+
+/**
+ * The request with an instruction, where it asks for plain JSON and no text says so: OpenAI and others then refuse it
+ * ("'messages' must contain the word 'json' in some form"), and Gemini does not.
+ * https://platform.openai.com/docs/guides/structured-outputs#json-mode, read 2026-11-29.
+ */
+export function askForJson(request: GenerationRequest): GenerationRequest {
+  const { output_format, turns } = request;
+  if (output_format?.kind !== 'json' || turns.some(saysJson)) return request;
+  const [first, ...others] = turns;
+  const instruction = textPart(JSON_INSTRUCTION);
+  if (first?.role === 'system') {
+    return { ...request, turns: [{ ...first, parts: [...first.parts, instruction] }, ...others] };
+  }
+  return { ...request, turns: [{ role: 'system', name: null, parts: [instruction], path: 'system' }, ...turns] };
+}
+
+function saysJson({ parts }: Turn): boolean {
+  return parts.some((part) => part.kind === 'text' && /json/i.test(part.text));
 }

@@ -5,6 +5,7 @@
 import type { Feature, GenerationRequest } from '../../../generation/request.ts';
 import { writeJson } from '../../../wire/json-writer.ts';
 import { callerWord, type Draft, modelWord } from '../../openai/render-context.ts';
+import { askForJson } from '../../openai/render-options.ts';
 import { splitStop } from '../../request/answer-limits.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
@@ -16,10 +17,11 @@ import { renderTurns } from './render-turns.ts';
 
 /** Throws CallFailure `invalid_request`, with the caller's member names, for what cannot be carried. */
 export function renderRequest(
-  request: GenerationRequest,
+  written: GenerationRequest,
   traits: UpstreamTraits,
   notes: TranslationNotes,
 ): RenderedRequest {
+  const request = askForJson(written);
   const context = startRendering(request, traits, notes);
   const messages = renderTurns(context);
   limitMarks(context);
@@ -130,7 +132,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   reasoning:
     'emulated: as reasoning_effort, a budget as the effort next to it, and as thinking or enable_thinking where the provider has such a switch; an unsupported effort becomes the nearest, and is named; dropped for a model that is not known to reason; earlier reasoning goes back only if the provider wants it',
   output_format:
-    'carried: strict if the schema follows the strict rules; a schema is refused if the model supports none',
+    'carried: strict if the schema follows the strict rules; a schema is refused if the model supports none; plain JSON with an instruction if no text asks for it',
   verbosity: 'carried: dropped if the provider does not support it',
   end_user:
     'emulated: as safety_identifier, hashed if it contains device ids; dropped if the provider does not support it',

@@ -4,7 +4,7 @@ import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer
 import { parseObject } from '../../json.ts';
 import { fitFunctionSchema } from '../../openai/function-schema.ts';
 import { callerWord, type Draft, modelWord, type OpenaiContext, upstreamName } from '../../openai/render-context.ts';
-import { renderCaller, renderSchema } from '../../openai/render-options.ts';
+import { askForJson, renderCaller, renderSchema } from '../../openai/render-options.ts';
 import { isStrictSchema } from '../../openai/strict-schema.ts';
 import { splitStop } from '../../request/answer-limits.ts';
 import { requireTools } from '../../request/emulated-tools.ts';
@@ -19,10 +19,11 @@ const OUTPUT_TOKENS_MIN = 16;
 
 /** Throws CallFailure `invalid_request`, with the caller's member names, for what cannot be carried. */
 export function renderRequest(
-  request: GenerationRequest,
+  written: GenerationRequest,
   traits: UpstreamTraits,
   notes: TranslationNotes,
 ): RenderedRequest {
+  const request = askForJson(written);
   const context: OpenaiContext = { request, traits, notes, restored: new Map() };
   if (request.logprobs !== null) {
     throw refuseMember(
@@ -198,7 +199,8 @@ export const RENDERED_FEATURES: FeatureFates = {
   presence_penalty: 'dropped: 0 has no effect',
   seed: 'dropped: 0 has no effect',
   reasoning: 'emulated: as reasoning.effort; an unsupported effort becomes the nearest, and is named',
-  output_format: 'carried: strict only if requested, and the schema follows the strict rules',
+  output_format:
+    'carried: strict only if requested, and the schema follows the strict rules; plain JSON with an instruction if no text asks for it',
   verbosity: 'carried',
   end_user: 'emulated: as safety_identifier, hashed if it contains device ids',
   service_tier: 'carried',
