@@ -107,10 +107,15 @@ const responseFormat = fc.oneof(
   }),
 );
 
+/** A request for plain JSON gets an instruction where no text says so. */
+const firstContent = fc
+  .array(markedPart, { minLength: 1, maxLength: 4 })
+  .map((parts) => [{ type: 'text', text: 'As JSON, where asked for:' }, ...parts]);
+
 const messages = fc
   .tuple(
     option(word.map((content) => ({ role: 'system', content }))),
-    fc.record({ role: fc.constant('user'), content: fc.array(markedPart, { minLength: 1, maxLength: 4 }) }),
+    fc.record({ role: fc.constant('user'), content: firstContent }),
     fc.array(round, { maxLength: 3 }),
   )
   .map(([system, first, rounds]) => [...(system === undefined ? [] : [system]), first, ...rounds.flat()]);
