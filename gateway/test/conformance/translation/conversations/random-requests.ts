@@ -14,6 +14,7 @@ import {
   type ToolChoice,
   type Turn,
 } from '../../../../src/generation/request.ts';
+import { askForJson } from '../../../../src/protocols/openai/render-options.ts';
 import * as parts from './random-parts.ts';
 
 const MARKS_MAX = 4;
@@ -214,7 +215,14 @@ export const randomRequest: fc.Arbitrary<GenerationRequest> = tools
       named: {},
       ...options,
     }),
-  );
+  )
+  .map(sayingJson);
+
+/** A request for plain JSON says so, as chat upstreams want it. */
+function sayingJson(request: GenerationRequest): GenerationRequest {
+  const { turns } = askForJson(request);
+  return { ...request, turns: turns.map((turn, index) => ({ ...turn, path: `messages.${index}` })) };
+}
 
 function marksOf(offered: readonly Tool[]): number {
   return offered.filter((tool) => tool.kind === 'function' && tool.cache_mark !== null).length;
