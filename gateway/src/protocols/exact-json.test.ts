@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { JsonEnd } from '../generation/json-end.ts';
 import { keepWholeMembers } from './answer/call-arguments.ts';
-import { elementTexts, memberText } from './exact-json.ts';
+import { elementTexts, memberText, renameKeys } from './exact-json.ts';
 
 const layouts = fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 1, '\t', '\r\n '));
 
@@ -100,3 +100,15 @@ function isPart(one: unknown, other: unknown): boolean {
   const entries = new Map(Object.entries(other));
   return Object.entries(one).every(([name, value]) => entries.has(name) && isPart(value, entries.get(name)));
 }
+
+test.each([
+  ['{"a" : 1.50, "b":{"a":1}}', '{"x" : 1.50, "b":{"a":1}}'],
+  ['{"\\u0061":[{"a":1}],"a":2}', '{"x":[{"a":1}],"x":2}'],
+  ['{"a":"cut', '{"x":"cut'],
+  ['{"a":1,"a', '{"x":1,"a'],
+  ['{"a', '{"a'],
+  ['["a"]', '["a"]'],
+  ['', ''],
+])('the keys of %s are renamed on its first level only', (json, renamed) => {
+  expect(renameKeys(json, new Map([['a', 'x']]))).toBe(renamed);
+});

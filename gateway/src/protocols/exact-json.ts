@@ -45,6 +45,30 @@ export function elementTexts(json: JsonText): JsonText[] {
   return texts;
 }
 
+/** The object with other keys on its first level, each value as written; the same text for anything else. */
+export function renameKeys(json: JsonText, names: ReadonlyMap<string, string>): JsonText {
+  let text = '';
+  let from = 0;
+  walk(json, '{', (start, keyEnd) => {
+    const name = names.get(readKey(json.slice(start, keyEnd)));
+    if (name !== undefined) {
+      text += json.slice(from, start) + JSON.stringify(name);
+      from = keyEnd;
+    }
+    return valueEnd(json, skipSpace(json, skipSpace(json, keyEnd) + 1));
+  });
+  return text + json.slice(from);
+}
+
+/** A key that was cut off stays as written. */
+function readKey(written: string): string {
+  try {
+    return String(JSON.parse(written));
+  } catch {
+    return written;
+  }
+}
+
 /** Visits the values (of an object: the keys) on the first level; `visit` returns the end of the entry. */
 function walk(json: string, bracket: '{' | '[', visit: (start: number, end: number) => number): void {
   let at = skipSpace(json, 0);

@@ -18,6 +18,7 @@ import { TranslatingObserver } from '../../protocols/answer/translating-observer
 import type { AnswerContext, GenerationClient, StreamRenderer } from '../../protocols/client-protocol.ts';
 import { LOST_SIGNATURE, packSignature } from '../../protocols/host-data.ts';
 import { findRefusedMember } from '../../protocols/refused-member.ts';
+import type { ToolNames } from '../../protocols/request/tool-names.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { GenerationUpstream, RenderedRequest, StreamParser } from '../../protocols/upstream-protocol.ts';
 import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
@@ -131,14 +132,18 @@ function pipeOf(
   const readsText = extractsJson || thinkTags || stopTexts.length > 0 || summarizes === true;
   const filters = [
     ...(thinkTags ? [splitThoughts()] : []),
+    ...(isRestored(tools) ? [restoreTools(tools.restored, tools.custom, tools.ownArguments)] : []),
     ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
-    ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
     ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),
     ...(extractsJson ? [extractJson()] : []),
     ...(summarizes ? [collectSummary()] : []),
   ];
   const pipe: EventPipe = chainFilters(filters);
   return { pipe, isEmpty: filters.length === 0, readsText };
+}
+
+function isRestored({ restored, custom, ownArguments }: ToolNames): boolean {
+  return restored.size + custom.size + (ownArguments?.size ?? 0) > 0;
 }
 
 function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): NextAttempt | null {

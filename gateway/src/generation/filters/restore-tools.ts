@@ -1,26 +1,35 @@
 /**
- * Restores the client's view of tools in a response: its tool names, free text for its tools that take no JSON, and a
- * response that was requested as the arguments of a tool.
+ * Restores the client's view of tools in a response: its names of tools and arguments, free text for its tools that take
+ * no JSON, and a response that was requested as the arguments of a tool.
  */
 import type { EventFilter, GenerationEvent, PartOpening } from '../event.ts';
+
+const NO_ALIASES: ReadonlyMap<string, (json: string) => string> = new Map();
 
 type CallOpening = Extract<PartOpening, { kind: 'tool_call' }>;
 
 /**
  * `restored` maps upstream's names to the client's; other names stay. `custom` holds the client's names of tools that
  * were sent as functions with one argument, `input`: such a call opens at once and gets its text when it ends. If the
- * model wrote anything other than that argument, the call gets that text unchanged.
+ * model wrote anything other than that argument, the call gets that text unchanged. `ownArguments`, by the client's names
+ * of tools, gives the arguments of a call their own names; such a call, too, gets them when it ends.
  */
-export function restoreTools(restored: ReadonlyMap<string, string>, custom: ReadonlySet<string>): EventFilter {
-  /** The text so far of the open calls of custom tools, by part. */
-  const written = new Map<number, string>();
+export function restoreTools(
+  restored: ReadonlyMap<string, string>,
+  custom: ReadonlySet<string>,
+  ownArguments: ReadonlyMap<string, (json: string) => string> = NO_ALIASES,
+): EventFilter {
+  /** The text so far of the open calls that get theirs at the end, by part, and what becomes of it. */
+  const written = new Map<number, { text: string; readonly restore: (json: string) => string }>();
 
   function open(event: GenerationEvent, part: number, opening: CallOpening): readonly GenerationEvent[] {
     const name = restored.get(opening.name) ?? opening.name;
+    const rename = ownArguments.get(name);
     if (!custom.has(name)) {
+      if (rename !== undefined) written.set(part, { text: '', restore: rename });
       return [name === opening.name ? event : { kind: 'part_start', part, opening: { ...opening, name } }];
     }
-    written.set(part, '');
+    written.set(part, { text: '', restore: (json) => inputOf(json) ?? json });
     return [{ kind: 'part_start', part, opening: { ...opening, name, tool: 'custom' } }];
   }
 
@@ -30,16 +39,16 @@ export function restoreTools(restored: ReadonlyMap<string, string>, custom: Read
         case 'part_start':
           return event.opening.kind === 'tool_call' ? open(event, event.part, event.opening) : [event];
         case 'arguments_delta': {
-          const before = written.get(event.part);
-          if (before === undefined) return [event];
-          written.set(event.part, before + event.text);
+          const call = written.get(event.part);
+          if (call === undefined) return [event];
+          call.text += event.text;
           return [];
         }
         case 'part_end': {
-          const json = written.get(event.part);
-          if (json === undefined) return [event];
+          const call = written.get(event.part);
+          if (call === undefined) return [event];
           written.delete(event.part);
-          const text = inputOf(json) ?? json;
+          const text = call.restore(call.text);
           return text === '' ? [event] : [{ kind: 'arguments_delta', part: event.part, text }, event];
         }
         default:

@@ -17,7 +17,7 @@ import { exactArguments } from '../../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
 import { isOwnMark } from '../../own-marks.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
-import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
+import { type ArgumentAliases, aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import type { VendorTraits } from '../shared/vendors.ts';
@@ -32,6 +32,7 @@ export interface PartContext {
   readonly notes: TranslationNotes;
   /** Maps each alias to the client's tool name. */
   readonly restored: Map<string, string>;
+  readonly argumentAliases: ArgumentAliases;
   /** The names of documents so far, which must differ. */
   readonly documents: Set<string>;
 }
@@ -116,8 +117,12 @@ function renderReasoning(part: ReasoningPart, { vendor }: PartContext): Block | 
   return { reasoningContent: redacted ? { redactedContent: signature } : { reasoningText: { text, signature } } };
 }
 
+function renderArguments(part: ToolCallPart, path: string, { argumentAliases }: PartContext): RawJson {
+  return new RawJson(argumentAliases.rename(part.name, exactArguments(part.arguments, path)));
+}
+
 function renderCall(part: ToolCallPart, path: string, context: PartContext): Block {
-  const input = part.tool === 'custom' ? { input: part.arguments } : new RawJson(exactArguments(part.arguments, path));
+  const input = part.tool === 'custom' ? { input: part.arguments } : renderArguments(part, path, context);
   const name = renderToolName(part.name, context.restored);
   return { toolUse: { toolUseId: renderCallId(part.id, context), name, input } };
 }

@@ -9,6 +9,7 @@ import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/an
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm, type OutputForm } from '../../request/output-form.ts';
+import { ArgumentAliases } from '../../request/tool-names.ts';
 import { type FeatureFates, refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { ConverseTraits, UpstreamTraits } from '../../upstream-traits.ts';
@@ -32,7 +33,8 @@ export function renderRequest(
 ): RenderedRequest {
   const vendor = vendorTraits(traits.model);
   const restored = new Map<string, string>();
-  const context = { traits, vendor, notes, restored, documents: new Set<string>() };
+  const argumentAliases = new ArgumentAliases();
+  const context = { traits, vendor, notes, restored, argumentAliases, documents: new Set<string>() };
   const structured_output = traits.takes.structured_output ?? vendor.schemas;
   const form = chooseOutputForm(request, { ...traits, takes: { ...traits.takes, structured_output } }, notes.strict);
   const { tools, choice, fields: chosen, isForced, custom } = renderTools(request, form, context);
@@ -65,7 +67,7 @@ export function renderRequest(
   };
   return {
     json: writeJson(body),
-    tools: { restored, custom },
+    tools: { restored, custom, ownArguments: argumentAliases.own },
     outputTool: form.tool?.name ?? null,
     extractsJson: form.extractsJson,
     stopTexts: searched,

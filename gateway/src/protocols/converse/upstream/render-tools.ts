@@ -40,7 +40,8 @@ export function renderTools(request: GenerationRequest, form: OutputForm, contex
     throw refuseMember(request.named.tools ?? 'tools', `${traits.model} takes no tools; leave them out`);
   }
   const tools = offered.flatMap(([tool, path]) => renderTool(tool, path, context));
-  if (form.tool !== null) tools.push(renderOutputTool(form.tool, request.named.output_format ?? 'output_format'));
+  if (form.tool !== null)
+    tools.push(renderOutputTool(form.tool, request.named.output_format ?? 'output_format', context));
   const toolCount = tools.length;
   if (toolCount === 0) for (const name of called) tools.push(renderStub(name, context));
   const custom = request.tools.flatMap((tool) => (tool.kind === 'custom' ? [tool.name] : []));
@@ -80,7 +81,8 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
     if (tool.grammar === null) return [{ toolSpec: { name, description, inputSchema: { json: FREE_TEXT } } }];
     throw refuseMember(path, 'Bedrock cannot hold a text to a grammar; leave the grammar out');
   }
-  const schema = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
+  const flat = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
+  const schema = context.argumentAliases.fit(tool.name, flat);
   const strict = renderStrict(tool.strict, schema, path, context);
   const json = strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema;
   const spec = { toolSpec: { name, description, inputSchema: { json: new RawJson(json) }, strict } };
@@ -110,8 +112,13 @@ function renderStrict(
   return undefined;
 }
 
-function renderOutputTool({ name, schema, description }: NonNullable<OutputForm['tool']>, member: string): Block {
-  const json = new RawJson(flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC));
+function renderOutputTool(
+  { name, schema, description }: NonNullable<OutputForm['tool']>,
+  member: string,
+  { argumentAliases }: PartContext,
+): Block {
+  const flat = flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC);
+  const json = new RawJson(argumentAliases.fit(name, flat));
   return { toolSpec: { name, description: describeOutputTool(description), inputSchema: { json } } };
 }
 

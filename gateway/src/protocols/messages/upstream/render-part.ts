@@ -16,7 +16,7 @@ import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
 import { exactArguments } from '../../exact-json.ts';
 import { isOwnMark } from '../../own-marks.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
-import { aliasText } from '../../request/tool-names.ts';
+import { type ArgumentAliases, aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-control.ts';
@@ -26,6 +26,7 @@ export interface PartContext {
   readonly notes: TranslationNotes;
   /** Maps each alias to the client's tool name. */
   readonly restored: Map<string, string>;
+  readonly argumentAliases: ArgumentAliases;
 }
 
 /** Limit for tool names and call ids. */
@@ -99,12 +100,16 @@ function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPar
   return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 
-function renderCall(part: ToolCallPart, path: string, { restored }: PartContext): WrittenBlock {
-  const input = part.tool === 'custom' ? { input: part.arguments } : new RawJson(exactArguments(part.arguments, path));
+function renderArguments(part: ToolCallPart, path: string, { argumentAliases }: PartContext): RawJson {
+  return new RawJson(argumentAliases.rename(part.name, exactArguments(part.arguments, path)));
+}
+
+function renderCall(part: ToolCallPart, path: string, context: PartContext): WrittenBlock {
+  const input = part.tool === 'custom' ? { input: part.arguments } : renderArguments(part, path, context);
   return {
     type: 'tool_use',
     id: aliasText(part.id, NAME_CHARS_MAX),
-    name: renderToolName(part.name, restored),
+    name: renderToolName(part.name, context.restored),
     input,
     cache_control: renderCacheMark(part.cache_mark),
   };

@@ -9,6 +9,7 @@ import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling
 import { renderReasoning } from '../../request/anthropic-thinking.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm } from '../../request/output-form.ts';
+import { ArgumentAliases } from '../../request/tool-names.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
@@ -28,7 +29,8 @@ export function renderRequest(
   notes: TranslationNotes,
 ): RenderedRequest {
   const restored = new Map<string, string>();
-  const context = { traits, notes, restored };
+  const argumentAliases = new ArgumentAliases();
+  const context = { traits, notes, restored, argumentAliases };
   const form = chooseOutputForm(request, traits, notes.strict);
   const { tools, custom } = renderTools(request, form, context);
   const choice = renderToolChoice(request, form, tools.length, traits);
@@ -59,7 +61,7 @@ export function renderRequest(
   };
   return {
     json: writeJson(body),
-    tools: { restored, custom },
+    tools: { restored, custom, ownArguments: argumentAliases.own },
     outputTool: form.tool?.name ?? null,
     extractsJson: form.extractsJson,
     stopTexts: searched,

@@ -34,7 +34,8 @@ export function renderTools(request: GenerationRequest, form: OutputForm, contex
     const member = request.named.tools ?? request.named.web_search ?? 'tools';
     throw refuseMember(member, `${traits.model} takes no tools; leave them out, or choose another model`);
   }
-  if (form.tool !== null) tools.push(renderOutputTool(form.tool, request.named.output_format ?? 'output_format'));
+  if (form.tool !== null)
+    tools.push(renderOutputTool(form.tool, request.named.output_format ?? 'output_format', context));
   const custom = request.tools.flatMap((tool) => (tool.kind === 'custom' ? [tool.name] : []));
   return { tools, custom: new Set(custom) };
 }
@@ -58,7 +59,8 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
       'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
     );
   }
-  const schema = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
+  const flat = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
+  const schema = context.argumentAliases.fit(tool.name, flat);
   const strict = renderStrict(tool.strict, schema, path, context);
   return {
     ...named,
@@ -89,11 +91,13 @@ function renderStrict(
 function renderOutputTool(
   { name, schema, description }: NonNullable<OutputForm['tool']>,
   member: string,
+  { argumentAliases }: PartContext,
 ): WrittenBlock {
+  const flat = flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC);
   return {
     name,
     description: describeOutputTool(description),
-    input_schema: new RawJson(flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC)),
+    input_schema: new RawJson(argumentAliases.fit(name, flat)),
   };
 }
 
