@@ -22,7 +22,7 @@ function sent(upstream: 'chat' | 'responses', changes: Partial<GenerationRequest
   });
 }
 
-test.each(['chat', 'responses'] as const)('%s is told of JSON where no text of the request does', (upstream) => {
+test.each(['chat', 'responses'] as const)('%s gets an instruction where no text of the request does', (upstream) => {
   const asked = turn('user', 'List three cookies.');
   expect(sent(upstream, { turns: [asked] })).toEqual([`system: ${WORDS}`, 'user: List three cookies.']);
   const [instructions, question] = sent(upstream, { turns: [turn('system', 'Be brief.'), asked] });

@@ -34,7 +34,7 @@ test('schemas that all hold require all that each of them requires', () => {
   });
 });
 
-test('what the root says of a property holds, and its description stays', () => {
+test('a property of the root keeps its schema there, and the description stays', () => {
   const oneOf = [{ properties: { a: NUMBER }, required: ['a'] }, { required: ['b'] }];
   expect(flat({ ...object({ a: TEXT, b: TEXT }), description: 'Sets one.', oneOf })).toEqual({
     ...object({ a: TEXT, b: TEXT }),

@@ -80,7 +80,7 @@ class Flattening {
     });
   }
 
-  /** The schema that a reference inside of the schema leads to; the node itself where there is none. */
+  /** The schema that a reference inside of the schema leads to; without one, the node itself. */
   #resolve(node: JsonNode): JsonNode {
     const reference = member(node, '$ref');
     const target = reference === undefined ? undefined : stringValue(reference);
