@@ -57,6 +57,19 @@ export function findRefusedMember(error: RefusalWords, droppable: ReadonlySet<st
   return member === null ? null : { member, why: isUnknown(error) ? 'unknown' : 'value' };
 }
 
+/**
+ * Anthropic's limits of what it can hold an answer to: 20 strict tools, 24 optional and 16 nullable members in all schemas
+ * of a request, and what its compiler takes. https://github.com/elizaOS/eliza/issues/16499 and
+ * https://github.com/anthropics/anthropic-sdk-typescript/issues/885, read 2026-11-29.
+ */
+const SCHEMA_LIMITS =
+  /\btoo many (?:strict tools|optional parameters|parameters with union types)|\bcompiled grammar is too large|\bschema is too complex\b|\bCircular reference detected in schema\b/i;
+
+/** Whether the upstream refuses to hold an answer to the schemas of the request, and takes it without. */
+export function refusesSchemas({ message }: Pick<RefusalWords, 'message'>): boolean {
+  return SCHEMA_LIMITS.test(message);
+}
+
 /** The top-level member of a path, or the one nested member that may be omitted on its own. */
 function memberOf(path: string, droppable: ReadonlySet<string>): string | null {
   const [head = '', next = ''] = path.split(/[.[\]]+/, 3);

@@ -17,7 +17,7 @@ import type { UpstreamError } from '../../protocols/answer/error-body.ts';
 import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
 import type { AnswerContext, GenerationClient, StreamRenderer } from '../../protocols/client-protocol.ts';
 import { LOST_SIGNATURE, packSignature } from '../../protocols/host-data.ts';
-import { findRefusedMember } from '../../protocols/refused-member.ts';
+import { findRefusedMember, refusesSchemas } from '../../protocols/refused-member.ts';
 import type { ToolNames } from '../../protocols/request/tool-names.ts';
 import { startTranslationNotes } from '../../protocols/request/translation-notes.ts';
 import type { GenerationUpstream, RenderedRequest, StreamParser } from '../../protocols/upstream-protocol.ts';
@@ -177,6 +177,7 @@ function nextAttemptAfter(plan: TranslationPlan, sent: string, answer: Collected
 function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): NextAttempt | null {
   if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
   const { upstream, traits } = plan;
+  if (refusesSchemas(error)) return withoutSchemas(plan, sent);
   const refused = findRefusedMember(error, omissible(upstream));
   if (refused === null) return null;
   const { why } = refused;
@@ -195,6 +196,15 @@ function withoutRefused(plan: TranslationPlan, sent: string, status: number, err
     learned,
     unknownMember: why === 'unknown' ? member : undefined,
   };
+}
+
+/** The answer's form goes through a tool, and tools are not strict, which is reported. */
+function withoutSchemas(plan: TranslationPlan, sent: string): NextAttempt | null {
+  const { traits, refuses } = plan;
+  const learned = { traits: { ...traits, takes: { ...traits.takes, structured_output: false } }, refuses };
+  const call = translateIfAllowed({ ...plan, ...learned, resent: true });
+  if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
+  return { call, why: 'cannot hold an answer to these schemas: sent again without', learned };
 }
 
 /** Null: a strict key does not allow the losses of this attempt. */
