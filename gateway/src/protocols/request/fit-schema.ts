@@ -17,7 +17,7 @@ export interface FittedSchema {
   readonly losesMembers: boolean;
   /** Its root describes no members: arguments without members, or an answer with any. */
   readonly isBare: boolean;
-  /** Anthropic refuses it in any form: it refers to itself, or joins references by `allOf`. */
+  /** Anthropic refuses it in any form: it refers to itself ("Circular reference detected"), or joins references by `allOf`. */
   readonly isRefused: boolean;
 }
 
@@ -48,7 +48,7 @@ export function fitSchema(schema: JsonText): FittedSchema {
   const fitting = new Fitting(root);
   const fitted = fitting.fit(root);
   const { changed, unenforced, losesMembers, isBare } = fitting;
-  const isRefused = fitting.joinsReferences || refersToItself(root);
+  const isRefused = fitting.joinsReferences || circularReferences(root).size > 0;
   return { schema: changed ? fitted : schema, unenforced: [...unenforced], losesMembers, isBare, isRefused };
 }
 
@@ -190,27 +190,47 @@ class Fitting {
   }
 }
 
-/** Whether the schema or one of its definitions refers to itself, also through others ("Circular reference detected"). */
-function refersToItself(root: JsonNode): boolean {
-  const schemas = definitionsOf(root);
-  const left = new Map([['#', referencesIn(root)]]);
-  const path = ['#'];
-  const onPath = new Set(path);
-  for (let name = path.at(-1); name !== undefined; name = path.at(-1)) {
-    const next = left.get(name)?.pop();
-    if (next === undefined) {
-      path.pop();
-      onPath.delete(name);
-      continue;
-    }
-    if (onPath.has(next)) return true;
-    const schema = schemas.get(next);
-    if (schema === undefined || left.has(next)) continue;
-    left.set(next, referencesIn(schema));
-    path.push(next);
-    onPath.add(next);
+/**
+ * The references to definitions, or `#` to the whole schema, that lead to themselves, also through others; besides, those
+ * on the way from one circle to another.
+ */
+export function circularReferences(root: JsonNode): ReadonlySet<string> {
+  const schemas = new Map([...definitionsOf(root), ['#', root]]);
+  const to = new Map<string, string[]>();
+  const from = new Map([...schemas.keys()].map((name): [string, string[]] => [name, []]));
+  for (const [name, schema] of schemas) {
+    const known = referencesIn(schema).filter((reference) => schemas.has(reference));
+    to.set(name, known);
+    for (const reference of known) from.get(reference)?.push(name);
   }
-  return false;
+  const left = new Set(schemas.keys());
+  removeEnds(left, to, from);
+  removeEnds(left, from, to);
+  return left;
+}
+
+/** Removes what leads nowhere, and then what leads only there. `back` is `to` in the other direction. */
+function removeEnds(
+  left: Set<string>,
+  to: ReadonlyMap<string, readonly string[]>,
+  back: ReadonlyMap<string, readonly string[]>,
+): void {
+  const counts = new Map([...left].map((name) => [name, to.get(name)?.filter((one) => left.has(one)).length ?? 0]));
+  const ends = [...left].filter((name) => counts.get(name) === 0);
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+    left.delete(end);
+    for (const name of back.get(end) ?? []) {
+      if (!left.has(name)) continue;
+      const count = (counts.get(name) ?? 0) - 1;
+      counts.set(name, count);
+      if (count === 0) ends.push(name);
+    }
+  }
+}
+
+/** A name as a step of a JSON pointer. */
+export function escapeName(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** The definitions by the references that lead to them. */
@@ -219,8 +239,7 @@ function definitionsOf(root: JsonNode): ReadonlyMap<string, JsonNode> {
   for (const group of ['$defs', 'definitions']) {
     const named = member(root, group);
     for (const schema of named?.kind === 'object' ? children(named) : []) {
-      const name = memberName(schema).replaceAll('~', '~0').replaceAll('/', '~1');
-      found.set(`#/${group}/${name}`, schema);
+      found.set(`#/${group}/${escapeName(memberName(schema))}`, schema);
     }
   }
   return found;

@@ -272,6 +272,37 @@ test('patterns of names of arguments are told in words', () => {
   expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'set', parametersJsonSchema }] }]);
 });
 
+test('a circle of required arguments is opened, because Gemini refuses it', () => {
+  const either = { anyOf: [{ type: 'string' }, { $ref: '#/$defs/filter' }] };
+  const pair = { type: 'object', properties: { left: either, right: either, by: { type: 'string' } } };
+  const list = { type: 'array', items: { $ref: '#/$defs/filter' } };
+  const parameters = {
+    type: 'object',
+    properties: { filter: { $ref: '#/$defs/filter' } },
+    required: ['filter'],
+    $defs: {
+      filter: {
+        type: 'object',
+        properties: { and: { ...pair, required: ['left', 'right', 'by'] }, any: list, all: { ...list, minItems: 1 } },
+        required: ['and', 'any', 'all'],
+      },
+    },
+  };
+  const { body, dropped } = chat('gemini-3-pro', {
+    tools: [{ type: 'function', function: { name: 'f', parameters } }],
+  });
+  const { and, any, all } = parameters.$defs.filter.properties;
+  const filter = {
+    type: 'object',
+    properties: { and: { ...and, required: ['by'] }, any, all },
+    required: ['and', 'any'],
+  };
+  expect(body.tools).toEqual([
+    { functionDeclarations: [{ name: 'f', parametersJsonSchema: { ...parameters, $defs: { filter } } }] },
+  ]);
+  expect(dropped).toEqual([]);
+});
+
 test('a name that begins with a digit gets an underscore', () => {
   const tool = { type: 'function', function: { name: '2nd', parameters: objectOf({}) } };
   const [tools] = list(chat('gemini-3-pro', { tools: [tool] }).body.tools).map(object);

@@ -14,6 +14,7 @@ import {
   stringValue,
 } from '../../../wire/json-node.ts';
 import { keyText, scanSchema, writeObject, writeSchema } from '../../exact-json.ts';
+import { circularReferences, escapeName } from '../../request/fit-schema.ts';
 import type { TranslationNotes } from '../../request/translation-notes.ts';
 
 /** Keywords that are sent with their value unchanged. */
@@ -37,7 +38,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 export function renderSchema(written: JsonText, path: string, notes: TranslationNotes | null): JsonText {
   const root = scanSchema(written);
   if (root === null) return written;
-  const fitting = new Fitting();
+  const fitting = new Fitting(circularReferences(root));
   const fitted = fitting.fit(root);
   for (const keyword of notes === null ? [] : fitting.unenforced) {
     notes?.drop(`${path}.${keyword}`, 'Gemini holds no answer to it; the model is only told of it in words');
@@ -48,6 +49,14 @@ export function renderSchema(written: JsonText, path: string, notes: Translation
 class Fitting {
   changed = false;
   readonly unenforced = new Set<string>();
+  readonly #circular: ReadonlySet<string>;
+  /** The schema that is being fitted is part of a circle of references. */
+  #isCircular: boolean;
+
+  constructor(circular: ReadonlySet<string>) {
+    this.#circular = circular;
+    this.#isCircular = circular.has('#');
+  }
 
   /** A schema as text. A value that is not an object (such as `true`) stays unchanged. */
   fit(node: JsonNode): JsonText {
@@ -72,7 +81,8 @@ class Fitting {
     const keep = (name: string, text: JsonText) => {
       if (!keywords.has(name)) keywords.set(name, text);
     };
-    if (KEPT.has(keyword)) keep(keyword, jsonText(node));
+    if (keyword === 'required' && this.#isCircular) keep(keyword, this.#openCircle(node, holder));
+    else if (KEPT.has(keyword)) keep(keyword, jsonText(node));
     else if (keyword === '$ref') keep(keyword, this.#reference(node));
     else if (NAMED_SCHEMAS.has(keyword) && node.kind === 'object') this.#takeNamed(keyword, node, keep);
     else if (LISTED_SCHEMAS.has(keyword) && node.kind === 'array') keep(keyword, this.#list(node));
@@ -90,9 +100,42 @@ class Fitting {
   }
 
   #takeNamed(keyword: string, node: JsonNode, keep: (name: string, text: JsonText) => void): void {
-    const schemas = children(node).map((one): readonly [JsonText, JsonText] => [keyText(one), this.fit(one)]);
+    const isOuterCircular = this.#isCircular;
+    const schemas = children(node).map((one): readonly [JsonText, JsonText] => {
+      if (keyword !== 'properties')
+        this.#isCircular = this.#circular.has(`#/${keyword}/${escapeName(memberName(one))}`);
+      return [keyText(one), this.fit(one)];
+    });
+    this.#isCircular = isOuterCircular;
     if (keyword === 'definitions') this.changed = true;
     keep(keyword === 'properties' ? keyword : '$defs', writeObject(schemas));
+  }
+
+  /**
+   * The required members but those that lead round a circle: Gemini refuses a schema all of whose values would have no end
+   * ("a ref loop of required fields was found"). https://github.com/juspay/juspay-mcp/pull/132, read 2026-11-29.
+   */
+  #openCircle(required: JsonNode, holder: JsonNode): JsonText {
+    const properties = member(holder, 'properties');
+    const kept = elements(required).filter((name) => {
+      const property = properties === undefined ? undefined : member(properties, stringValue(name) ?? '');
+      return property === undefined || !this.#leadsRound(property);
+    });
+    if (kept.length === elements(required).length) return jsonText(required);
+    this.changed = true;
+    this.unenforced.add('required');
+    return `[${kept.map(jsonText).join(',')}]`;
+  }
+
+  /** Objects in it open the circle themselves, and lists that may be empty do. */
+  #leadsRound(schema: JsonNode): boolean {
+    const reference = member(schema, '$ref');
+    if (reference !== undefined) return this.#circular.has(stringValue(reference) ?? '');
+    const items = member(schema, 'items');
+    const least = member(schema, 'minItems');
+    const isFilled = items !== undefined && least !== undefined && jsonText(least) !== '0';
+    const inner = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => elements(member(schema, keyword) ?? schema));
+    return inner.some((one) => this.#leadsRound(one)) || (isFilled && this.#leadsRound(items));
   }
 
   #list(node: JsonNode): JsonText {
