@@ -112,7 +112,7 @@ class Fitting {
   }
 
   /**
-   * The required members but those that lead round a circle: Gemini refuses a schema all of whose values would have no end
+   * The required members but those that lead round a circle: Gemini refuses a schema whose values could have no end
    * ("a ref loop of required fields was found"). https://github.com/juspay/juspay-mcp/pull/132, read 2026-11-29.
    */
   #openCircle(required: JsonNode, holder: JsonNode): JsonText {
