@@ -9,6 +9,7 @@ import { flattenRoot, REFUSED_BY_ANTHROPIC } from '../../request/flat-schema.ts'
 import type { OutputForm } from '../../request/output-form.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
+import { bringToDraft2020 } from '../../schema-draft.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import { NAME_CHARS_MAX, type PartContext, renderToolName } from './render-part.ts';
@@ -59,7 +60,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
       'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
     );
   }
-  const flat = flattenRoot(objectSchema(tool.parameters, path), REFUSED_BY_ANTHROPIC);
+  const flat = flattenRoot(bringToDraft2020(objectSchema(tool.parameters, path)), REFUSED_BY_ANTHROPIC);
   const schema = context.argumentAliases.fit(tool.name, flat);
   const strict = renderStrict(tool.strict, schema, path, context);
   return {
@@ -93,7 +94,7 @@ function renderOutputTool(
   member: string,
   { argumentAliases }: PartContext,
 ): WrittenBlock {
-  const flat = flattenRoot(objectSchema(schema, member), REFUSED_BY_ANTHROPIC);
+  const flat = flattenRoot(bringToDraft2020(objectSchema(schema, member)), REFUSED_BY_ANTHROPIC);
   return {
     name,
     description: describeOutputTool(description),
