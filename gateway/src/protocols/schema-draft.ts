@@ -51,7 +51,7 @@ function bring(schema: JsonNode): Brought {
   return isChanged ? { text: writeObject(members), isChanged } : { text: jsonText(schema), isChanged };
 }
 
-/** The members for a keyword of an older draft; null: it is none. */
+/** The members for a keyword of an older draft; null: it is not a keyword of one. */
 function bringOlder(name: string, value: JsonNode, schema: JsonNode): Member[] | null {
   const limit = EXCLUSIVE.get(name);
   const isFlag = value.kind === 'true' || value.kind === 'false';

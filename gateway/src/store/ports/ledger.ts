@@ -59,7 +59,7 @@ export interface DetachedJob {
   readonly deadline_ms: number;
   /** The tokens that the held amount was computed for. */
   readonly held_tokens: { readonly input: number; readonly output: number };
-  /** The price of what was asked for, with the account's mark-up; null: there is none. The draft's is that of the first target. */
+  /** The price of what was asked for, with the account's mark-up; null: there is no price. The draft's is that of the first target. */
   readonly price_version: string | null;
   /**
    * The service tier that was asked for, and the prices of those that may answer, with the list price as `default`; absent:
