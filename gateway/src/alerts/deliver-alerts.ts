@@ -4,14 +4,18 @@
  */
 import type { Secret } from '../lib/secret.ts';
 import type { MailResult, SendMail } from '../mail/mailer.ts';
-import type { AlertDelivery, AlertRule, AlertStore } from '../store/ports/books/alerts.ts';
+import {
+  type AlertDelivery,
+  type AlertRule,
+  type AlertStore,
+  DELIVERY_PAUSE_MS_MAX,
+} from '../store/ports/books/alerts.ts';
 import type { Fetch } from '../upstream/guarded-fetch.ts';
 import { signPost } from '../upstream/signed-post.ts';
 import { isMuted } from './evaluate-alerts.ts';
 
 const BATCH = 50;
 const FIRST_PAUSE_MS = 5_000;
-const PAUSE_MS_MAX = 3_600_000;
 const GIVE_UP_AFTER_MS = 86_400_000;
 /** Over 40 minutes: while the server was stopped, or the rule muted, the day may have passed without an attempt. */
 const ATTEMPTS_MIN = 10;
@@ -100,7 +104,7 @@ export function afterAttempt(
   const attempts = delivery.attempts + 1;
   if (error === null) return { ...delivery, attempts, status: 'delivered', error: null };
   const isOver = attempts >= ATTEMPTS_MIN && nowMs - delivery.createdAtMs >= GIVE_UP_AFTER_MS + quietMs;
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(delivery.attempts, 20), PAUSE_MS_MAX);
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(delivery.attempts, 20), DELIVERY_PAUSE_MS_MAX);
   const status = isOver ? 'failed' : 'pending';
   return { ...delivery, attempts, status, nextAtMs: nowMs + pauseMs, error: error.slice(0, ERROR_CHARACTERS_MAX) };
 }

@@ -1,6 +1,6 @@
 /** Tests any implementation of the store of alerts against its contract. */
 import { describe, expect, test } from 'bun:test';
-import type { AlertDelivery, AlertRule } from '../ports/books/alerts.ts';
+import { type AlertDelivery, type AlertRule, DELIVERY_PAUSE_MS_MAX } from '../ports/books/alerts.ts';
 import { outcomeOf, type StoreRig, startRigs } from './store-rig.ts';
 
 export function sampleRule(id: string, changes: Partial<AlertRule> = {}): AlertRule {
@@ -67,7 +67,7 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       expect(await alerts.readDeliveries('gone', 10)).toEqual([]);
     });
 
-    test('due deliveries are the pending ones whose time has come, the earliest first', async () => {
+    test('due deliveries are the pending ones whose time has come, or was set before the clock went back, the earliest first', async () => {
       const { alerts } = (await open()).store;
       await alerts.createRule(sampleRule('one'), []);
       await alerts.createRule(sampleRule('two'), []);
@@ -83,6 +83,10 @@ export function testAlerts(name: string, openRig: () => Promise<StoreRig<'alerts
       const due = async (limit: number) => (await alerts.readDue('one', 20, limit)).map(({ id }) => id);
       expect(await due(10)).toEqual(['b', 'a']);
       expect(await due(1)).toEqual(['b']);
+      await alerts.saveAttempt(sampleDelivery('a', { nextAtMs: 20 + DELIVERY_PAUSE_MS_MAX }));
+      expect(await due(10)).toEqual(['b']);
+      await alerts.saveAttempt(sampleDelivery('a', { nextAtMs: 21 + DELIVERY_PAUSE_MS_MAX }));
+      expect(await due(10)).toEqual(['b', 'a']);
       await alerts.sweepDeliveries(11);
       expect((await alerts.readDeliveries('one', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     });

@@ -1,6 +1,9 @@
 /** Defines the store of alerts: the rules of accounts, what they found, and the deliveries owed to receivers. */
 import type { NewAuditEntry } from '../audit.ts';
 
+/** The longest pause before a delivery is tried again. */
+export const DELIVERY_PAUSE_MS_MAX = 3_600_000;
+
 /** What a rule observes. `threshold` of a rule is in the unit of its event. */
 export const ALERT_EVENTS = [
   /** A budget of the account, its workspaces, keys or end users reached a percentage. */
@@ -120,7 +123,10 @@ export interface AlertStore {
    * delivered. Durable when it resolves.
    */
   enqueue(found: readonly FoundAlert[]): Promise<void>;
-  /** The pending deliveries of a rule that are due, the earliest first. */
+  /**
+   * The pending deliveries of a rule that are due, the earliest first. One that is due after the longest pause was saved
+   * before the clock was set back: it is due too.
+   */
   readDue(rule: string, nowMs: number, limit: number): Promise<readonly AlertDelivery[]>;
   /** Keeps the result of an attempt. Does nothing where the delivery is gone. */
   saveAttempt(delivery: AlertDelivery): Promise<void>;

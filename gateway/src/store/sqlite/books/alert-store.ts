@@ -1,6 +1,11 @@
 /** Implements the port of alerts over the database. */
 import { type Kysely, sql } from 'kysely';
-import type { AlertDelivery, AlertRule, AlertStore } from '../../ports/books/alerts.ts';
+import {
+  type AlertDelivery,
+  type AlertRule,
+  type AlertStore,
+  DELIVERY_PAUSE_MS_MAX,
+} from '../../ports/books/alerts.ts';
 import type { Tables } from '../database/sqlite-dialect.ts';
 import { auditStatement } from '../policy/audit-trail.ts';
 import { deleteRow, insertRow, readRows, type StoredTable, updateRow } from '../policy/table-rows.ts';
@@ -99,7 +104,8 @@ export function createAlertStore(queries: Kysely<Tables>, writer: Pick<Writer, '
         queries,
         DELIVERIES,
         sqlLimit('next_at_ms, id', limit),
-        sql`rule = ${rule} AND status = 'pending' AND next_at_ms <= ${nowMs}`,
+        sql`rule = ${rule} AND status = 'pending'
+          AND next_at_ms NOT BETWEEN ${nowMs + 1} AND ${nowMs + DELIVERY_PAUSE_MS_MAX}`,
       ),
     saveAttempt: (delivery) =>
       writer.write([{ ...updateRow(DELIVERIES, delivery), changes: null }, endPendingOfInbox(delivery.rule)]),
