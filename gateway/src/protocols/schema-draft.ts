@@ -1,8 +1,9 @@
 /**
- * Brings schemas of older drafts to 2020-12, which Anthropic requires of the schema of a tool ("JSON schema is invalid. It
- * must match JSON Schema draft 2020-12"): one tool of an MCP server with a tuple in its arguments has the whole request
- * refused. Everything else stays as written.
- * https://github.com/antvis/mcp-server-chart/issues/205, read 2026-11-29.
+ * Brings schemas of older drafts to 2020-12, which Anthropic and OpenAI require of the schema of a tool ("JSON schema is
+ * invalid. It must match JSON Schema draft 2020-12", "None is not of type 'array'"): one tool of an MCP server with a tuple
+ * in its arguments, or null for a list, has the whole request refused. Everything else stays as written.
+ * https://github.com/antvis/mcp-server-chart/issues/205 and https://github.com/karakeep-app/karakeep/issues/1831, read
+ * 2026-11-29.
  */
 import type { JsonText } from '../generation/part.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName } from '../wire/json-node.ts';

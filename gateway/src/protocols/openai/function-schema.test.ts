@@ -17,8 +17,14 @@ test.each([
   ],
   [
     'lists of anything below',
-    '{"type":"object","properties":{"a":{"anyOf":[{"type":["array","null"]},{"items":[{"type":"array"}]}]}},"$defs":{"b":{"additionalProperties":{"type":"array"}}}}',
-    '{"type":"object","properties":{"a":{"anyOf":[{"type":["array","null"],"items":{}},{"items":[{"type":"array","items":{}}]}]}},"$defs":{"b":{"additionalProperties":{"type":"array","items":{}}}}}',
+    '{"type":"object","properties":{"a":{"anyOf":[{"type":["array","null"]},{"prefixItems":[{"type":"array"}]}]}},"$defs":{"b":{"additionalProperties":{"type":"array"}}}}',
+    '{"type":"object","properties":{"a":{"anyOf":[{"type":["array","null"],"items":{}},{"prefixItems":[{"type":"array","items":{}}]}]}},"$defs":{"b":{"additionalProperties":{"type":"array","items":{}}}}}',
+  ],
+  ['members left out', '{"type":"object","properties":null,"required":null}', '{"type":"object","properties":{}}'],
+  [
+    'a tuple of an older draft',
+    '{"type":"object","properties":{"a":{"type":"array","items":[{"type":"number"}]}}}',
+    '{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"number"}],"items":{}}}}',
   ],
 ])('%s gets what OpenAI requires', (_case, schema, completed) => {
   expect(completeSchema(schema)).toBe(completed);

@@ -9,6 +9,7 @@ import type { JsonText } from '../../generation/part.ts';
 import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { keyText, scanSchema, writeObject } from '../exact-json.ts';
 import { flattenRoot, REFUSED_BY_OPENAI } from '../request/flat-schema.ts';
+import { bringToDraft2020 } from '../schema-draft.ts';
 
 /** Keywords that hold schemas by name, in a list, and alone. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
@@ -22,8 +23,12 @@ export function fitFunctionSchema(schema: JsonText): JsonText {
   return completeSchema(flattenRoot(schema, REFUSED_BY_OPENAI));
 }
 
-/** The schema with the missing keywords; unchanged if none is missing, or if its root is of another type. */
-export function completeSchema(schema: JsonText): JsonText {
+/**
+ * The schema with the missing keywords, in the newest draft, whose rules OpenAI checks ("None is not of type 'array'").
+ * Unchanged if it is so, or if its root is of another type.
+ */
+export function completeSchema(written: JsonText): JsonText {
+  const schema = bringToDraft2020(written);
   const root = scanSchema(schema);
   if (root === null) return schema;
   const type = member(root, 'type');
