@@ -5,6 +5,7 @@ import { parsePriceVersion } from '../../billing/price.ts';
 import { SLICE_TOKENS } from '../../billing/reserve.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import { ZERO_USAGE } from '../../generation/usage.ts';
+import { InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { createMemoryLedger } from '../../store/testing/memory-ledger.ts';
 import { heldCall, PRICE_VERSION, settledCall } from '../../store/testing/sample-call.ts';
 import { sampleRecord } from '../../store/testing/sample-record.ts';
@@ -54,6 +55,19 @@ describe.each([
     expect([money.allowedTokens, ledger.kept.length]).toEqual([2 * SLICE_TOKENS, 1]);
     expect(budget()).toEqual({ settled: 0n, held: SLICE * 2n });
   });
+});
+
+test('a slice that the ledger has no money for is refused, and the hold stays; one that it cannot keep fails', async () => {
+  const { money, ledger } = await holdMoney({ cap: SLICE * 9n });
+  const next = money.dueSlice(SLICE_TOKENS);
+  if (next === null) throw new Error('a slice is due');
+  ledger.extend = async () => Promise.reject(new InsufficientFunds('the account has become prepaid'));
+  expect(await money.extend(next)).toBe(false);
+  ledger.extend = async () => Promise.reject(new Error('the disk is gone'));
+  await expect(money.extend(next)).rejects.toThrow('the disk is gone');
+  expect(money.allowedTokens).toBe(SLICE_TOKENS);
+  await money.settle(SLICE, 0, RECORD);
+  expect(ledger.kept).toEqual([`settle req_1 posted ${SLICE} released 0 absorbed 0`]);
 });
 
 const AWAY = { kind: 'ours', message: 'the call could not be recorded', at_step: 'answer' } as const;

@@ -174,12 +174,18 @@ export class CallMoney {
       : nextSlice(holdRequest, this.#slice.outputTokens, producedTokens);
   }
 
-  /** Takes the slice: true once it is durable, false if the caps do not allow it. Rejects if it cannot be kept. */
+  /** Takes the slice: true once it is durable, false if the caps or the balance do not allow it. Rejects if it cannot be kept. */
   async extend(slice: HoldSlice): Promise<boolean> {
     if (this.#ended) return false;
     const granted = this.#parts.admission.extend(slice.amount, steadyNowMs());
     if (!(granted instanceof Promise ? await granted : granted) || this.#ended) return false;
-    await this.#noteExtension(slice.amount);
+    try {
+      await this.#noteExtension(slice.amount);
+    } catch (fault) {
+      // The ledger knows of a balance that the limits of the call do not: its account has become prepaid since.
+      if (fault instanceof InsufficientFunds) return false;
+      throw fault;
+    }
     this.#slice = slice;
     return true;
   }

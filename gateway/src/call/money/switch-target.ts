@@ -5,7 +5,6 @@
 import { CallFailure } from '../../errors/call-failure.ts';
 import { speaks } from '../../protocols/names.ts';
 import type { Target } from '../../routing/route.ts';
-import { InsufficientFunds } from '../../store/ports/store-errors.ts';
 import { type Held, type Routed, setPriced, setTarget } from '../call.ts';
 import { allowNamedModels, type PricedRequest } from '../plan/named-models.ts';
 import { describeCall, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-call.ts';
@@ -83,14 +82,10 @@ function claimFor(call: Held): PreparedClaim {
 async function holdFor(call: Held, { price, holdRequest, slice, claim, form }: PreparedClaim): Promise<boolean> {
   const draft = draftRecord(call, price?.version ?? null);
   const moving = call.money.moveTo({ price, holdRequest, slice, draft }, claim.room ?? slice.amount);
-  const moved = await moving.catch(refusedByLedger);
+  const moved = await moving.catch((cause: unknown) => {
+    throw unrecorded(cause);
+  });
   if (moved) call.folded = form.stream && !call.facts.stream;
   if (moved && price === null) call.deps.log.unpriced(call.requestId, call.route.model);
   return moved;
-}
-
-/** The ledger knows of calls that the limits do not: those that were running when the account became prepaid. */
-function refusedByLedger(cause: unknown): false {
-  if (cause instanceof InsufficientFunds) return false;
-  throw unrecorded(cause);
 }
