@@ -38,7 +38,8 @@ interface Hop {
 
 /** Collects the usage of an answer from its chunks. */
 export class UsageTally {
-  readonly #ended: ReportedUsage[] = [];
+  /** The sum of the hops that have ended; null: none has. */
+  #ended: ReportedUsage | null = null;
   #hop: Hop | null = null;
   #invalid = false;
   #innerSteps = false;
@@ -81,16 +82,23 @@ export class UsageTally {
 
   /** The next hop has counters of its own. */
   endHop(): void {
-    if (this.#hop !== null) this.#ended.push(reportedOf(this.#hop, this.#innerSteps));
+    this.#ended = this.#sum();
     this.#hop = null;
   }
 
   /** Null: nothing was reported, or a counter is invalid. */
   result(): ReportedUsage | null {
-    const hops = this.#hop === null ? this.#ended : [...this.#ended, reportedOf(this.#hop, this.#innerSteps)];
-    if (this.#invalid || hops.length === 0) return null;
-    const flags = [...new Set(hops.flatMap((hop) => hop.flags))];
-    return { usage: this.#withExtras(hops.map(({ usage }) => usage).reduce(add)), flags };
+    const sum = this.#sum();
+    return this.#invalid || sum === null ? null : { usage: this.#withExtras(sum.usage), flags: sum.flags };
+  }
+
+  /** Asked for at each chunk: takes no longer after many hops. */
+  #sum(): ReportedUsage | null {
+    if (this.#hop === null) return this.#ended;
+    const reported = reportedOf(this.#hop, this.#innerSteps);
+    if (this.#ended === null) return reported;
+    const flags = [...new Set([...this.#ended.flags, ...reported.flags])];
+    return { usage: add(this.#ended.usage, reported.usage), flags };
   }
 
   #withExtras(usage: Usage): Usage {
