@@ -25,6 +25,14 @@ describe('a response head', () => {
     });
   });
 
+  test('after 101 the connection is of another protocol, and not kept', () => {
+    expect(parseResponseHead('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x')).toMatchObject({
+      status: 101,
+      framing: 'none',
+      keepAlive: false,
+    });
+  });
+
   test('an HTTP/1.0 response keeps the connection only if it says so', () => {
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1')).toMatchObject({ keepAlive: false });
     expect(parseResponseHead('HTTP/1.0 200 OK\r\ncontent-length: 1\r\nconnection: keep-alive')).toMatchObject({

@@ -95,7 +95,9 @@ export function parseResponseHead(text: string): ResponseHead | string {
   const code = Number(status[2]);
   const body = bodyOf(code, length, codings);
   if (typeof body === 'string') return body;
-  return new ParsedHead(text, lines, code, body, staysOpen(status[1] === '1', body, connection));
+  // After 101 the peer speaks another protocol, which was not asked for.
+  const keepAlive = code >= 200 && staysOpen(status[1] === '1', body, connection);
+  return new ParsedHead(text, lines, code, body, keepAlive);
 }
 
 function lineEnd(text: string, start: number): number {
