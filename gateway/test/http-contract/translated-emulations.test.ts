@@ -139,25 +139,42 @@ describe('JSON output that only the prompt can request', () => {
 });
 
 describe('a schema of the answer', () => {
-  const schema = {
+  const tree = {
     $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
     type: 'object',
     properties: { root: { $ref: '#/$defs/node' } },
     required: ['root'],
     additionalProperties: false,
   };
+  const schema = { ...tree, $defs: { node: { type: 'object', properties: { next: { type: 'string' } } } } };
+  const askFor = (wanted: object, stream: boolean) => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema: wanted, strict: true } };
+    return postTranslated(pair.gateway, 'chat', { response_format, stream });
+  };
+
+  test.each([false, true])('goes to a messages host with its objects closed, stream %p', async (stream) => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
+    const response = await askFor(schema, stream);
+    expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
+    expect(await response.text()).toContain('root');
+    const node = { ...schema.$defs.node, additionalProperties: false };
+    const sent = { format: { type: 'json_schema', schema: { ...schema, $defs: { node } } } };
+    expect(lastSent(pair, MODELS.sonnet46).output_config).toEqual(sent);
+  });
 
   test.each([false, true])(
-    'vector 58: goes to a messages host with its objects closed, recursion too, stream %p',
+    'vector 58: goes to a messages host as a tool where it refers to itself, stream %p',
     async (stream) => {
-      pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
-      const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema, strict: true } };
-      const response = await postTranslated(pair.gateway, 'chat', { response_format, stream });
+      const input = { root: { next: {} } };
+      pair.fake.script(MODELS.sonnet46, { say: { calls: [{ id: 'call_1', name: 'json_output', input }] } });
+      const response = await askFor(tree, stream);
       expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
-      expect(await response.text()).toContain('root');
-      const node = { ...schema.$defs.node, additionalProperties: false };
-      const sent = { format: { type: 'json_schema', schema: { ...schema, $defs: { node } } } };
-      expect(lastSent(pair, MODELS.sonnet46).output_config).toEqual(sent);
+      const text = await response.text();
+      expect(text.replaceAll('\\"', '"')).toContain(stream ? '"next"' : '{"root":{"next":{}}}');
+      expect(text).not.toContain('tool_calls');
+      const sent = lastSent(pair, MODELS.sonnet46);
+      expect(sent.tools).toMatchObject([{ name: 'json_output', input_schema: tree }]);
+      expect(sent.output_config).toBeUndefined();
     },
   );
 
