@@ -4,15 +4,15 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import type { Reply } from '../../../src/console-api/contract/contract.ts';
-import { inviteMember, must } from '../../console-api/api-visitor.ts';
-import { createKey } from '../../http-contract/make-key.ts';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openPage } from '../console-pages.ts';
-import { openSeededConsole } from '../open-console.ts';
-import type { SeededGateway } from '../seeded-gateway.ts';
-import { signedInState } from '../sign-in.ts';
-import { newVisitor, type Visitor } from '../visitor.ts';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
+import { inviteMember, must } from '../console-api/api-visitor.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { newVisitor, type Visitor } from './visitor.ts';
 
 type States = Reply<'GET /accounts/{account}/routing/states'>;
 

@@ -4,12 +4,12 @@
  */
 import { expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { OWNER, setUpOwner } from '../../console-api/api-visitor.ts';
-import { type RunningGateway, startGateway } from '../../harness/start-gateway.ts';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openConsole } from '../open-console.ts';
-import { signIn } from '../sign-in.ts';
-import { newVisitor, type Visitor } from '../visitor.ts';
+import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openConsole } from './open-console.ts';
+import { signIn } from './sign-in.ts';
+import { newVisitor, type Visitor } from './visitor.ts';
 
 const NEXT = 'a password not forgotten';
 let gateway: RunningGateway;

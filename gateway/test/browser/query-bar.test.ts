@@ -1,10 +1,10 @@
 /** Tests the query bar of the logs page: completion from real names, what it says of a mistake, and sorting by a column. */
 import { describe, expect, test } from 'bun:test';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openPage } from '../console-pages.ts';
-import { openSeededConsole } from '../open-console.ts';
-import type { SeededGateway } from '../seeded-gateway.ts';
-import type { Visitor } from '../visitor.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

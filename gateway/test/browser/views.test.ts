@@ -1,11 +1,11 @@
 /** Tests saved views of the logs page: saved by keyboard, shown, changed, pinned to Home and deleted; columns; and the live tail. */
 import { describe, expect, test } from 'bun:test';
-import { createKey } from '../../http-contract/make-key.ts';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openPage, untilSettled } from '../console-pages.ts';
-import { openSeededConsole } from '../open-console.ts';
-import type { SeededGateway } from '../seeded-gateway.ts';
-import type { Visitor } from '../visitor.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage, untilSettled } from './console-pages.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

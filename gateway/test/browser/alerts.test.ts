@@ -4,13 +4,13 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../../harness/eventually.ts';
-import { createKey } from '../../http-contract/make-key.ts';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openPage, untilSettled } from '../console-pages.ts';
-import { openSeededConsole } from '../open-console.ts';
-import type { SeededGateway } from '../seeded-gateway.ts';
-import type { Visitor } from '../visitor.ts';
+import { eventually } from '../harness/eventually.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage, untilSettled } from './console-pages.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import type { Visitor } from './visitor.ts';
 
 let seeded: Omit<SeededGateway, 'stop'>;
 let visitor: Visitor;

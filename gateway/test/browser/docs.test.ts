@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { Browser, Request } from 'playwright-core';
-import { EXHAUSTIVE } from '../../fault/calls.ts';
-import { HAS_BROWSER } from '../browser-files.ts';
-import { openSeededConsole } from '../open-console.ts';
-import type { SeededGateway } from '../seeded-gateway.ts';
-import { signedInState } from '../sign-in.ts';
-import { newVisitor } from '../visitor.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openSeededConsole } from './open-console.ts';
+import type { SeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { newVisitor } from './visitor.ts';
 
 const PAGE_BYTES_MAX = 150 * 1024;
 const PAGES = ['', '/overview', '/install', '/configuration', '/errors', '/errors/rate_limited', '/comparison'];
