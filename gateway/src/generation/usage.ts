@@ -258,3 +258,8 @@ const BYTES_MIN = 4_000;
 export function isTextCounted(usage: Usage | null, bodyBytes: number): boolean {
   return usage === null || (bodyBytes > BYTES_MIN && bodyBytes > usage.output * BYTES_PER_TOKEN_TOLD);
 }
+
+/** All tokens that were read and written. */
+export function totalTokens({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {
+  return input + cache_read + cache_write_5m + cache_write_1h + output;
+}

@@ -23,7 +23,7 @@ const EXCLUSIVE = new Map([
 
 type Member = readonly [key: JsonText, value: JsonText];
 
-interface Brought {
+export interface Rewritten {
   readonly text: JsonText;
   readonly isChanged: boolean;
 }
@@ -36,7 +36,7 @@ export function bringToDraft2020(schema: JsonText): JsonText {
   return isChanged ? text : schema;
 }
 
-function bring(schema: JsonNode): Brought {
+function bring(schema: JsonNode): Rewritten {
   if (schema.kind !== 'object') return { text: jsonText(schema), isChanged: false };
   let isChanged = false;
   const members = children(schema).flatMap((keyword): Member[] => {
@@ -45,7 +45,7 @@ function bring(schema: JsonNode): Brought {
       isChanged = true;
       return older;
     }
-    const { text, isChanged: isOther } = bringKeyword(memberName(keyword), keyword);
+    const { text, isChanged: isOther } = rewriteKeyword(keyword, bring);
     isChanged ||= isOther;
     return [[keyText(keyword), text]];
   });
@@ -75,16 +75,18 @@ function isKeyword(name: string): boolean {
   return NAMED.has(name) || LISTED.has(name) || SINGLE.has(name) || WORDS.has(name);
 }
 
-function bringKeyword(name: string, value: JsonNode): Brought {
+/** A keyword of a schema with each schema in it rewritten. */
+export function rewriteKeyword(value: JsonNode, rewrite: (schema: JsonNode) => Rewritten): Rewritten {
+  const name = memberName(value);
   if (NAMED.has(name) && value.kind === 'object') {
-    const schemas = children(value).map((one) => ({ key: keyText(one), ...bring(one) }));
+    const schemas = children(value).map((one) => ({ key: keyText(one), ...rewrite(one) }));
     const text = writeObject(schemas.map((one): Member => [one.key, one.text]));
     return { text, isChanged: schemas.some(({ isChanged }) => isChanged) };
   }
   if (LISTED.has(name) && value.kind === 'array') {
-    const schemas = elements(value).map(bring);
+    const schemas = elements(value).map(rewrite);
     const text = `[${schemas.map((one) => one.text).join(',')}]`;
     return { text, isChanged: schemas.some(({ isChanged }) => isChanged) };
   }
-  return SINGLE.has(name) ? bring(value) : { text: jsonText(value), isChanged: false };
+  return SINGLE.has(name) ? rewrite(value) : { text: jsonText(value), isChanged: false };
 }

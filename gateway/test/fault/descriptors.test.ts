@@ -118,7 +118,7 @@ function leaveStreams(): void {
   for (const client of streams.splice(0)) client.leave('rst');
 }
 
-/** Returns 200 where a call on a new connection succeeds, else what came instead. */
+/** Returns 200 if a call on a new connection succeeds, otherwise its status and body, or the error. */
 async function ask({ gateway }: Pair): Promise<unknown> {
   try {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {

@@ -4,7 +4,7 @@ import { chargedNanoUsd } from '../../billing/price-book.ts';
 import { type Charge, chooseCharge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Reason } from '../../errors/reason.ts';
-import { chargedTier, ZERO_USAGE } from '../../generation/usage.ts';
+import { chargedTier, totalTokens, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import { responsesUpstream } from '../../protocols/responses/upstream/upstream-protocol.ts';
 import type { AnswerFacts, AnswerReading } from '../../protocols/upstream-protocol.ts';
@@ -147,11 +147,10 @@ function storedOf(
 ): StoredByCall | undefined {
   const things = thingsOf(facts?.stored ?? []);
   if (things.length === 0) return undefined;
-  const { input, cache_read, cache_write_5m, cache_write_1h, output } = usage;
   return {
     ...placeOf(job),
-    tokens: input + cache_read + cache_write_5m + cache_write_1h + output,
-    output_tokens: output,
+    tokens: totalTokens(usage),
+    output_tokens: usage.output,
     expires_at_ms: draft.at_ms + RESPONSES_KEPT_MS,
     things,
   };

@@ -1,6 +1,7 @@
 /** Settles a detached call from its draft and its job alone, so that it is the same before and after a restart. */
 import type { NanoUsd } from '../../billing/money.ts';
 import { missingFromHold, settleHold, splitCost } from '../../billing/reserve.ts';
+import { totalTokens } from '../../generation/usage.ts';
 import { steadyNowMs } from '../../lib/deadlines.ts';
 import type { DetachedCall } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -37,9 +38,7 @@ export async function settleDetached(deps: SettleDeps, call: DetachedCall, end: 
  */
 function tokensOf({ job }: DetachedCall, { usage, usage_flags }: JobEnd): number {
   if (job.kind === 'batch') return 0;
-  const { input, cache_read, cache_write_5m, cache_write_1h, output } = usage;
-  if (usage_flags?.includes('held_amount')) return input;
-  return input + cache_read + cache_write_5m + cache_write_1h + output;
+  return usage_flags?.includes('held_amount') ? usage.input : totalTokens(usage);
 }
 
 /** The operator's name of its model, whose alias the client may have named; of one that is gone, the name that was asked for. */

@@ -9,7 +9,7 @@ import { unpricedUnits } from '../../billing/unit-prices.ts';
 import type { Charge } from '../../billing/who-pays.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { FailureKind } from '../../errors/failure-kinds.ts';
-import { tierText, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import { tierText, totalTokens, type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { maskKeys } from '../../lib/secret.ts';
 import type { CallDraft } from '../../store/ports/ledger.ts';
 import type { CallRecord } from '../../store/ports/records.ts';
@@ -83,7 +83,7 @@ function settleOnce(call: Identified, outcome: Outcome, replayed: ReportedAnswer
     learnRatio(call, outcome);
     learnLength(call, outcome);
   }
-  const tokens = tokensOf(usage);
+  const tokens = totalTokens(usage);
   const stored = isRouted(call)
     ? (storedBy(call, outcome.facts, tokens, usage.output) ?? storedHere(call, tokens, usage.output))
     : undefined;
@@ -149,7 +149,7 @@ function warnUnpriced({ route, deps }: Routed, usage: Usage, price: Price | null
   const { extras } = usage;
   if (extras === undefined || price === null || price.fees === null) return;
   // Hosts count the same work in tokens or in units.
-  const units = tokensOf(usage) > 0 ? [] : unpricedUnits(extras, price.units);
+  const units = totalTokens(usage) > 0 ? [] : unpricedUnits(extras, price.units);
   const kinds = [...unpricedTools(extras, price.fees), ...units];
   if (kinds.length > 0) billing.warnUnpriced(route.model, kinds);
 }
@@ -176,10 +176,6 @@ export function recordUnpaid(call: Routed, failure: CallFailure, record: CallRec
   };
   deps.observer.ended(refused, call.route.model, 'account', call.trace);
   return deps.recorder.append(refused);
-}
-
-function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {
-  return input + cache_read + cache_write_5m + cache_write_1h + output;
 }
 
 /** Updates the bytes-per-token ratio from upstream's count of the received text. */

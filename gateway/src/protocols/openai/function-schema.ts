@@ -6,15 +6,10 @@
  * 2026-11-28.
  */
 import type { JsonText } from '../../generation/part.ts';
-import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
+import { children, elements, type JsonNode, jsonText, member, stringValue } from '../../wire/json-node.ts';
 import { keyText, scanSchema, writeObject } from '../exact-json.ts';
-import { flattenRoot, REFUSED_BY_OPENAI } from '../request/flat-schema.ts';
-import { bringToDraft2020 } from '../schema-draft.ts';
-
-/** Keywords that hold schemas by name, in a list, and alone. */
-const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
-const LISTED = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
-const SINGLE = new Set(['items', 'additionalProperties', 'not']);
+import { flattenRoot, REFUSED_BY_OPENAI } from '../flat-schema.ts';
+import { bringToDraft2020, type Rewritten, rewriteKeyword } from '../schema-draft.ts';
 
 type Member = readonly [key: JsonText, value: JsonText];
 
@@ -40,41 +35,17 @@ export function completeSchema(written: JsonText): JsonText {
   return isChanged ? text : schema;
 }
 
-interface Completed {
-  readonly text: JsonText;
-  readonly isChanged: boolean;
-}
-
-function complete(node: JsonNode, missing: readonly Member[] = []): Completed {
+function complete(node: JsonNode, missing: readonly Member[] = []): Rewritten {
   if (node.kind !== 'object') return { text: jsonText(node), isChanged: false };
   const isBareArray = saysArray(member(node, 'type')) && member(node, 'items') === undefined;
   const added: readonly Member[] = isBareArray ? [...missing, ['"items"', '{}']] : missing;
   let isChanged = added.length > 0;
   const members = children(node).map((keyword): Member => {
-    const completed = completeKeyword(keyword);
+    const completed = rewriteKeyword(keyword, (one) => complete(one));
     isChanged ||= completed.isChanged;
     return [keyText(keyword), completed.text];
   });
   return isChanged ? { text: writeObject([...members, ...added]), isChanged } : { text: jsonText(node), isChanged };
-}
-
-function completeKeyword(node: JsonNode): Completed {
-  const name = memberName(node);
-  if (NAMED.has(name) && node.kind === 'object') {
-    const schemas = children(node).map((one) => ({ key: keyText(one), ...complete(one) }));
-    return {
-      text: writeObject(schemas.map(({ key, text }): Member => [key, text])),
-      isChanged: schemas.some(({ isChanged }) => isChanged),
-    };
-  }
-  if (LISTED.has(name) && node.kind === 'array') {
-    const schemas = elements(node).map((one) => complete(one));
-    return {
-      text: `[${schemas.map(({ text }) => text).join(',')}]`,
-      isChanged: schemas.some(({ isChanged }) => isChanged),
-    };
-  }
-  return SINGLE.has(name) ? complete(node) : { text: jsonText(node), isChanged: false };
 }
 
 function saysArray(type: JsonNode | undefined): boolean {

@@ -12,12 +12,12 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../generation/part.ts';
-import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { exactArguments } from '../../exact-json.ts';
+import type { WritableJson } from '../../../wire/json-writer.ts';
 import { asArray, asObject, asText, parseObject } from '../../json.ts';
 import { isOwnMark } from '../../own-marks.ts';
+import type { ArgumentAliases } from '../../request/argument-aliases.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
-import { type ArgumentAliases, aliasText, shortToolCallId } from '../../request/tool-names.ts';
+import { aliasText, shortToolCallId } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import type { VendorTraits } from '../shared/vendors.ts';
@@ -117,12 +117,8 @@ function renderReasoning(part: ReasoningPart, { vendor }: PartContext): Block | 
   return { reasoningContent: redacted ? { redactedContent: signature } : { reasoningText: { text, signature } } };
 }
 
-function renderArguments(part: ToolCallPart, path: string, { argumentAliases }: PartContext): RawJson {
-  return new RawJson(argumentAliases.rename(part.name, exactArguments(part.arguments, path)));
-}
-
 function renderCall(part: ToolCallPart, path: string, context: PartContext): Block {
-  const input = part.tool === 'custom' ? { input: part.arguments } : renderArguments(part, path, context);
+  const input = part.tool === 'custom' ? { input: part.arguments } : context.argumentAliases.renderCall(part, path);
   const name = renderToolName(part.name, context.restored);
   return { toolUse: { toolUseId: renderCallId(part.id, context), name, input } };
 }

@@ -5,13 +5,10 @@
 import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
 import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
-import { flattenRoot, REFUSED_BY_ANTHROPIC } from '../../request/flat-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { bringToDraft2020 } from '../../schema-draft.ts';
 import { type Block, type PartContext, renderCachePoint, renderToolName } from './render-part.ts';
 
 export interface RenderedTools {
@@ -82,8 +79,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): Block[] {
     if (tool.grammar === null) return [{ toolSpec: { name, description, inputSchema: { json: FREE_TEXT } } }];
     throw refuseMember(path, 'Bedrock cannot hold a text to a grammar; leave the grammar out');
   }
-  const flat = flattenRoot(bringToDraft2020(objectSchema(tool.parameters, path)), REFUSED_BY_ANTHROPIC);
-  const schema = context.argumentAliases.fit(tool.name, flat);
+  const schema = context.argumentAliases.fit(tool.name, tool.parameters, path);
   const strict = renderStrict(tool.strict, schema, path, context);
   const json = strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema;
   const spec = { toolSpec: { name, description, inputSchema: { json: new RawJson(json) }, strict } };
@@ -118,8 +114,7 @@ function renderOutputTool(
   member: string,
   { argumentAliases }: PartContext,
 ): Block {
-  const flat = flattenRoot(bringToDraft2020(objectSchema(schema, member)), REFUSED_BY_ANTHROPIC);
-  const json = new RawJson(argumentAliases.fit(name, flat));
+  const json = new RawJson(argumentAliases.fit(name, schema, member));
   return { toolSpec: { name, description: describeOutputTool(description), inputSchema: { json } } };
 }
 

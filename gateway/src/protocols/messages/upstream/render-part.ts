@@ -13,10 +13,10 @@ import type {
   ToolResultPart,
 } from '../../../generation/part.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { exactArguments } from '../../exact-json.ts';
 import { isOwnMark } from '../../own-marks.ts';
+import type { ArgumentAliases } from '../../request/argument-aliases.ts';
 import { imageFormatOf } from '../../request/image-type.ts';
-import { type ArgumentAliases, aliasText } from '../../request/tool-names.ts';
+import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-control.ts';
@@ -100,12 +100,8 @@ function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPar
   return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 
-function renderArguments(part: ToolCallPart, path: string, { argumentAliases }: PartContext): RawJson {
-  return new RawJson(argumentAliases.rename(part.name, exactArguments(part.arguments, path)));
-}
-
 function renderCall(part: ToolCallPart, path: string, context: PartContext): WrittenBlock {
-  const input = part.tool === 'custom' ? { input: part.arguments } : renderArguments(part, path, context);
+  const input = part.tool === 'custom' ? { input: part.arguments } : context.argumentAliases.renderCall(part, path);
   return {
     type: 'tool_use',
     id: aliasText(part.id, NAME_CHARS_MAX),

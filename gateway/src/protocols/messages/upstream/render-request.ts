@@ -7,9 +7,9 @@ import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer
 import { capOutput, dropVerbosity, isVisible, splitStop } from '../../request/answer-limits.ts';
 import { renderSampling, SAMPLING_FATES } from '../../request/anthropic-sampling.ts';
 import { renderReasoning } from '../../request/anthropic-thinking.ts';
+import { ArgumentAliases } from '../../request/argument-aliases.ts';
 import { renderSchema } from '../../request/fit-schema.ts';
 import { chooseOutputForm } from '../../request/output-form.ts';
-import { ArgumentAliases } from '../../request/tool-names.ts';
 import type { FeatureFates, TranslationNotes } from '../../request/translation-notes.ts';
 import type { RenderedRequest } from '../../upstream-protocol.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';

@@ -2,14 +2,11 @@
 import type { JsonText } from '../../../generation/part.ts';
 import type { GenerationRequest, Tool, ToolChoice, WebSearchRequest } from '../../../generation/request.ts';
 import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
-import { objectSchema } from '../../exact-json.ts';
 import { describeOutputTool, FREE_TEXT, requireTools } from '../../request/emulated-tools.ts';
 import { fitSchema, renderSchema } from '../../request/fit-schema.ts';
-import { flattenRoot, REFUSED_BY_ANTHROPIC } from '../../request/flat-schema.ts';
 import type { OutputForm } from '../../request/output-form.ts';
 import { aliasText } from '../../request/tool-names.ts';
 import { refuseMember } from '../../request/translation-notes.ts';
-import { bringToDraft2020 } from '../../schema-draft.ts';
 import type { UpstreamTraits } from '../../upstream-traits.ts';
 import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import { NAME_CHARS_MAX, type PartContext, renderToolName } from './render-part.ts';
@@ -60,8 +57,7 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
       'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
     );
   }
-  const flat = flattenRoot(bringToDraft2020(objectSchema(tool.parameters, path)), REFUSED_BY_ANTHROPIC);
-  const schema = context.argumentAliases.fit(tool.name, flat);
+  const schema = context.argumentAliases.fit(tool.name, tool.parameters, path);
   const strict = renderStrict(tool.strict, schema, path, context);
   return {
     ...named,
@@ -94,11 +90,10 @@ function renderOutputTool(
   member: string,
   { argumentAliases }: PartContext,
 ): WrittenBlock {
-  const flat = flattenRoot(bringToDraft2020(objectSchema(schema, member)), REFUSED_BY_ANTHROPIC);
   return {
     name,
     description: describeOutputTool(description),
-    input_schema: new RawJson(argumentAliases.fit(name, flat)),
+    input_schema: new RawJson(argumentAliases.fit(name, schema, member)),
   };
 }
 

@@ -5,9 +5,9 @@
  * https://github.com/zereight/gitlab-mcp/pull/551 and https://github.com/langchain-ai/langchainjs/issues/9804, read
  * 2026-11-29.
  */
-import type { JsonText } from '../../generation/part.ts';
-import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../../wire/json-node.ts';
-import { scanSchema, writeObject, writeSchema } from '../exact-json.ts';
+import type { JsonText } from '../generation/part.ts';
+import { children, elements, type JsonNode, jsonText, member, memberName, stringValue } from '../wire/json-node.ts';
+import { scanSchema, writeObject, writeSchema } from './exact-json.ts';
 
 /** Keywords that a provider refuses at the root. */
 export const REFUSED_BY_ANTHROPIC: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
