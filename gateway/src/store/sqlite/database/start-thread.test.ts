@@ -4,35 +4,24 @@
  */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { runWithFewDescriptors } from '../../../../test/harness/few-descriptors.ts';
 import { temporaryFolders } from '../../testing/temporary-folder.ts';
 import { createReadingThread } from './reading-thread.ts';
 
 const newFolder = temporaryFolders();
 const STORE = join(import.meta.dirname, '..');
 
-/** Runs a script in a process with few descriptors. It may call `fill()` and `free()`, and prints what it finds. */
-function runWithFewDescriptors(script: string): { readonly output: string; readonly exitCode: number } {
-  const parts = `
-    import { closeSync, openSync } from 'node:fs';
-    const files = [];
-    const fill = () => {
-      try {
-        for (;;) files.push(openSync('/dev/null', 'r'));
-      } catch {}
-    };
-    const free = () => files.splice(0).forEach((file) => closeSync(file));
-    const outcomeOf = (promise) => promise.then((value) => value ?? 'done', ({ kind }) => kind);
-    const program = (path) => Bun.pathToFileURL('${STORE}/' + path);
-    ${script}
-    process.exit(0);
-  `;
-  const command = ['sh', '-c', 'ulimit -n 128; exec "$0" -e "$1"', process.execPath, parts];
-  const { stdout, stderr, exitCode } = Bun.spawnSync(command);
-  return { output: `${stdout}${stderr}`, exitCode };
-}
+/** Parts of the scripts below. */
+const PARTS = `
+  const outcomeOf = (promise) => promise.then((value) => value ?? 'done', ({ kind }) => kind);
+  const program = (path) => Bun.pathToFileURL('${STORE}/' + path);
+`;
+
+/** Runs the script, which prints what it finds. */
+const run = (script: string) => runWithFewDescriptors(`${PARTS}${script}\nprocess.exit(0);`);
 
 test('a thread that reads the database', () => {
-  const ran = runWithFewDescriptors(`
+  const ran = run(`
     import { createReadingThread } from '${STORE}/database/reading-thread.ts';
     const thread = createReadingThread(program('testing/echo-reader.ts'));
     fill();
@@ -45,7 +34,7 @@ test('a thread that reads the database', () => {
 });
 
 test('a thread with a database of its own', () => {
-  const ran = runWithFewDescriptors(`
+  const ran = run(`
     import { createContentStore } from '${STORE}/content/content-store.ts';
     import { Secret } from '${STORE}/../../lib/secret.ts';
     const store = createContentStore('${newFolder()}', new Secret('5a'.repeat(32)), () => 1e9);
@@ -61,7 +50,7 @@ test('a thread with a database of its own', () => {
 });
 
 test('the thread that writes the database, after it died', () => {
-  const ran = runWithFewDescriptors(`
+  const ran = run(`
     import { startWriter } from '${STORE}/writer/writer.ts';
     let onEvent = () => {};
     const writer = await startWriter({
